@@ -1,0 +1,44 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "elemental",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18)],
+    products: [
+        .library(name: "Elemental", targets: ["Elemental"]),
+        .library(name: "ElementalWire", targets: ["ElementalWire"]),
+        .library(name: "Zeroconf", targets: ["Zeroconf"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
+    ],
+    targets: [
+        .target(
+            name: "CDNSSD",
+            linkerSettings: [
+                .linkedLibrary("dns_sd", .when(platforms: [.linux])),
+                .linkedLibrary("avahi-common", .when(platforms: [.linux])),
+            ]
+        ),
+        .target(name: "ElementalWire"),
+        .target(
+            name: "Zeroconf",
+            dependencies: ["CDNSSD", .product(name: "Logging", package: "swift-log")]
+        ),
+        .target(
+            name: "Elemental",
+            dependencies: [
+                "ElementalWire",
+                "Zeroconf",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+    ]
+)

@@ -1,0 +1,35 @@
+import ElementalWire
+import Zeroconf
+
+/// What the framework says in a service's TXT record.
+enum ServiceTXT {
+    /// The version of the extensions that the service speaks; a client then knows that it says hello.
+    static let version = "elemental"
+    /// In the common listing: the service's own name, such as `robot`.
+    static let service = "service"
+    /// In the common listing: the instance's own name.
+    static let instance = "instance"
+    static let ownKeys = [version, service, instance]
+
+    static func commonType() throws(ZeroconfError) -> ServiceType { try .tcp("elemental") }
+
+    static func record(_ service: ElementalService.Shared, instanceName: String?) -> TXTRecord {
+        var record = TXTRecord()
+        record[version] = String(Hello.currentVersion)
+        if let instanceName {
+            record[Self.service] = service.name
+            record[instance] = instanceName
+        }
+        for (key, value) in service.configuration.txt.sorted(by: { $0.key < $1.key }) { record[key] = value }
+        return record
+    }
+
+    /// The name in the common listing: with the service's, so that a robot and a lamp may both be called "Rover".
+    /// A name has at most 63 UTF-8 bytes; the instance's is cut where both do not fit.
+    static func commonName(service: String, instance: String) -> String {
+        let suffix = " (\(service))"
+        var name = instance
+        while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }
+        return name + suffix
+    }
+}

@@ -1,0 +1,37 @@
+import ElementalWire
+import NIOCore
+
+/// A client's UDP socket, connected to its service: the system lets only that address in.
+final class ClientDatagramHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+    private let session: Session
+
+    init(session: Session) { self.session = session }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        _ = session.beginReading()
+        let result = unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
+            DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
+                guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
+                    session.received.messagesUnknown += 1
+                    return
+                }
+                session.receiveDatagram(id, value)
+            }
+        }
+        if result == .malformed { session.received.messagesMalformed += 1 }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { session.flush() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // "Port unreachable" for a datagram sent earlier, most often. The TCP connection decides what lives.
+        session.received.datagramsDropped += 1
+        session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
+    }
+}

@@ -1,0 +1,28 @@
+public import ElementalWire
+
+extension ElementalDevice {
+    /// Connects to a service by host and port, without Zeroconf.
+    ///
+    /// - Parameters:
+    ///   - host: a host name or an address.
+    ///   - port: the service's port, TCP and UDP.
+    ///   - name: what this client calls itself, by which the service shows it; not empty.
+    ///   - elements: the elements that both share; `nil` to take those that the service tells.
+    ///   - options: time limits, limits of memory, logging.
+    ///   - configure: called on the event loop before the first value is handed on: the place to add handlers that must
+    ///     not miss any.
+    /// - Returns: the device, ready to send.
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/cancelled``.
+    public static func connect(
+        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
+        options: ConnectOptions = ConnectOptions(),
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) async throws(ElementalError) -> ElementalDevice {
+        try await Connector(
+            endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
+            service: nil, ownName: name, elements: elements, options: options, configure: configure
+        ).connect()
+    }
+}

@@ -1,0 +1,109 @@
+import ElementalWire
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Session {
+    /// Ends the connection in order: what is queued is sent, then our side is closed, then the other end's close is
+    /// awaited, all within the limit for closing.
+    ///
+    /// Closing both sides at once would lose what is on its way: a system that closes a socket with unread input resets
+    /// the connection, and the reset overtakes the last frames.
+    /// - Parameter shutdownText: what a service tells its client before it closes.
+    func close(_ reason: DisconnectReason, shutdownText: String? = nil) {
+        guard case .none = ending, let context else { return }
+        ending = .draining(reason)
+        handshakeDeadline?.cancel()
+        device.outbound.withLock { outbound in
+            outbound.connection = nil
+            if let shutdownText, !shutdownText.isEmpty {
+                var text = shutdownText
+                text.withUTF8 { outbound.appendSystem(.shutdown, UnsafeRawBufferPointer($0)) }
+            }
+        }
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [self] in
+            self.context?.close(promise: nil)
+        }
+        // A paused connection would not notice that the other end has closed.
+        context.read()
+        flush()
+    }
+
+    /// Ends the connection because of what came or failed to come; as ``close(_:shutdownText:)`` otherwise.
+    func end(_ reason: DisconnectReason, shutdownText: String? = nil) {
+        logger.debug("ending connection", metadata: ["device": "\(device.name)", "reason": "\(reason)"])
+        if case .networkError = reason.kind {
+            // Nothing can be sent any more.
+            if case .none = ending { ending = .closed(reason) }
+            context?.close(promise: nil)
+            return
+        }
+        close(reason, shutdownText: device.role == .client ? shutdownText : nil)
+    }
+
+    /// Turns a client away, with the reason.
+    func refuse(_ text: String) {
+        logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
+        close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)")
+    }
+
+    /// The queue is empty: closes our side behind the last write.
+    func finishDraining(_ context: ChannelHandlerContext) {
+        guard case .draining(let reason) = ending else { return }
+        ending = .closed(reason)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
+            self.context?.close(mode: .output, promise: nil)
+        }
+    }
+
+    /// The connection is gone.
+    func finish(_ fallback: DisconnectReason) {
+        let reason: DisconnectReason
+        switch ending {
+        case .none: reason = fallback
+        case .draining(let chosen), .closed(let chosen): reason = chosen
+        case .over: return
+        }
+        ending = .over
+        handshakeDeadline?.cancel()
+        let waiters = device.outbound.withLock { outbound in
+            outbound.connection = nil
+            outbound.messagesLost += outbound.stream.messageCount + outbound.datagrams.messageCount
+            let limit = outbound.stream.limit
+            outbound.stream = OutboundQueue(.stream, limit: limit)
+            outbound.datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
+            outbound.datagramState = .unavailable("the connection has ended")
+            defer { outbound.waiters.removeAll() }
+            return Array(outbound.waiters.values)
+        }
+        let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
+        for waiter in waiters { waiter.resume(throwing: error) }
+        let batch = received
+        received = DeviceStatistics()
+        device.inbound.withLock { $0.statistics.addReceived(batch) }
+        device.pings.failAll(error)
+        device.catalogueLatch.open()
+        let owner = owner
+        self.owner = nil
+        owner?.sessionEnded(self, reason)
+        device.endings.end(reason)
+    }
+
+    /// What the system said, in words for a person.
+    static func describe(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return String(describing: error) }
+        switch error.errnoCode {
+        case ECONNRESET, EPIPE: return "the other end reset the connection (its program was killed or refused the data)"
+        case ETIMEDOUT: return "the other end does not answer any more"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: return "the network to the other end is gone"
+        case ECONNREFUSED: return "nothing listens there"
+        default: return String(cString: strerror(error.errnoCode))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ElementalWire
+import NIOCore
+
+extension Session {
+    /// Does what a system element asks for.
+    func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
+        // Only pings travel in datagrams: all else belongs to the order of the stream.
+        if transport == .udp, id != SystemElement.ping.rawValue, id != SystemElement.pong.rawValue {
+            received.messagesUnknown += 1
+            return
+        }
+        switch handshake.receive(id, value) {
+        case .none:
+            break
+        case .udpIdentifier(let identifier):
+            udpIdentifier = identifier
+            device.identity.withLock { $0.udpIdentifier = identifier }
+            updateDatagramState()
+        case .named(let name):
+            if !name.isEmpty { device.identity.withLock { $0.name = name } }
+            if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
+        case .hello(let hello):
+            device.identity.withLock { $0.hello = hello }
+            device.outbound.withLock { $0.takesEmptyValues = hello.features.contains(.emptyValues) }
+            owner?.session(self, received: hello)
+            updateDatagramState()
+            if device.role == .client {
+                if !isReady { becomeReady() }
+                return
+            }
+        case .catalogue(let catalogue):
+            learn(catalogue)
+        case .shutDown(let text):
+            device.pings.failAll(ElementalError(.notConnected, "the service shut down: \(text)"))
+            end(DisconnectReason(.shutDown(text), isExpected: true))
+        case .pong:
+            answerPing(value, over: transport)
+        case .ponged:
+            device.pings.answer(value)
+        case .unknown:
+            received.messagesUnknown += 1
+        case .malformed:
+            received.messagesMalformed += 1
+        }
+        if device.role == .service, !isReady, handshake.hasIdentifier,
+            !expectsHello || (handshake.hasHello && handshake.hasCatalogue)
+        {
+            becomeReady()
+        }
+    }
+
+    /// Sends a frame of the system's own.
+    func sendSystem(_ element: SystemElement, _ bytes: some Sequence<UInt8>) {
+        let bytes = Array(bytes)
+        device.outbound.withLock { outbound in
+            bytes.withUnsafeBytes { outbound.appendSystem(element, $0) }
+        }
+    }
+
+    private func answerPing(_ value: UnsafeRawBufferPointer, over transport: Transport) {
+        device.outbound.withLock { outbound in
+            // A peer that pings and does not read gets no pongs rather than our memory.
+            switch transport {
+            case .tcp:
+                guard outbound.stream.hasRoom(for: value.count) else { return }
+            case .udp:
+                guard case .open = outbound.datagramState, outbound.datagrams.hasRoom(for: value.count) else { return }
+            }
+            outbound.appendSystem(.pong, over: transport, value)
+        }
+    }
+
+    /// Opens the way for values and tells the owner.
+    func becomeReady() {
+        guard !isReady, case .none = ending, let context else { return }
+        isReady = true
+        handshakeDeadline?.cancel()
+        let connection = Connection(channel: context.channel, session: self)
+        device.outbound.withLock { $0.connection = connection }
+        owner?.sessionIsReady(self)
+    }
+
+    /// Compares the service's elements with the program's own, or takes them where the program gave none.
+    private func learn(_ catalogue: ElementCatalogue) {
+        device.identity.withLock { $0.catalogue = catalogue }
+        if table.catalogue.isEmpty {
+            table = ElementTable(catalogue)
+            let learned = table
+            device.identity.withLock { $0.elements = learned }
+            device.catalogueLatch.open()
+            return
+        }
+        let comparison = CatalogueComparison(own: table.catalogue, service: catalogue, serviceName: device.name)
+        device.outbound.withLock { $0.misfits = comparison.missing }
+        device.catalogueLatch.open()
+        if let mismatch = comparison.mismatch {
+            end(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
+        }
+    }
+
+    /// Opens or closes the way for datagrams, as the identifier, the channel and the peer allow.
+    func updateDatagramState() {
+        let state: Outbound.DatagramState
+        if datagramSink != nil, udpIdentifier != 0 {
+            state = .open
+        } else if udpIdentifier == 0, handshake.hasIdentifier || device.role == .client {
+            state = .unavailable(
+                "no UDP identifier is left or the service has UDP disabled; a service has 254 for its devices")
+        } else if device.role == .client {
+            state = .unavailable("the client has not said that it takes datagrams (an older ElementalController does not)")
+        } else {
+            state = .unavailable("no UDP socket could be opened for the service's address")
+        }
+        let identifier = udpIdentifier
+        device.outbound.withLock { outbound in
+            if case .open = state, case .unavailable = outbound.datagramState {
+                outbound.datagrams = OutboundQueue(.datagram(udpIdentifier: identifier), limit: outbound.datagrams.limit)
+            }
+            outbound.datagramState = state
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import ElementalWire
+import Logging
+import NIOCore
+
+/// One connection on its event loop: the channel handler that turns bytes into values and the queue into writes.
+///
+/// Everything in it happens on the loop. Other threads reach it through the device's lock and ``Connection``.
+final class Session: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = Never
+    typealias OutboundOut = ByteBuffer
+
+    let device: ElementalDevice
+    let logger: Logger
+    /// The service's handlers, which every device of it shares.
+    let sharedHandlers: HandlerTable?
+    /// A client that knows that the service says hello is ready only after it and the catalogue.
+    let expectsHello: Bool
+    var owner: (any SessionOwner)?
+    var table: ElementTable
+    var handshake: Handshake
+    var decoder: StreamDecoder
+    var context: ChannelHandlerContext?
+    var datagramSink: DatagramSink?
+    /// The client's UDP identifier, 1...254, or 0.
+    var udpIdentifier: UInt8 = 0
+    var isReady = false
+    var ending = Ending.none
+    var handshakeDeadline: Scheduled<Void>?
+    /// Whether a batch of reads is under way, at whose end everything queued is written.
+    private(set) var isReading = false
+    var received = DeviceStatistics()
+
+    private var wantsRead = false
+    private var ownSnapshot = HandlerTable.Snapshot()
+    private var ownVersion: UInt64 = 0
+    private var sharedSnapshot = HandlerTable.Snapshot()
+    private var sharedVersion: UInt64 = 0
+
+    /// How far the end has come.
+    enum Ending {
+        case none
+        /// What is queued is still being sent.
+        case draining(DisconnectReason)
+        /// Our side is closed; the other end's close is awaited.
+        case closed(DisconnectReason)
+        case over
+    }
+
+    init(
+        device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
+        owner: any SessionOwner, logger: Logger
+    ) {
+        self.device = device
+        self.table = table
+        self.sharedHandlers = sharedHandlers
+        self.expectsHello = expectsHello
+        self.owner = owner
+        self.logger = logger
+        handshake = Handshake(peer: device.role)
+        decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
+    }
+
+    // MARK: Channel
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        start()
+        context.fireChannelActive()
+    }
+
+    /// Begins the handshake on an active channel.
+    func start() {
+        guard let context else { return }
+        let limit = device.limits.handshakeTimeout
+        handshakeDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
+            guard !isReady else { return }
+            let awaited = device.role == .service ? "the service's UDP identifier" : "the client's name"
+            end(DisconnectReason(.timedOut("\(awaited) did not come within \(limit)"), isExpected: false))
+        }
+        owner?.sessionOpened(self)
+        flush()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finish(DisconnectReason(.closedByPeer, isExpected: device.role == .client))
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        end(DisconnectReason(.networkError(Self.describe(error)), isExpected: false))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        receive(unwrapInboundIn(data))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { flush() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if case .none = ending, device.isPaused {
+            wantsRead = true
+        } else {
+            context.read()
+        }
+    }
+
+    /// Goes on reading after a pause.
+    func readIfWanted() {
+        guard wantsRead, !device.isPaused else { return }
+        wantsRead = false
+        context?.read()
+    }
+
+    // MARK: Reading
+
+    /// Begins a batch of reads, unless one is under way.
+    ///
+    /// - Returns: whether this call began it.
+    func beginReading() -> Bool {
+        defer { isReading = true }
+        return !isReading
+    }
+
+    /// Ends the batch: counts are published, and what the handlers sent leaves in one write.
+    func finishReading() {
+        isReading = false
+        if device.role == .client, !isReady, handshake.hasName { becomeReady() }
+        let batch = received
+        received = DeviceStatistics()
+        device.inbound.withLock { $0.statistics.addReceived(batch) }
+        flush()
+    }
+
+    private func receive(_ buffer: ByteBuffer) {
+        _ = beginReading()
+        received.bytesReceived += buffer.readableBytes
+        guard case .none = ending else { return }
+        refreshHandlers()
+        do {
+            try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
+                try decoder.decode(bytes) { id, value in
+                    if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .tcp) }
+                    if case .none = ending { return .next }
+                    return .stop
+                }
+            }
+        } catch {
+            end(
+                DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
+                shutdownText: "protocol violation: \(error)")
+        }
+    }
+
+    /// One message of a datagram that was found to be of this connection's peer.
+    func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+        guard case .none = ending else { return }
+        received.bytesReceived += Envelope.datagramByteCount + value.count
+        refreshHandlers()
+        if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .udp) }
+    }
+
+    private func refreshHandlers() {
+        let version = device.handlers.version
+        if version != ownVersion {
+            ownSnapshot = device.handlers.snapshot
+            ownVersion = version
+        }
+        guard let sharedHandlers else { return }
+        let shared = sharedHandlers.version
+        if shared != sharedVersion {
+            sharedSnapshot = sharedHandlers.snapshot
+            sharedVersion = shared
+        }
+    }
+
+    /// Checks a value and hands it to everyone who asked for it.
+    private func deliver(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+        if !isReady {
+            // An older client may be slow with its name; a value says that it means to talk.
+            guard device.role == .client else { return }
+            becomeReady()
+            guard case .none = ending else { return }
+        }
+        guard let rule = table.rule(id) else {
+            received.messagesUnknown += 1
+            return
+        }
+        guard rule.isWellFormed(value), !value.isEmpty || handshake.hasHello else {
+            received.messagesMalformed += 1
+            return
+        }
+        guard rule.definition.access.contains(device.role == .client ? .write : .read), rule.allows(value) else {
+            received.messagesRejected += 1
+            return
+        }
+        received.messagesReceived += 1
+        device.inbound.withLock { $0.lastValues.set(id, value) }
+        refreshHandlers()
+        if !sharedSnapshot.byElement.isEmpty {
+            for entry in sharedSnapshot.byElement[Int(id)] { entry.handler(value, device) }
+        }
+        for entry in sharedSnapshot.forAll { entry.handler(rule.definition, value, device) }
+        if !ownSnapshot.byElement.isEmpty {
+            for entry in ownSnapshot.byElement[Int(id)] { entry.handler(value, device) }
+        }
+        for entry in ownSnapshot.forAll { entry.handler(rule.definition, value, device) }
+    }
+}

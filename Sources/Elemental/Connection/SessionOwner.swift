@@ -1,0 +1,15 @@
+import ElementalWire
+
+/// Who made a session and is told, on its event loop, what happens to it: a service, or a client that connects.
+protocol SessionOwner: AnyObject {
+    /// The TCP connection is there; nothing was exchanged yet.
+    func sessionOpened(_ session: Session)
+    /// The client told its name. The answer is a reason to refuse it, or `nil`.
+    func session(_ session: Session, refuses name: String) -> String?
+    /// The peer said hello.
+    func session(_ session: Session, received hello: Hello)
+    /// Values can be sent and are about to come.
+    func sessionIsReady(_ session: Session)
+    /// It is over.
+    func sessionEnded(_ session: Session, _ reason: DisconnectReason)
+}

@@ -1,0 +1,44 @@
+import NIOCore
+
+extension SocketAddress {
+    /// Address and port as people write them: `192.168.1.7:5000`, `[fe80::1%3]:5000`.
+    var text: String {
+        guard let ip = ipAddress, let port else { return description }
+        if case .v6(let v6) = self {
+            if let v4 = unmappedIPv4 { return "\(v4):\(port)" }
+            let scope = v6.address.sin6_scope_id
+            return scope == 0 || ip.contains("%") ? "[\(ip)]:\(port)" : "[\(ip)%\(scope)]:\(port)"
+        }
+        return "\(ip):\(port)"
+    }
+
+    /// The IPv4 address within `::ffff:a.b.c.d`, as a socket that listens for both families shows IPv4 peers.
+    private var unmappedIPv4: String? {
+        guard let ip = ipAddress?.lowercased(), ip.hasPrefix("::ffff:"), ip.contains(".") else { return nil }
+        return String(ip.dropFirst("::ffff:".count))
+    }
+
+    /// The host's address without port or scope, equal for a host however the socket shows it.
+    var hostText: String { unmappedIPv4 ?? ipAddress ?? description }
+
+    /// Whether both are the same host, ports aside. Allocates nothing.
+    func isSameHost(as other: SocketAddress) -> Bool {
+        switch (self, other) {
+        case (.v4(let a), .v4(let b)):
+            return a.address.sin_addr.s_addr == b.address.sin_addr.s_addr
+        case (.v6(let a), .v6(let b)):
+            return withUnsafeBytes(of: a.address.sin6_addr) { a in
+                withUnsafeBytes(of: b.address.sin6_addr) { b in a.elementsEqual(b) }
+            }
+        default:
+            return hostText == other.hostText
+        }
+    }
+
+    /// The same host at another port.
+    func withPort(_ port: Int) -> SocketAddress {
+        var copy = self
+        copy.port = port
+        return copy
+    }
+}

@@ -1,0 +1,62 @@
+/// Why a connection ended.
+public struct DisconnectReason: Sendable, CustomStringConvertible {
+    /// The kind of ending. More may come; give a `switch` a default.
+    public enum Kind: Sendable, Hashable {
+        /// This program closed the connection.
+        case closedHere
+        /// The other end closed the connection without giving a reason.
+        case closedByPeer
+        /// The service said that it ends the connection, with this text.
+        case shutDown(String)
+        /// Nothing came in the time allowed; the text says what was waited for.
+        case timedOut(String)
+        /// The other end broke the rules of the wire; the text says which.
+        case protocolViolation(String)
+        /// This program and the service define an element differently; the text names it.
+        case catalogueMismatch(String)
+        /// The network failed; the text says how.
+        case networkError(String)
+        /// The connecting or serving task was cancelled.
+        case cancelled
+    }
+
+    /// The kind of ending.
+    public let kind: Kind
+    /// Whether the ending was asked for by one of the ends: this program closed or was cancelled, the service shut
+    /// down, or a client left a service. A service that vanishes without a word is unexpected.
+    public let isExpected: Bool
+
+    init(_ kind: Kind, isExpected: Bool) {
+        self.kind = kind
+        self.isExpected = isExpected
+    }
+
+    /// The reason as a sentence for a person, without a full stop.
+    public var description: String {
+        switch kind {
+        case .closedHere: "closed here"
+        case .closedByPeer: "closed by the other end"
+        case .shutDown(let text): "shut down: \(text)"
+        case .timedOut(let text): "timed out: \(text)"
+        case .protocolViolation(let text): "protocol violation: \(text)"
+        case .catalogueMismatch(let text): "different elements at both ends: \(text)"
+        case .networkError(let text): "network error: \(text)"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
+    /// `catalogueMismatch`, `networkError`, `cancelled`.
+    public var code: String {
+        switch kind {
+        case .closedHere: "closedHere"
+        case .closedByPeer: "closedByPeer"
+        case .shutDown: "shutDown"
+        case .timedOut: "timedOut"
+        case .protocolViolation: "protocolViolation"
+        case .catalogueMismatch: "catalogueMismatch"
+        case .networkError: "networkError"
+        case .cancelled: "cancelled"
+        }
+    }
+}

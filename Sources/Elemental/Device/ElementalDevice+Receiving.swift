@@ -1,0 +1,117 @@
+public import ElementalWire
+import Synchronization
+
+extension ElementalDevice {
+    /// Calls `handler` with every value of the element that comes, on the connection's event loop.
+    ///
+    /// If a value came before the handler was added, the handler gets the newest of those at once, so that a display
+    /// is right from the start. An element may have several handlers; they run in the order they were added.
+    @discardableResult
+    @inlinable
+    public func onValue<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { bytes, device in
+            guard let value = Value(wireBytes: bytes) else { return }
+            handler(value, device)
+        }
+    }
+
+    /// Calls `handler` with every value of the element that comes, on the connection's event loop.
+    ///
+    /// If a value came before the handler was added, the handler gets the newest of those at once.
+    @discardableResult
+    @inlinable
+    public func onValue<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
+    }
+
+    /// Calls `handler` with every value that comes, whatever its element, as an untyped ``ElementValue``.
+    ///
+    /// Values that came before are handed on at once, the newest of each element.
+    @discardableResult
+    public func onAnyValue(
+        _ handler: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        let untyped: AnyValueHandler = { element, bytes, device in
+            guard let value = ElementValue(wireBytes: bytes, type: element.type) else { return }
+            handler(element, value, device)
+        }
+        let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
+        onLoop { [self] in
+            handlers.addForAll(registration.token, untyped)
+            let elements = knownElements
+            for id in inbound.withLock({ $0.lastValues.ids }) {
+                guard let element = elements[id], let bytes = lastBytes(id) else { continue }
+                bytes.withUnsafeBytes { untyped(element, $0, self) }
+            }
+        }
+        return registration
+    }
+
+    /// The newest value of the element that came, or `nil` if none did.
+    public func value<Value>(of element: Element<Value>) -> Value? {
+        lastBytes(element.id)?.withUnsafeBytes { Value(wireBytes: $0) }
+    }
+
+    /// The newest value of the element that came, or `nil` if none did or it is of another type.
+    public func value(of element: ElementDefinition) -> ElementValue? {
+        lastBytes(element.id)?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
+    }
+
+    @usableFromInline
+    func addHandler(
+        for id: Int8, _ handler: @escaping @Sendable (UnsafeRawBufferPointer, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
+        onLoop { [self] in
+            handlers.add(registration.token, for: id, handler)
+            lastBytes(id)?.withUnsafeBytes { handler($0, self) }
+        }
+        return registration
+    }
+
+    /// Adding a handler and handing it what came before is one turn on the loop, so that no value is handed on twice.
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+    }
+
+    func lastBytes(_ id: Int8) -> [UInt8]? { inbound.withLock { $0.lastValues[id] } }
+
+    /// Stops reading from the network until ``resume()`` is called as often. What the other end sends meanwhile waits
+    /// in the network and then at its end. Values that were read already still come.
+    public func pause() { _ = addPause() }
+
+    /// Takes back one ``pause()``.
+    public func resume() {
+        removePause(where: { !$0.isMultiple(of: 2) })
+    }
+}
+
+extension ElementalDevice {
+    var isPaused: Bool { inbound.withLock { !$0.pauses.isEmpty } }
+
+    /// Pauses on behalf of the user (odd tokens) or of a stream (even ones).
+    func addPause(ofStream: Bool = false) -> UInt64 {
+        inbound.withLock { inbound in
+            inbound.lastPause += 2
+            let token = inbound.lastPause + (ofStream ? 0 : 1)
+            inbound.pauses.insert(token)
+            return token
+        }
+    }
+
+    func removePause(_ token: UInt64) { removePause(where: { $0 == token }) }
+
+    private func removePause(where matches: (UInt64) -> Bool) {
+        let isFree = inbound.withLock { inbound -> Bool in
+            guard let token = inbound.pauses.first(where: matches) else { return false }
+            inbound.pauses.remove(token)
+            return inbound.pauses.isEmpty
+        }
+        guard isFree, let connection = outbound.withLock({ $0.connection }) else { return }
+        connection.channel.eventLoop.execute { connection.session.value.readIfWanted() }
+    }
+}

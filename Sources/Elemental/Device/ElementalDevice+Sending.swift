@@ -1,0 +1,147 @@
+public import ElementalWire
+import Synchronization
+
+extension ElementalDevice {
+    /// Sends a value. Never blocks: it queues the value, or throws that it cannot.
+    ///
+    /// Values sent together leave together in few writes; one sent on a quiet connection leaves at once.
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
+    ///   ``ElementalError/Code/queueFull``, ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
+    ///   ``ElementalError/Code/emptyValue``, ``ElementalError/Code/udpUnavailable``,
+    ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``.
+    @inlinable
+    public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
+        if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
+        try enqueue(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+    }
+
+    /// Sends a `Codable` value as JSON.
+    ///
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if the
+    ///   value cannot be encoded.
+    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) {
+        try send(Self.json(value, element.definition), to: element)
+    }
+
+    /// Sends a value whose type is known at run time only.
+    ///
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/wrongType`` if the
+    ///   value is of another type than the element.
+    public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) {
+        try Self.check(value, element)
+        try enqueue(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+    }
+
+    /// Sends a value, waiting while the queue is full.
+    ///
+    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
+    ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
+    @inlinable
+    public func sendWhenReady<Value>(_ value: Value, to element: Element<Value>) async throws(ElementalError) {
+        while true {
+            do throws(ElementalError) {
+                return try send(value, to: element)
+            } catch {
+                guard error.code == .queueFull else { throw error }
+            }
+            try await waitForRoom()
+        }
+    }
+
+    /// Waits until less than half of the queue's limit is taken on both transports.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    public func waitForRoom() async throws(ElementalError) {
+        let token = outbound.withLock { outbound in
+            outbound.lastWaiter += 1
+            return outbound.lastWaiter
+        }
+        do {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                    let answer: Result<Void, any Error>? = outbound.withLock { outbound in
+                        if outbound.connection == nil {
+                            return .failure(ElementalError(.notConnected, "the device is not connected"))
+                        }
+                        if Task.isCancelled { return .failure(CancellationError()) }
+                        if outbound.hasPlenty { return .success(()) }
+                        outbound.waiters[token] = continuation
+                        return nil
+                    }
+                    if let answer { continuation.resume(with: answer) }
+                }
+            } onCancel: {
+                outbound.withLock { $0.waiters.removeValue(forKey: token) }?.resume(throwing: CancellationError())
+            }
+        } catch let error as ElementalError {
+            throw error
+        } catch {
+            throw ElementalError(.cancelled, "the wait for room in the queue was cancelled")
+        }
+    }
+
+    @usableFromInline
+    func enqueue(
+        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
+    ) throws(ElementalError) {
+        let allowed: Access = role == .service ? .write : .read
+        guard element.access.contains(allowed) else {
+            throw ElementalError(
+                .notAllowed,
+                role == .service
+                    ? "element '\(element.name)' is read-only: the service tells it and takes no value"
+                    : "element '\(element.name)' is write-only: the service takes it and tells no value")
+        }
+        try enqueueUnchecked(element, length: length, write: write)
+    }
+
+    func enqueueUnchecked(
+        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
+    ) throws(ElementalError) {
+        let answer: Result<Connection?, ElementalError> = outbound.withLock { outbound in
+            do throws(ElementalError) {
+                return .success(
+                    try outbound.append(
+                        element.id, transport: element.transport, latest: element.latest, length: length, write: write))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try answer.get()?.wake()
+    }
+
+    static func check(_ value: ElementValue, _ element: ElementDefinition) throws(ElementalError) {
+        guard value.type == element.type else {
+            throw ElementalError(
+                .wrongType, "element '\(element.name)' is \(element.type), the value is \(value.type)")
+        }
+        if let range = element.range, let number = value.numericValue, !range.contains(number) {
+            throw outOfRange(value, element)
+        }
+    }
+
+    static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value> {
+        do {
+            return try JSON(value)
+        } catch {
+            throw ElementalError(.invalidValue, "the value for '\(element.name)' cannot be encoded as JSON", cause: error)
+        }
+    }
+
+    static func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
+        let range = element.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "any"
+        return ElementalError(
+            .outOfRange, "element '\(element.name)' takes \(range)\(element.unit.isEmpty ? "" : " " + element.unit), not \(value)")
+    }
+
+    @usableFromInline
+    func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
+        Self.outOfRange(value, element)
+    }
+}
+
+extension Outbound {
+    /// Whether so little waits that those who wait for room may go on.
+    var hasPlenty: Bool { stream.byteCount <= stream.limit / 2 && datagrams.byteCount <= datagrams.limit / 2 }
+}

@@ -1,0 +1,140 @@
+public import ElementalWire
+import Logging
+public import NIOCore
+import Synchronization
+
+/// The other end of one connection: the service that a client talks to, or a client of a service.
+///
+/// A client gets one from `connect`, a service gets one with every client. All methods may be called from any thread.
+/// Handlers run on the connection's event loop, in the order the values came, one at a time; they must not block.
+public final class ElementalDevice: Sendable {
+    /// Which part the other end plays.
+    public enum Role: Sendable, Hashable {
+        /// The other end is a service; this program is its client.
+        case service
+        /// The other end is a client of this program's service.
+        case client
+    }
+
+    /// Which part the other end plays.
+    public let role: Role
+    /// The loop on which the handlers run.
+    public let eventLoop: any EventLoop
+    /// The limits that the connection keeps.
+    public let limits: DeviceLimits
+    let logger: Logger
+    let handlers = HandlerTable()
+    let outbound: Mutex<Outbound>
+    let inbound = Mutex(Inbound())
+    let identity: Mutex<Identity>
+    let endings = Endings()
+    let pings = PingRegistry()
+    let catalogueLatch = Latch()
+
+    /// What is known of the other end.
+    struct Identity {
+        var name: String
+        var address: SocketAddress?
+        var service: String?
+        var hello: Hello?
+        var catalogue: ElementCatalogue?
+        var udpIdentifier: UInt8 = 0
+        /// What frames are checked against: the program's own elements, or else those that the service told.
+        var elements: ElementTable
+    }
+
+    /// What came in.
+    struct Inbound {
+        var lastValues = LastValues()
+        var statistics = DeviceStatistics()
+        var pauses: Set<UInt64> = []
+        var lastPause: UInt64 = 0
+    }
+
+    init(
+        role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
+        eventLoop: any EventLoop, limits: DeviceLimits, logger: Logger
+    ) {
+        self.role = role
+        self.eventLoop = eventLoop
+        self.limits = limits
+        self.logger = logger
+        identity = Mutex(Identity(name: name, address: address, service: service, elements: elements))
+        outbound = Mutex(Outbound(limit: limits.maximumQueueByteCount))
+    }
+
+    /// The other end's name: a service's instance name, or what a client calls itself.
+    public var name: String { identity.withLock { $0.name } }
+    /// The other end's address.
+    public var address: SocketAddress? { identity.withLock { $0.address } }
+    /// The service's name, such as `robot`; `nil` where a client connected by host and port.
+    public var service: String? { identity.withLock { $0.service } }
+    /// What the other end said of itself, or `nil` while or because it did not: an older ElementalController never does.
+    public var hello: Hello? { identity.withLock { $0.hello } }
+    /// The elements that the service told, if it did.
+    public var catalogue: ElementCatalogue? { identity.withLock { $0.catalogue } }
+    /// The elements that this end knows: those the program gave, or else those that the service told.
+    public var knownElements: ElementCatalogue { identity.withLock { $0.elements.catalogue } }
+    /// The identifier in the datagrams between both ends, 1...254; 0 where there is none.
+    public var udpIdentifier: UInt8 { identity.withLock { $0.udpIdentifier } }
+
+    /// Whether values can be sent now.
+    public var isConnected: Bool { outbound.withLock { $0.connection != nil } }
+    /// Why the connection ended, or `nil` while it lasts.
+    public var disconnectReason: DisconnectReason? { endings.reason }
+
+    /// What went over the connection since it was made.
+    public var statistics: DeviceStatistics {
+        var statistics = inbound.withLock { $0.statistics }
+        outbound.withLock { outbound in
+            statistics.messagesSent = outbound.messagesSent
+            statistics.bytesSent = outbound.bytesSent
+            statistics.messagesReplaced = outbound.messagesReplaced
+            statistics.messagesUnsent = outbound.messagesUnsent
+        }
+        return statistics
+    }
+
+    /// Waits until the connection has ended.
+    ///
+    /// - Returns: why it ended.
+    public func waitUntilDisconnected() async -> DisconnectReason { await endings.wait() }
+
+    /// Calls `handler` once, on the connection's event loop, when the connection has ended; at once if it has.
+    public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
+        endings.add { reason in handler(reason, self) }
+    }
+
+    /// Sends what is queued, closes the connection and waits for its end; ``DeviceLimits/closeTimeout`` bounds it.
+    public func close() async {
+        disconnect(DisconnectReason(.closedHere, isExpected: true))
+        _ = await waitUntilDisconnected()
+    }
+
+    /// Begins to close the connection after what is queued has been sent, and returns at once.
+    public func disconnect() {
+        disconnect(DisconnectReason(.closedHere, isExpected: true))
+    }
+
+    func disconnect(_ reason: DisconnectReason, text: String? = nil) {
+        guard let connection = outbound.withLock({ $0.connection }) else { return }
+        connection.channel.eventLoop.execute { connection.session.value.close(reason, shutdownText: text) }
+    }
+}
+
+extension ElementalDevice: CustomStringConvertible {
+    /// The name and the address.
+    public var description: String {
+        identity.withLock { identity in
+            guard let address = identity.address else { return identity.name }
+            return "\(identity.name) (\(address.text))"
+        }
+    }
+}
+
+extension ElementalDevice: Hashable {
+    /// Whether both are the same connection.
+    public static func == (a: ElementalDevice, b: ElementalDevice) -> Bool { a === b }
+    /// Hashes the identity of the connection.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

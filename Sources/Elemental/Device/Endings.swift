@@ -1,0 +1,53 @@
+import Synchronization
+
+/// The end of a connection, told once to everyone who asked for it.
+final class Endings: Sendable {
+    private enum State {
+        case open(handlers: [UInt64: @Sendable (DisconnectReason) -> Void], lastToken: UInt64)
+        case ended(DisconnectReason)
+    }
+
+    private let state = Mutex(State.open(handlers: [:], lastToken: 0))
+
+    var reason: DisconnectReason? {
+        state.withLock { state in
+            guard case .ended(let reason) = state else { return nil }
+            return reason
+        }
+    }
+
+    /// Calls `handler` when the end comes, or at once if it has come.
+    ///
+    /// - Returns: what `remove` takes, or `nil` if the handler has run.
+    @discardableResult
+    func add(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> UInt64? {
+        let result: (token: UInt64?, reason: DisconnectReason?) = state.withLock { state in
+            switch state {
+            case .ended(let reason):
+                return (nil, reason)
+            case .open(var handlers, let lastToken):
+                handlers[lastToken + 1] = handler
+                state = .open(handlers: handlers, lastToken: lastToken + 1)
+                return (lastToken + 1, nil)
+            }
+        }
+        if let reason = result.reason { handler(reason) }
+        return result.token
+    }
+
+    /// Tells the end. Only the first call counts.
+    func end(_ reason: DisconnectReason) {
+        let handlers = state.withLock { state -> [(key: UInt64, value: @Sendable (DisconnectReason) -> Void)] in
+            guard case .open(let handlers, _) = state else { return [] }
+            state = .ended(reason)
+            return handlers.sorted { $0.key < $1.key }
+        }
+        for handler in handlers { handler.value(reason) }
+    }
+
+    func wait() async -> DisconnectReason {
+        await withCheckedContinuation { continuation in
+            add { continuation.resume(returning: $0) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ElementalWire
+import Synchronization
+
+/// What a received value is handed to. The bytes are valid only during the call.
+typealias ValueHandler = @Sendable (_ value: UnsafeRawBufferPointer, _ device: ElementalDevice) -> Void
+
+/// What every received value is handed to, whatever its element.
+typealias AnyValueHandler =
+    @Sendable (_ element: ElementDefinition, _ value: UnsafeRawBufferPointer, _ device: ElementalDevice) -> Void
+
+/// The handlers of a device or of a service, added and removed from any thread.
+///
+/// The event loop works on a snapshot and takes a new one when the version says that something changed, so that a
+/// received value takes no lock to find its handlers.
+final class HandlerTable: Sendable {
+    struct Snapshot: Sendable {
+        /// By identifier, 0...127; empty where no element has a handler.
+        var byElement: [[(token: UInt64, handler: ValueHandler)]] = []
+        var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
+
+        var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.count } }
+    }
+
+    private struct State {
+        var snapshot = Snapshot()
+        var lastToken: UInt64 = 0
+        var cancelled: Set<UInt64> = []
+    }
+
+    private let state = Mutex(State())
+    private let changes = Atomic<UInt64>(0)
+
+    /// Grows with every change.
+    var version: UInt64 { changes.load(ordering: .acquiring) }
+
+    var snapshot: Snapshot { state.withLock { $0.snapshot } }
+
+    /// A token for a handler that is about to be added.
+    func reserve() -> UInt64 {
+        state.withLock { state in
+            state.lastToken += 1
+            return state.lastToken
+        }
+    }
+
+    func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) {
+        change { state in
+            guard state.cancelled.remove(token) == nil else { return }
+            if state.snapshot.byElement.isEmpty {
+                state.snapshot.byElement = Array(repeating: [], count: 128)
+            }
+            state.snapshot.byElement[Int(id)].append((token, handler))
+        }
+    }
+
+    func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) {
+        change { state in
+            guard state.cancelled.remove(token) == nil else { return }
+            state.snapshot.forAll.append((token, handler))
+        }
+    }
+
+    func remove(_ token: UInt64) {
+        change { state in
+            let count = state.snapshot.count
+            state.snapshot.forAll.removeAll { $0.token == token }
+            for id in state.snapshot.byElement.indices {
+                state.snapshot.byElement[id].removeAll { $0.token == token }
+            }
+            // Not there yet: its turn on the event loop is still to come.
+            if state.snapshot.count == count { state.cancelled.insert(token) }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        changes.wrappingAdd(1, ordering: .releasing)
+    }
+}
+
+/// A handler that was added. It stays until the device or service goes, or until it is cancelled.
+public struct HandlerRegistration: Sendable {
+    let table: HandlerTable
+    let token: UInt64
+
+    /// Removes the handler. A call that runs already is not interrupted.
+    ///
+    /// Call it once: a second call has no effect worth having.
+    public func cancel() { table.remove(token) }
+}

@@ -1,0 +1,46 @@
+import ElementalWire
+import NIOCore
+import Synchronization
+
+/// The pings of a device that wait for their pong.
+final class PingRegistry: Sendable {
+    typealias Continuation = CheckedContinuation<ContinuousClock.Instant, any Error>
+
+    private struct State {
+        var waiting: [UInt64: (continuation: Continuation, deadline: Scheduled<Void>)] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A number that tells one ping from another.
+    func next() -> UInt64 {
+        state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+    }
+
+    func wait(for token: UInt64, _ continuation: Continuation, deadline: Scheduled<Void>) {
+        state.withLock { $0.waiting[token] = (continuation, deadline) }
+    }
+
+    /// The pong's first 8 bytes are the number.
+    func answer(_ value: UnsafeRawBufferPointer) {
+        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else { return }
+        let now = ContinuousClock.now
+        take(token)?.resume(returning: now)
+    }
+
+    func fail(_ token: UInt64, _ error: any Error) { take(token)?.resume(throwing: error) }
+
+    func failAll(_ error: any Error) {
+        for token in state.withLock({ Array($0.waiting.keys) }) { fail(token, error) }
+    }
+
+    private func take(_ token: UInt64) -> Continuation? {
+        guard let entry = state.withLock({ $0.waiting.removeValue(forKey: token) }) else { return nil }
+        entry.deadline.cancel()
+        return entry.continuation
+    }
+}

@@ -1,0 +1,140 @@
+public import ElementalWire
+import Synchronization
+
+extension ElementalService {
+    /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
+    @discardableResult
+    @inlinable
+    public func onValue<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { bytes, device in
+            guard let value = Value(wireBytes: bytes) else { return }
+            handler(value, device)
+        }
+    }
+
+    /// Calls `handler` with every value that a device sends, whatever its element, on the service's event loop.
+    @discardableResult
+    public func onAnyValue(
+        _ handler: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        let token = shared.handlers.reserve()
+        shared.handlers.addForAll(token) { element, bytes, device in
+            guard let value = ElementValue(wireBytes: bytes, type: element.type) else { return }
+            handler(element, value, device)
+        }
+        return HandlerRegistration(table: shared.handlers, token: token)
+    }
+
+    /// Sets an element's value and sends it to every device.
+    ///
+    /// A device that connects later and says hello gets the newest value set. One device that cannot take the value
+    /// (its queue is full, it has no UDP) does not keep it from the others.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/outOfRange``,
+    ///   ``ElementalError/Code/notAllowed``, ``ElementalError/Code/unknownElement``.
+    @discardableResult
+    @inlinable
+    public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
+        if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
+        return try broadcast(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+    }
+
+    /// Sets a `Codable` element's value and sends it as JSON to every device.
+    ///
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: as the other form does, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    @discardableResult
+    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
+        try send(ElementalDevice.json(value, element.definition), to: element)
+    }
+
+    /// Sets the value of an element known at run time and sends it to every device.
+    ///
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType`` if the value is of another type.
+    @discardableResult
+    public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
+        try ElementalDevice.check(value, element)
+        return try broadcast(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+    }
+
+    /// The value of the element that was set last, or `nil`.
+    public func value<Value>(of element: Element<Value>) -> Value? {
+        shared.current.withLock { $0[element.id] }?.withUnsafeBytes { Value(wireBytes: $0) }
+    }
+
+    @usableFromInline
+    func addHandler(
+        for id: Int8, _ handler: @escaping @Sendable (UnsafeRawBufferPointer, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        let token = shared.handlers.reserve()
+        shared.handlers.add(token, for: id, handler)
+        return HandlerRegistration(table: shared.handlers, token: token)
+    }
+
+    @usableFromInline
+    func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
+        ElementalDevice.outOfRange(value, element)
+    }
+
+    @usableFromInline
+    func broadcast(
+        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
+    ) throws(ElementalError) -> [SendFailure] {
+        guard shared.table.rule(element.id)?.type == element.type else {
+            throw ElementalError(
+                .unknownElement, "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
+        }
+        guard element.access.contains(.read) else {
+            throw ElementalError(
+                .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value")
+        }
+        // Encoded once, on the stack where it is small, then copied into each device's queue.
+        return withUnsafeTemporaryAllocation(byteCount: max(length, 1), alignment: 8) { buffer in
+            if let base = buffer.baseAddress { write(base) }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
+            shared.current.withLock { $0.set(element.id, bytes) }
+            var failures: [SendFailure] = []
+            for device in devices {
+                do throws(ElementalError) {
+                    try device.enqueueUnchecked(element, length: length) { destination in
+                        guard let base = bytes.baseAddress else { return }
+                        destination.copyMemory(from: base, byteCount: length)
+                    }
+                } catch {
+                    failures.append(SendFailure(device: device, error: error))
+                }
+            }
+            return failures
+        }
+    }
+}
+
+/// A device that a value for all devices could not be sent to.
+public struct SendFailure: Sendable {
+    /// The device.
+    public let device: ElementalDevice
+    /// Why it could not.
+    public let error: ElementalError
+}
+
+extension ElementalService.Shared {
+    /// Tells a device that said hello the current values, over TCP so that none is lost.
+    func greet(_ device: ElementalDevice) {
+        let values = current.withLock { $0 }
+        for id in values.ids {
+            guard let bytes = values[id], let element = table.rule(id)?.definition else { continue }
+            // An empty queue takes any value and a newcomer's holds no more than these, so that none fails for size.
+            device.outbound.withLock { outbound in
+                _ = outbound.stream.append(id: element.id, length: bytes.count) { destination in
+                    bytes.withUnsafeBytes { bytes in
+                        guard let base = bytes.baseAddress else { return }
+                        destination.copyMemory(from: base, byteCount: bytes.count)
+                    }
+                }
+            }
+        }
+    }
+}

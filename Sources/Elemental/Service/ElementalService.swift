@@ -1,0 +1,137 @@
+public import ElementalWire
+import NIOCore
+import Synchronization
+
+/// A service: what this machine offers to be controlled and read, to any number of clients.
+///
+/// ```swift
+/// let lamp = ElementalService("screen_control", displayName: "Desk lamp", elements: Lamp.all)
+/// lamp.onValue(of: Lamp.brightness) { value, device in backlight.set(value) }
+/// try await lamp.run()
+/// ```
+/// All handlers of a service run on one event loop, one at a time, in the order the values came; they must not block.
+/// A program may have any number of services.
+public final class ElementalService: Sendable {
+    let shared: Shared
+    private let state = Mutex(State.idle)
+
+    /// What the service's event loop and its user share.
+    final class Shared: Sendable {
+        let name: String
+        let displayName: String
+        let table: ElementTable
+        let configuration: ServiceConfiguration
+        let handlers = HandlerTable()
+        let events = EventHub<ServiceEvent>()
+        let admission = Mutex<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
+        let devices = Mutex<[ObjectIdentifier: ElementalDevice]>([:])
+        let current = Mutex(LastValues())
+
+        init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
+            self.name = name
+            self.displayName = displayName
+            self.configuration = configuration
+            table = ElementTable(elements)
+        }
+    }
+
+    private enum State {
+        case idle
+        case starting
+        case running(Listener, Publication?)
+        case stopping
+    }
+
+    /// A service that is not on the network yet.
+    ///
+    /// - Parameters:
+    ///   - service: the service's name, such as `robot`, by which clients look for it.
+    ///   - displayName: the instance's name that people see; `nil` for the host's name. At most 63 UTF-8 bytes when
+    ///     published.
+    ///   - elements: what can be controlled and read.
+    ///   - configuration: port, UDP, limits, logging.
+    public init(
+        _ service: String, displayName: String? = nil, elements: ElementCatalogue,
+        configuration: ServiceConfiguration = ServiceConfiguration()
+    ) {
+        shared = Shared(
+            name: service, displayName: displayName ?? HostName.current, elements: elements,
+            configuration: configuration)
+    }
+
+    /// The service's name, such as `robot`.
+    public var service: String { shared.name }
+    /// The instance's name as asked for. ``ServiceEvent/published(name:)`` tells the one it got.
+    public var displayName: String { shared.displayName }
+    /// What can be controlled and read.
+    public var elements: ElementCatalogue { shared.table.catalogue }
+    /// The devices that are connected.
+    public var devices: [ElementalDevice] { shared.devices.withLock { Array($0.values) } }
+    /// The port that the service listens on, or `nil` when it does not.
+    public var port: Int? {
+        state.withLock { state in
+            guard case .running(let listener, _) = state else { return nil }
+            return listener.port
+        }
+    }
+
+    /// What happens to the service, from now on; each call gives a stream of its own.
+    public var events: AsyncStream<ServiceEvent> { shared.events.stream() }
+
+    /// Calls `handler` with everything that happens to the service. Devices come and go on the service's event loop.
+    public func onEvent(_ handler: @escaping @Sendable (ServiceEvent) -> Void) { shared.events.add(handler) }
+
+    /// Decides about connections before they are set up: once with the address, once with the name. It is called on
+    /// the event loop and must not block.
+    public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
+        shared.admission.withLock { $0 = decide }
+    }
+
+    /// Listens and begins to publish; returns when the service accepts connections.
+    ///
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
+    ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
+    ///   ``ElementalError/Code/invalidState`` if the service runs already, ``ElementalError/Code/invalidValue`` if the
+    ///   service's name or TXT record cannot be published.
+    public func start() async throws(ElementalError) {
+        let mayStart = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .starting
+            return true
+        }
+        guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
+        do throws(ElementalError) {
+            let listener = try await Listener.open(shared)
+            do throws(ElementalError) {
+                let publication = shared.configuration.isPublished ? try Publication(shared, port: listener.port) : nil
+                state.withLock { $0 = .running(listener, publication) }
+                shared.events.emit(.listening(port: listener.port))
+                publication?.start()
+            } catch {
+                await listener.close("the service could not be published")
+                throw error
+            }
+        } catch {
+            state.withLock { $0 = .idle }
+            throw error
+        }
+    }
+
+    /// Withdraws the service, sends what is queued, tells every device the reason and closes the connections.
+    ///
+    /// It takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again.
+    /// - Parameter reason: what the devices are told.
+    public func stop(reason: String = "the service was stopped") async {
+        let running: (Listener, Publication?)? = state.withLock { state in
+            guard case .running(let listener, let publication) = state else { return nil }
+            state = .stopping
+            return (listener, publication)
+        }
+        guard let (listener, publication) = running else { return }
+        async let withdrawn: Void? = publication?.stop()
+        await listener.close(reason)
+        _ = await withdrawn
+        state.withLock { $0 = .idle }
+        shared.events.emit(.stopped)
+    }
+}

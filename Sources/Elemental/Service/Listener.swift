@@ -1,0 +1,111 @@
+import Logging
+import NIOCore
+import NIOPosix
+
+/// A service's open sockets: TCP and UDP with one port number.
+struct Listener: Sendable {
+    let port: Int
+    private let tcp: any Channel
+    private let udp: (any Channel)?
+    private let server: NIOLoopBound<ServiceServer>
+
+    /// How often a port that the system chose for TCP is given back because UDP has it already.
+    private static let attempts = 16
+
+    static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
+        let configuration = service.configuration
+        let eventLoop = configuration.eventLoopGroup.next()
+        do {
+            let server = try await eventLoop.submit {
+                NIOLoopBound(ServiceServer(service: service, eventLoop: eventLoop), eventLoop: eventLoop)
+            }.get()
+            for attempt in 1...attempts {
+                let tcp = try await bindTCP(configuration, eventLoop, server)
+                let port = tcp.localAddress?.port ?? configuration.port
+                guard configuration.allowsUDP else {
+                    return Listener(port: port, tcp: tcp, udp: nil, server: server)
+                }
+                do {
+                    let udp = try await bindUDP(tcp, eventLoop, server)
+                    try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
+                    return Listener(port: port, tcp: tcp, udp: udp, server: server)
+                } catch {
+                    try? await tcp.close()
+                    let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
+                    guard configuration.port == 0, isTaken, attempt < attempts else { throw error }
+                }
+            }
+            throw ElementalError(.addressInUse, "no port could be found that is free for both TCP and UDP")
+        } catch let error as ElementalError {
+            throw error
+        } catch {
+            throw explain(error, configuration)
+        }
+    }
+
+    private static func bindTCP(
+        _ configuration: ServiceConfiguration, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
+    ) async throws -> any Channel {
+        let bootstrap = ServerBootstrap(group: eventLoop)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try server.value.accept(channel) }
+            }
+        if let address = configuration.address {
+            return try await bootstrap.bind(host: address, port: configuration.port).get()
+        }
+        do {
+            // One socket for both families.
+            return try await bootstrap.bind(host: "::", port: configuration.port).get()
+        } catch let error as IOError where error.errnoCode == EAFNOSUPPORT || error.errnoCode == EADDRNOTAVAIL {
+            // A machine without IPv6.
+            return try await bootstrap.bind(host: "0.0.0.0", port: configuration.port).get()
+        }
+    }
+
+    private static func bindUDP(
+        _ tcp: any Channel, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
+    ) async throws -> any Channel {
+        guard let address = tcp.localAddress else { throw ChannelError.unknownLocalAddress }
+        return try await DatagramBootstrap(group: eventLoop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
+                }
+            }
+            .bind(to: address).get()
+    }
+
+    /// Stops accepting, tells the devices why and waits until they are gone.
+    func close(_ reason: String) async {
+        try? await tcp.close()
+        try? await tcp.eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
+        try? await udp?.close()
+    }
+
+    private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {
+        let place = "\(configuration.address ?? "any address"), port \(configuration.port)"
+        guard let io = error as? IOError else {
+            return ElementalError(.listeningFailed, "cannot listen on \(place)", cause: error)
+        }
+        switch io.errnoCode {
+        case EADDRINUSE:
+            return ElementalError(
+                .addressInUse,
+                "port \(configuration.port) is taken by another program (TCP or UDP); choose another, or 0 to let the "
+                    + "system choose")
+        case EACCES, EPERM:
+            return ElementalError(
+                .permissionDenied,
+                "the system does not permit listening on \(place); ports below 1024 need special rights")
+        case EMFILE, ENFILE:
+            return ElementalError(
+                .listeningFailed, "no file descriptors are left to listen on \(place); raise the limit (ulimit -n)")
+        default:
+            return ElementalError(.listeningFailed, "cannot listen on \(place): \(Session.describe(error))")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Logging
+import Synchronization
+import Zeroconf
+
+/// A service on the network: under its own type, where older programs look, and under the framework's common one,
+/// where a browser finds all element services.
+final class Publication: Sendable {
+    private let service: ElementalService.Shared
+    private let port: Int
+    private let own: ServicePublisher
+    private let common = Mutex<ServicePublisher?>(nil)
+    private let watching = Mutex<Task<Void, Never>?>(nil)
+
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
+    init(_ service: ElementalService.Shared, port: Int) throws(ElementalError) {
+        self.service = service
+        self.port = port
+        do {
+            own = try ServicePublisher(
+                name: service.displayName, type: try .tcp(service.name), port: port,
+                txt: ServiceTXT.record(service, instanceName: nil), logger: service.configuration.logger)
+        } catch {
+            throw ElementalError(.invalidValue, "the service cannot be published: \(error.message)", cause: nil)
+        }
+    }
+
+    func start() {
+        let events = own.events
+        watching.withLock { $0 = Task { [weak self] in
+            for await event in events {
+                guard let self else { return }
+                handle(event)
+            }
+        } }
+        own.start()
+    }
+
+    /// Withdraws both listings and waits until they are.
+    func stop() async {
+        let common = common.withLock { $0.take() }
+        async let gone: Void? = common?.stop()
+        await own.stop()
+        _ = await gone
+        watching.withLock { $0?.cancel() }
+    }
+
+    private func handle(_ event: ServicePublisher.Event) {
+        switch event {
+        case .published(let name), .renamed(_, let name):
+            publishCommon(name)
+            service.events.emit(.published(name: name))
+        case .failed(let error, let delay):
+            service.events.emit(
+                .failedToPublish(ElementalError(.discoveryFailed, error.message, cause: error.cause), retryIn: delay))
+        }
+    }
+
+    /// The common listing bears the name that the own one got. It is an addition: if it fails, the service is still
+    /// found by its own type, and the publisher goes on trying.
+    private func publishCommon(_ name: String) {
+        do {
+            let txt = ServiceTXT.record(service, instanceName: name)
+            let current = common.withLock { $0 }
+            if let current { return try current.update(txt: txt) }
+            let publisher = try ServicePublisher(
+                name: ServiceTXT.commonName(service: service.name, instance: name), type: ServiceTXT.commonType(),
+                port: port, txt: txt, logger: service.configuration.logger)
+            common.withLock { $0 = publisher }
+            publisher.start()
+        } catch {
+            service.configuration.logger.warning(
+                "not listed among all element services", metadata: ["error": "\(error.message)"])
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// Reads little-endian fields one after the other; every read past the end is `nil`.
+struct ByteReader {
+    private var rest: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard rest.count >= count else { return nil }
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+        return UnsafeRawBufferPointer(rebasing: rest[..<count])
+    }
+
+    mutating func uint8() -> UInt8? { bytes(1).flatMap(UInt8.init(wireBytes:)) }
+    mutating func uint16() -> UInt16? { bytes(2).flatMap(UInt16.init(wireBytes:)) }
+    mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
+
+    /// A text preceded by its length in one byte.
+    mutating func text() -> String? {
+        guard let count = uint8(), let bytes = bytes(Int(count)) else { return nil }
+        return String(wireBytes: bytes)
+    }
+}

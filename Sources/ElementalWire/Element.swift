@@ -1,0 +1,129 @@
+/// Anything that has an ``ElementDefinition``: a typed ``Element`` or the definition itself.
+public protocol AnyElement: Sendable {
+    /// The element's definition.
+    var definition: ElementDefinition { get }
+}
+
+extension ElementDefinition: AnyElement {
+    public var definition: ElementDefinition { self }
+}
+
+/// A typed, named, numbered control or reading, defined once and shared by both ends.
+///
+/// ```swift
+/// enum Lamp {
+///     static let brightness = Element<Float>(1, "Brightness", range: 0...1)
+///     static let motion     = Element<Vector3>(2, "Motion", transport: .udp)
+///     static let all: ElementCatalogue = [brightness, motion]
+/// }
+/// ```
+/// A value of another type does not compile. A wrong definition (an identifier outside 0...127, an empty name) stops
+/// the program where it is made, with the element's name; ``init(_:)`` takes a definition that was checked at run time.
+public struct Element<Value: ElementRepresentable>: AnyElement {
+    // One reference, so that handing an element to a send copies no strings.
+    @usableFromInline let storage: Storage
+
+    @usableFromInline
+    final class Storage: Sendable {
+        @usableFromInline let id: Int8
+        @usableFromInline let definition: ElementDefinition
+        @usableFromInline let range: ClosedRange<Double>?
+
+        init(_ definition: ElementDefinition) {
+            id = definition.id
+            range = definition.range
+            self.definition = definition
+        }
+    }
+
+    /// The number that stands for the element on the wire, 0...127.
+    @inlinable public var id: Int8 { storage.id }
+    /// The name that people see.
+    public var name: String { storage.definition.name }
+    /// The element's definition.
+    @inlinable public var definition: ElementDefinition { storage.definition }
+
+    /// Whether the element's range, if it has one, contains `value`.
+    @inlinable
+    public func allows(_ value: Value) -> Bool {
+        guard let range = storage.range, let number = value.rangeValue else { return true }
+        return range.contains(number)
+    }
+
+    /// An element of any type.
+    ///
+    /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a value, for people.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
+    public init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", access: Access = .readWrite,
+        latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit, range: nil, step: nil, access: access, latest: latest)
+    }
+
+    /// An element with a definition made at run time.
+    ///
+    /// - Throws: ``WireError`` if the definition is of another type than `Value`'s.
+    public init(_ definition: ElementDefinition) throws(WireError) {
+        guard definition.type == Value.elementType else {
+            throw WireError(
+                .invalidDefinition,
+                "element '\(definition.name)' (\(definition.id)) is \(definition.type), not \(Value.elementType)")
+        }
+        storage = Storage(definition)
+    }
+
+    private init(
+        checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>?, step: Double?,
+        access: Access, latest: Bool
+    ) {
+        do {
+            storage = Storage(
+                try ElementDefinition(
+                    id: id, name: name, type: Value.elementType, transport: transport, unit: unit, range: range,
+                    step: step, access: access, latest: latest))
+        } catch {
+            preconditionFailure(error.message)
+        }
+    }
+}
+
+extension Element where Value: BinaryFloatingPoint {
+    /// A number with a range and a step.
+    ///
+    /// - Parameters:
+    ///   - range: the values allowed; others are refused when sent and rejected when received.
+    ///   - step: the step in which a control should move, above 0.
+    public init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
+        step: Value? = nil, access: Access = .readWrite, latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit,
+            range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, step: step.map { Double($0) },
+            access: access, latest: latest)
+    }
+}
+
+extension Element where Value: BinaryInteger {
+    /// A whole number with a range and a step. Bounds beyond 2^53 are rounded.
+    ///
+    /// - Parameters:
+    ///   - range: the values allowed; others are refused when sent and rejected when received.
+    ///   - step: the step in which a control should move, above 0.
+    public init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
+        step: Value? = nil, access: Access = .readWrite, latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit,
+            range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, step: step.map { Double($0) },
+            access: access, latest: latest)
+    }
+}

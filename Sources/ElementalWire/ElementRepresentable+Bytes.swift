@@ -1,0 +1,88 @@
+#if canImport(FoundationEssentials)
+public import struct FoundationEssentials.Data
+#else
+public import struct Foundation.Data
+#endif
+
+extension Bool: ElementRepresentable {
+    public static var elementType: ElementType { .bool }
+
+    /// One byte, 0 or 1; any other byte is no truth value.
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 1, bytes[0] <= 1 else { return nil }
+        self = bytes[0] == 1
+    }
+
+    @inlinable
+    public var wireByteCount: Int { 1 }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        destination.storeBytes(of: self ? 1 : 0, as: UInt8.self)
+    }
+
+    public var elementValue: ElementValue { .bool(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .bool(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension String: ElementRepresentable {
+    public static var elementType: ElementType { .string }
+
+    /// UTF-8 text; bytes that are not valid UTF-8 are no string.
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        self = text
+    }
+
+    @inlinable
+    public var wireByteCount: Int { utf8.count }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        var copy = self
+        copy.withUTF8 { utf8 in
+            guard let base = utf8.baseAddress else { return }
+            destination.copyMemory(from: base, byteCount: utf8.count)
+        }
+    }
+
+    public var elementValue: ElementValue { .string(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .string(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Data: ElementRepresentable {
+    public static var elementType: ElementType { .data }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        self = Data(bytes)
+    }
+
+    @inlinable
+    public var wireByteCount: Int { count }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            destination.copyMemory(from: base, byteCount: bytes.count)
+        }
+    }
+
+    public var elementValue: ElementValue { .data(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .data(let value) = elementValue else { return nil }
+        self = value
+    }
+}

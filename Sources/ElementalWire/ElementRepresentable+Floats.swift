@@ -1,0 +1,152 @@
+extension Float: ElementRepresentable {
+    public static var elementType: ElementType { .float }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard let bits = UInt32(wireBytes: bytes) else { return nil }
+        self.init(bitPattern: bits)
+    }
+
+    @inlinable
+    public var wireByteCount: Int { 4 }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        bitPattern.writeWireBytes(to: destination)
+    }
+
+    @inlinable
+    public var rangeValue: Double? { Double(self) }
+
+    public var elementValue: ElementValue { .float(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .float(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Double: ElementRepresentable {
+    public static var elementType: ElementType { .double }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard let bits = UInt64(wireBytes: bytes) else { return nil }
+        self.init(bitPattern: bits)
+    }
+
+    @inlinable
+    public var wireByteCount: Int { 8 }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        bitPattern.writeWireBytes(to: destination)
+    }
+
+    @inlinable
+    public var rangeValue: Double? { self }
+
+    public var elementValue: ElementValue { .double(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .double(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension SIMD where Scalar == Float {
+    /// A vector's scalars lie one after the other, first to last, as little-endian binary32.
+    @inlinable
+    init?(packedFloats bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.scalarCount * 4 else { return nil }
+        self.init()
+        for index in 0..<Self.scalarCount {
+            self[index] = Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)))
+        }
+    }
+
+    @inlinable
+    func writePackedFloats(to destination: UnsafeMutableRawPointer) {
+        for index in 0..<Self.scalarCount {
+            self[index].writeWireBytes(to: destination + index * 4)
+        }
+    }
+}
+
+extension SIMD2: ElementRepresentable where Scalar == Float {
+    public static var elementType: ElementType { .float2 }
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
+    @inlinable
+    public var wireByteCount: Int { 8 }
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public var elementValue: ElementValue { .float2(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .float2(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension SIMD3: ElementRepresentable where Scalar == Float {
+    public static var elementType: ElementType { .float3 }
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
+    @inlinable
+    public var wireByteCount: Int { 12 }
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public var elementValue: ElementValue { .float3(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .float3(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension SIMD4: ElementRepresentable where Scalar == Float {
+    public static var elementType: ElementType { .float4 }
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
+    @inlinable
+    public var wireByteCount: Int { 16 }
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public var elementValue: ElementValue { .float4(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .float4(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Matrix4x4: ElementRepresentable {
+    public static var elementType: ElementType { .float4x4 }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 64,
+            let c0 = Vector4(packedFloats: UnsafeRawBufferPointer(rebasing: bytes[0..<16])),
+            let c1 = Vector4(packedFloats: UnsafeRawBufferPointer(rebasing: bytes[16..<32])),
+            let c2 = Vector4(packedFloats: UnsafeRawBufferPointer(rebasing: bytes[32..<48])),
+            let c3 = Vector4(packedFloats: UnsafeRawBufferPointer(rebasing: bytes[48..<64]))
+        else { return nil }
+        self.init(c0, c1, c2, c3)
+    }
+
+    @inlinable
+    public var wireByteCount: Int { 64 }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        columns.0.writePackedFloats(to: destination)
+        columns.1.writePackedFloats(to: destination + 16)
+        columns.2.writePackedFloats(to: destination + 32)
+        columns.3.writePackedFloats(to: destination + 48)
+    }
+
+    public var elementValue: ElementValue { .float4x4(self) }
+
+    public init?(_ elementValue: ElementValue) {
+        guard case .float4x4(let value) = elementValue else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,122 @@
+/// A Swift type that can be the value of an element.
+///
+/// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`,
+/// ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value.
+public protocol ElementRepresentable: Sendable {
+    /// The wire type that carries values of this Swift type.
+    static var elementType: ElementType { get }
+
+    /// The value whose wire form is `bytes`, or `nil` if no value has that form (a wrong length, invalid UTF-8).
+    init?(wireBytes bytes: UnsafeRawBufferPointer)
+
+    /// How many bytes the value takes on the wire, without the envelope.
+    var wireByteCount: Int { get }
+
+    /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
+    func writeWireBytes(to destination: UnsafeMutableRawPointer)
+
+    /// The value as a number, for a check against a range; `nil` where ranges mean nothing.
+    var rangeValue: Double? { get }
+
+    /// The value as the untyped ``ElementValue``.
+    var elementValue: ElementValue { get }
+
+    /// The value that `elementValue` holds, or `nil` if that is of another type.
+    init?(_ elementValue: ElementValue)
+}
+
+extension ElementRepresentable {
+    @inlinable
+    public var rangeValue: Double? { nil }
+}
+
+extension ElementRepresentable where Self: FixedWidthInteger {
+    @inlinable
+    public var rangeValue: Double? { Double(self) }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == MemoryLayout<Self>.size else { return nil }
+        self.init(littleEndian: bytes.loadUnaligned(as: Self.self))
+    }
+
+    @inlinable
+    public var wireByteCount: Int { MemoryLayout<Self>.size }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        destination.storeBytes(of: littleEndian, as: Self.self)
+    }
+}
+
+extension Int8: ElementRepresentable {
+    public static var elementType: ElementType { .int8 }
+    public var elementValue: ElementValue { .int8(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int8(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt8: ElementRepresentable {
+    public static var elementType: ElementType { .uint8 }
+    public var elementValue: ElementValue { .uint8(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint8(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int16: ElementRepresentable {
+    public static var elementType: ElementType { .int16 }
+    public var elementValue: ElementValue { .int16(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int16(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt16: ElementRepresentable {
+    public static var elementType: ElementType { .uint16 }
+    public var elementValue: ElementValue { .uint16(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint16(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int32: ElementRepresentable {
+    public static var elementType: ElementType { .int32 }
+    public var elementValue: ElementValue { .int32(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int32(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt32: ElementRepresentable {
+    public static var elementType: ElementType { .uint32 }
+    public var elementValue: ElementValue { .uint32(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint32(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int64: ElementRepresentable {
+    public static var elementType: ElementType { .int64 }
+    public var elementValue: ElementValue { .int64(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int64(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt64: ElementRepresentable {
+    public static var elementType: ElementType { .uint64 }
+    public var elementValue: ElementValue { .uint64(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint64(let value) = elementValue else { return nil }
+        self = value
+    }
+}

@@ -1,0 +1,35 @@
+/// The bytes before a value: `id Int8 · length UInt32`, and in a datagram `udpIdentifier UInt8` after them.
+///
+/// Source: frames recorded from the ElementalController implementation of 2019-2021 (Tests' `vectors.json`).
+public enum Envelope {
+    /// Bytes before a value in a TCP stream.
+    public static let streamByteCount = 5
+    /// Bytes before a value in a UDP datagram.
+    public static let datagramByteCount = 6
+    /// The largest payload of a UDP datagram over IPv4, in bytes (65,535 less the IP and UDP headers).
+    public static let maximumDatagramByteCount = 65_507
+    /// The largest value that fits a datagram, in bytes.
+    public static let maximumDatagramValueByteCount = maximumDatagramByteCount - datagramByteCount
+
+    /// Writes the 5 bytes that precede a value in a stream.
+    @inlinable
+    public static func writeStreamHeader(id: Int8, length: Int, to destination: UnsafeMutableRawPointer) {
+        destination.storeBytes(of: id, as: Int8.self)
+        destination.storeBytes(of: UInt32(truncatingIfNeeded: length).littleEndian, toByteOffset: 1, as: UInt32.self)
+    }
+
+    /// Writes the 6 bytes that precede a value in a datagram.
+    @inlinable
+    public static func writeDatagramHeader(
+        id: Int8, length: Int, udpIdentifier: UInt8, to destination: UnsafeMutableRawPointer
+    ) {
+        writeStreamHeader(id: id, length: length, to: destination)
+        destination.storeBytes(of: udpIdentifier, toByteOffset: 5, as: UInt8.self)
+    }
+
+    /// Reads the length from the header at `bytes`, which has at least 5 bytes.
+    @inlinable
+    static func length(at bytes: UnsafeRawPointer) -> Int {
+        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+    }
+}

@@ -1,0 +1,53 @@
+/// What a peer says of itself in the system element ``SystemElement/hello``.
+///
+/// `version UInt8 · features UInt32 · udpPort UInt16`, little-endian: 7 bytes. A longer hello is of a later version
+/// and its further bytes are ignored; a shorter one is malformed.
+public struct Hello: Sendable, Hashable {
+    /// What a peer can do or wants, a bit each.
+    public struct Features: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Takes empty strings and data.
+        public static let emptyValues = Features(rawValue: 1 << 0)
+        /// A service: tells its catalogue to a client that wants it.
+        public static let catalogue = Features(rawValue: 1 << 1)
+        /// Answers pings.
+        public static let ping = Features(rawValue: 1 << 2)
+        /// A client: wants the catalogue right after the service's hello, before the first values.
+        public static let wantsCatalogue = Features(rawValue: 1 << 3)
+    }
+
+    /// The version of the extensions that this code speaks.
+    public static let currentVersion: UInt8 = 1
+
+    /// The version of the extensions that the peer speaks, from 1.
+    public var version: UInt8
+    /// What the peer can do or wants.
+    public var features: Features
+    /// A client: the port at which it takes datagrams from the service; 0 for none.
+    public var udpPort: UInt16
+
+    /// A hello of the current version.
+    public init(features: Features, udpPort: UInt16 = 0) {
+        version = Self.currentVersion
+        self.features = features
+        self.udpPort = udpPort
+    }
+
+    /// Reads a hello, or `nil` if the bytes are none.
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 7, bytes[0] >= 1 else { return nil }
+        version = bytes[0]
+        features = Features(rawValue: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+        udpPort = UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: 5, as: UInt16.self))
+    }
+
+    /// The hello's 7 bytes.
+    public var wireBytes: [UInt8] {
+        var bytes = [version]
+        withUnsafeBytes(of: features.rawValue.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: udpPort.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+}

@@ -1,0 +1,33 @@
+/// What is wrong with a definition, a text or bytes of the wire.
+public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of error. More may come; give a `switch` a default.
+    public struct Code: Sendable, Hashable {
+        enum Value { case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge }
+        let value: Value
+
+        /// An element's identifier, name, range or step is not allowed.
+        public static let invalidDefinition = Code(value: .invalidDefinition)
+        /// Two elements of a catalogue share an identifier or a name.
+        public static let duplicateElement = Code(value: .duplicateElement)
+        /// A text is no value of the type.
+        public static let invalidText = Code(value: .invalidText)
+        /// The bytes are not a catalogue.
+        public static let invalidCatalogue = Code(value: .invalidCatalogue)
+        /// A frame announces a value longer than the limit.
+        public static let valueTooLarge = Code(value: .valueTooLarge)
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// What happened and what to do, for a person.
+    public let message: String
+
+    /// An error of that kind.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

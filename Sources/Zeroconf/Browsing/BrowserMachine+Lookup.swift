@@ -1,0 +1,147 @@
+/// Resolving the services that are listed, a few at a time, and watching them for changes.
+///
+/// The reference that resolves a service goes on answering when its SRV or TXT record changes, so it serves as the
+/// watch. (Avahi answers once the old record has run out, a second after the change: RFC 6762, section 10.2.)
+extension BrowserMachine {
+    private static let mostUnderWay = 8
+    private static let mostWatched = 64
+    /// Avahi gives up after 5 s by itself; this is for a daemon that hangs.
+    private static let lookupLimit = Duration.seconds(8)
+
+    mutating func queueLookup(_ instance: ServiceInstance) {
+        guard case .some(.none) = entries[instance]?.lookup else { return }
+        entries[instance]?.lookup = .pending
+        pending.append(instance)
+    }
+
+    mutating func startLookups() {
+        while underWay.count < Self.mostUnderWay, !pending.isEmpty {
+            let instance = pending.removeFirst()
+            guard case .pending = entries[instance]?.lookup else { continue }
+            let id = ids.reference()
+            references[id] = .lookup(instance)
+            underWay.insert(instance)
+            let watched = entries.values.count { $0.isWatched }
+            entries[instance]?.isWatched = watched < Self.mostWatched
+            let limit = startTimer(Self.lookupLimit, for: .lookupLimit(instance))
+            entries[instance]?.lookup = .resolving(id, limit: limit)
+            actions.append(.open(id, .resolve(instance)))
+        }
+    }
+
+    mutating func handleLookup(_ event: ReferenceEvent, of instance: ServiceInstance) {
+        switch event {
+        case .reply(.resolved(_, let host, let port, let txt)):
+            guard let entry = entries[instance] else { return }
+            if case .resolving(let id, let limit) = entry.lookup {
+                cancelTimer(limit)
+                entries[instance]?.lookup = .watching(id)
+            }
+            entries[instance]?.location = ServiceEntry.Location(host: host, port: port, txt: txt)
+            if let old = entry.location?.host, old != host {
+                leave(old, instance)
+            }
+            join(host, instance)
+            tell(instance)
+        case .opened, .reply:
+            break
+        case .openingFailed(let error), .failed(let error):
+            lookupFailed(instance, .translating(error, while: "resolving \(instance)"))
+        }
+    }
+
+    mutating func lookupTimedOut(_ instance: ServiceInstance, timer: TimerID) {
+        guard case .resolving(_, timer) = entries[instance]?.lookup else { return }
+        lookupFailed(instance, ZeroconfError(.timedOut, "resolving \(instance): no answer in \(Self.lookupLimit)"))
+    }
+
+    mutating func retryLookup(_ instance: ServiceInstance, timer: TimerID) {
+        guard case .waiting(timer) = entries[instance]?.lookup else { return }
+        entries[instance]?.lookup = .none
+        queueLookup(instance)
+    }
+
+    mutating func lookupFailed(_ instance: ServiceInstance, _ error: ZeroconfError) {
+        endLookup(instance)
+        guard var entry = entries[instance] else { return }
+        let wait = entry.delay.next()
+        entry.failures += 1
+        entry.lookup = .waiting(startTimer(wait, for: .lookupRetry(instance)))
+        // One failure of a service that was found is mostly the daemon's end, which is told in another way.
+        let isWorthTelling = entry.told == nil || entry.failures > 1
+        actions.append(.log(.debug("\(error); next attempt in \(wait)")))
+        if isWorthTelling {
+            entry.isToldUnresolved = true
+            actions.append(.emit(.unresolved(instance, error)))
+        }
+        entries[instance] = entry
+    }
+
+    /// Lets go of all that a service's lookup holds.
+    mutating func endLookup(_ instance: ServiceInstance) {
+        guard let entry = entries[instance] else { return }
+        switch entry.lookup {
+        case .resolving(let id, let limit):
+            cancelTimer(limit)
+            close(id)
+        case .watching(let id):
+            close(id)
+        case .waiting(let timer):
+            cancelTimer(timer)
+        case .none, .pending, .unwatched:
+            break
+        }
+        if let host = entry.location?.host {
+            leave(host, instance)
+        }
+        underWay.remove(instance)
+        entries[instance]?.lookup = .none
+        entries[instance]?.location = nil
+        entries[instance]?.isWatched = false
+    }
+
+    /// Tells consumers of a service if all is known of it and something is new.
+    mutating func tell(_ instance: ServiceInstance) {
+        guard var entry = entries[instance], let location = entry.location, let host = hosts[location.host],
+            host.isReady, !host.addresses.isEmpty
+        else { return }
+        underWay.remove(instance)
+        entry.failures = 0
+        entry.delay.reset()
+        if !entry.isWatched, case .watching(let id) = entry.lookup {
+            close(id)
+            entry.lookup = .unwatched
+        }
+        let service = ResolvedService(
+            instance: instance, host: location.host, port: location.port, txt: TXTRecord(decoding: location.txt),
+            addresses: host.addresses.sorted)
+        if entry.told == nil {
+            actions.append(.emit(.found(service)))
+        } else if entry.told != service {
+            actions.append(.emit(.updated(service)))
+        }
+        entry.told = service
+        entries[instance] = entry
+    }
+
+    /// Gives the place of a service that has gone to one that nobody watches yet.
+    mutating func watchAnother() {
+        guard entries.values.count(where: { $0.isWatched }) < Self.mostWatched else { return }
+        let next = entries.first { _, entry in
+            if case .unwatched = entry.lookup { true } else { false }
+        }
+        guard let instance = next?.key else { return }
+        endLookup(instance)
+        queueLookup(instance)
+    }
+
+    mutating func close(_ id: ReferenceID) {
+        references[id] = nil
+        actions.append(.close(id))
+    }
+
+    mutating func cancelTimer(_ id: TimerID) {
+        timers[id] = nil
+        actions.append(.cancelTimer(id))
+    }
+}

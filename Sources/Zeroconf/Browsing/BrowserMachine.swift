@@ -1,0 +1,204 @@
+/// Keeps the list of one type's services: counts what browsing says, resolves, watches, and mends after failures.
+struct BrowserMachine: ServiceMachine {
+    typealias Event = ServiceBrowser.Event
+    typealias Action = MachineAction<Event>
+
+    enum Phase {
+        case idle
+        case opening(ReferenceID, limit: TimerID)
+        /// The timer runs out when the list has settled.
+        case browsing(ReferenceID, settling: TimerID)
+        case waiting(TimerID)
+    }
+
+    /// What a timer is for. Timers of a lookup or a host that has ended stay in the table until they run out.
+    enum TimerPurpose {
+        case lookupLimit(ServiceInstance)
+        case lookupRetry(ServiceInstance)
+        case hostLimit(String)
+        case hostGrace(String)
+    }
+
+    enum ReferencePurpose {
+        case lookup(ServiceInstance)
+        case addresses(String)
+    }
+
+    /// The call that begins to browse returns in milliseconds unless the daemon hangs.
+    static let openingLimit = Duration.seconds(10)
+    /// mDNS asks after 0, 1 and 3 seconds and answers take at most 0.5 s (RFC 6762, section 5.2 and 6): what has not
+    /// been seen by then is not there.
+    static let settlingTime = Duration.seconds(6)
+    static let mostEntries = 4096
+
+    let type: ServiceType
+    let domain = "local."
+    var phase = Phase.idle
+    var ids = IDGenerator()
+    var delay = RetryDelay()
+    var entries: [ServiceInstance: ServiceEntry] = [:]
+    var hosts: [String: HostEntry] = [:]
+    var references: [ReferenceID: ReferencePurpose] = [:]
+    var timers: [TimerID: TimerPurpose] = [:]
+    /// Waiting for their turn to be resolved, the first to come in front.
+    var pending: [ServiceInstance] = []
+    /// Being resolved, until the addresses are there.
+    var underWay: Set<ServiceInstance> = []
+    /// What the input being handled leads to.
+    var actions: [Action] = []
+
+    init(type: ServiceType) {
+        self.type = type
+    }
+
+    func replay() -> [Event] {
+        entries.values.compactMap(\.told).map { .found($0) }
+    }
+
+    mutating func handle(_ input: MachineInput) -> [Action] {
+        switch input {
+        case .start:
+            if case .idle = phase { browse() }
+        case .stop:
+            closeEverything()
+            entries = [:]
+            phase = .idle
+            delay.reset()
+        case .update:
+            break
+        case .timer(let id):
+            handleTimer(id)
+        case .reference(let id, let event):
+            handle(event, from: id)
+        }
+        startLookups()
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func handleTimer(_ id: TimerID) {
+        switch phase {
+        case .opening(_, let limit) where limit == id:
+            let message = "browsing for \(type): the daemon gives no answer; \(ZeroconfError.daemonAdvice)"
+            return fail(ZeroconfError(.daemonUnavailable, message))
+        case .browsing(_, let settling) where settling == id:
+            return settle()
+        case .waiting(let timer) where timer == id:
+            return browse()
+        default:
+            break
+        }
+        switch timers.removeValue(forKey: id) {
+        case .lookupLimit(let instance): lookupTimedOut(instance, timer: id)
+        case .lookupRetry(let instance): retryLookup(instance, timer: id)
+        case .hostLimit(let host): hostTimedOut(host, timer: id)
+        case .hostGrace(let host): hostIsReady(host)
+        case nil: break
+        }
+    }
+
+    private mutating func handle(_ event: ReferenceEvent, from id: ReferenceID) {
+        switch phase {
+        case .opening(let current, _) where current == id, .browsing(let current, _) where current == id:
+            return handleBrowsing(event, from: id)
+        default:
+            break
+        }
+        switch references[id] {
+        case .lookup(let instance): handleLookup(event, of: instance)
+        case .addresses(let host): handleAddresses(event, of: host)
+        case nil: break
+        }
+    }
+
+    private mutating func browse() {
+        let id = ids.reference()
+        let limit = startTimer(Self.openingLimit)
+        phase = .opening(id, limit: limit)
+        actions.append(.open(id, .browse(type: type, domain: domain)))
+    }
+
+    private mutating func handleBrowsing(_ event: ReferenceEvent, from id: ReferenceID) {
+        switch event {
+        case .opened:
+            guard case .opening(_, let limit) = phase else { return }
+            actions.append(.cancelTimer(limit))
+            phase = .browsing(id, settling: startTimer(Self.settlingTime))
+        case .reply(.browsed(let isAdded, let interface, let name, let domain)):
+            let instance = ServiceInstance(name: name, type: type, domain: domain)
+            isAdded ? add(instance, on: interface) : remove(instance, from: interface)
+        case .reply:
+            break
+        case .openingFailed(let error), .failed(let error):
+            fail(.translating(error, while: "browsing for \(type)"))
+        }
+    }
+
+    private mutating func add(_ instance: ServiceInstance, on interface: UInt32) {
+        guard entries[instance] != nil || entries.count < Self.mostEntries else {
+            return actions.append(.log(.warning("more than \(Self.mostEntries) services; \(instance) is not listed")))
+        }
+        entries[instance, default: ServiceEntry()].interfaces[interface, default: 0] += 1
+        queueLookup(instance)
+    }
+
+    private mutating func remove(_ instance: ServiceInstance, from interface: UInt32) {
+        guard let count = entries[instance]?.interfaces[interface] else { return }
+        entries[instance]?.interfaces[interface] = count > 1 ? count - 1 : nil
+        if entries[instance]?.isListed == false {
+            drop(instance)
+        }
+    }
+
+    /// What is not listed by now has gone while the daemon was away.
+    private mutating func settle() {
+        delay.reset()
+        for (instance, entry) in entries where !entry.isListed {
+            drop(instance)
+        }
+    }
+
+    private mutating func drop(_ instance: ServiceInstance) {
+        endLookup(instance)
+        pending.removeAll { $0 == instance }
+        if let entry = entries.removeValue(forKey: instance), entry.isTold {
+            actions.append(.emit(.gone(instance)))
+        }
+        watchAnother()
+    }
+
+    private mutating func fail(_ error: ZeroconfError) {
+        closeEverything()
+        // Only what a consumer knows of has to be reconciled later.
+        entries = entries.filter(\.value.isTold).mapValues { entry in
+            var kept = ServiceEntry()
+            kept.told = entry.told
+            kept.isToldUnresolved = entry.isToldUnresolved
+            return kept
+        }
+        let wait = delay.next()
+        phase = .waiting(startTimer(wait))
+        actions += [.log(.warning("\(error); next attempt in \(wait)")), .emit(.failed(error, retryIn: wait))]
+    }
+
+    private mutating func closeEverything() {
+        switch phase {
+        case .idle: break
+        case .opening(let id, let timer), .browsing(let id, let timer): actions += [.cancelTimer(timer), .close(id)]
+        case .waiting(let timer): actions.append(.cancelTimer(timer))
+        }
+        actions += references.keys.map { .close($0) } + timers.keys.map { .cancelTimer($0) }
+        references = [:]
+        timers = [:]
+        hosts = [:]
+        pending = []
+        underWay = []
+    }
+
+    mutating func startTimer(_ delay: Duration, for purpose: TimerPurpose? = nil) -> TimerID {
+        let id = ids.timer()
+        timers[id] = purpose
+        actions.append(.startTimer(id, delay))
+        return id
+    }
+}

@@ -1,0 +1,68 @@
+import Logging
+
+/// Finds the services of one type in the domain `local.` as they come and go.
+///
+/// ```swift
+/// let browser = ServiceBrowser(type: try .tcp("robot"))
+/// for await event in browser.events { print(event) }
+/// ```
+/// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; with the last stream
+/// everything is let go. Between events it uses no CPU time.
+///
+/// **Each service once.** A service is told once, however many interfaces and address families it is seen on, and is
+/// gone when it has gone from all of them. `found` comes when host, port, TXT record and at least one address are
+/// known; further addresses follow as `updated`.
+///
+/// **Failures.** If the daemon is absent or dies, `failed` tells so, and browsing is tried again after 0.5 s, then 1,
+/// 2, 4 … at most 30 seconds. Services already found stay found meanwhile. When browsing has begun again, the ones
+/// still there give no second `found` (but `updated`, if something changed), and those not seen within 6 seconds
+/// are `gone`. A service that cannot be resolved is tried again with the same growing delay.
+///
+/// **Limits.** At most 8 services are being resolved at any time, the others wait their turn. Changes of TXT record,
+/// host and port are watched for 64 services and changes of address for 32 hosts; what is beyond that is resolved
+/// once, when it appears (each watch costs a thread and a D-Bus connection, of which a user may have 256). More than
+/// 4096 services are not listed.
+public final class ServiceBrowser: Sendable {
+    /// What happens to the services of the type.
+    public enum Event: Sendable {
+        /// A service is there.
+        case found(ResolvedService)
+        /// A service that was found has another TXT record, host, port or set of addresses.
+        case updated(ResolvedService)
+        /// A service that was found or unresolved is no longer listed.
+        case gone(ServiceInstance)
+        /// A service is listed, but where it is could not be found out; it is tried again. For a service that was
+        /// found before this comes only if the second attempt fails too.
+        case unresolved(ServiceInstance, ZeroconfError)
+        /// Browsing does not work; the next attempt comes after the given time.
+        case failed(ZeroconfError, retryIn: Duration)
+    }
+
+    /// The type of the services.
+    public let type: ServiceType
+
+    private let driver: MachineDriver<BrowserMachine>
+
+    /// Prepares to browse; nothing happens before someone asks for ``events``.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the services.
+    ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
+    public init(type: ServiceType, logger: Logger = .silent) {
+        self.type = type
+        driver = MachineDriver(BrowserMachine(type: type), label: "zeroconf.browser", logger: logger, runsOnDemand: true)
+    }
+
+    /// What happens from now on, a stream of its own for each caller; it begins with a `found` for every service that
+    /// is known.
+    ///
+    /// It ends after ``stop()`` and when 4096 events wait in it.
+    public var events: AsyncStream<Event> { driver.subscribe() }
+
+    /// Ends browsing and all streams for good, and returns when the library has let go of everything.
+    ///
+    /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
+    public func stop() async {
+        await driver.stop()
+    }
+}

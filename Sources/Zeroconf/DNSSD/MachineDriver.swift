@@ -1,0 +1,196 @@
+import Dispatch
+import Logging
+import Synchronization
+
+/// Runs a ``ServiceMachine``: inputs one at a time on its own queue, actions in the order the machine gave them.
+///
+/// References hold the driver weakly, so that a driver that nobody holds any more goes and closes them all. A
+/// consumer's stream holds it strongly: as long as someone listens, it works.
+final class MachineDriver<Machine: ServiceMachine>: Sendable {
+    private struct State {
+        var machine: Machine
+        var references: [ReferenceID: ServiceReference] = [:]
+        /// The ones that still count; a cancelled one comes in vain.
+        var timers: Set<TimerID> = []
+        var consumers: [Int: AsyncStream<Machine.Event>.Continuation] = [:]
+        var lastConsumer = 0
+        var closing = 0
+        var isStopped = false
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// How many events may wait in one consumer's stream. A consumer that lets more gather has its stream finished:
+    /// it would otherwise take unbounded memory, or miss events without knowing.
+    private static var bufferedEvents: Int { 4096 }
+
+    private let queue: DispatchQueue
+    private let state: Mutex<State>
+    private let logger: Logger
+    private let runsOnDemand: Bool
+
+    /// - Parameter runsOnDemand: start with the first consumer and stop with the last.
+    init(_ machine: Machine, label: String, logger: Logger, runsOnDemand: Bool) {
+        queue = DispatchQueue(label: label)
+        state = Mutex(State(machine: machine))
+        self.logger = logger
+        self.runsOnDemand = runsOnDemand
+    }
+
+    deinit {
+        state.withLock { state in
+            for reference in state.references.values {
+                reference.close {}
+            }
+        }
+    }
+
+    func send(_ input: MachineInput) {
+        queue.async { self.process(input) }
+    }
+
+    /// A stream of its own for each caller, beginning with how things stand.
+    func subscribe() -> AsyncStream<Machine.Event> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Machine.Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
+        queue.async { self.add(continuation) }
+        return stream
+    }
+
+    /// Ends everything for good.
+    func end() {
+        queue.async { self.endOnQueue() }
+    }
+
+    /// Ends everything for good and returns once the library has let go of every reference.
+    func stop() async {
+        await withCheckedContinuation { waiter in
+            queue.async {
+                self.endOnQueue()
+                let isIdle = self.state.withLock { state in
+                    if state.closing > 0 {
+                        state.stopWaiters.append(waiter)
+                    }
+                    return state.closing == 0
+                }
+                if isIdle {
+                    waiter.resume()
+                }
+            }
+        }
+    }
+
+    private func endOnQueue() {
+        process(.stop)
+        let consumers = state.withLock { state in
+            state.isStopped = true
+            defer { state.consumers = [:] }
+            return Array(state.consumers.values)
+        }
+        for consumer in consumers {
+            consumer.finish()
+        }
+    }
+
+    private func add(_ continuation: AsyncStream<Machine.Event>.Continuation) {
+        let added: (id: Int, replay: [Machine.Event], isFirst: Bool)? = state.withLock { state in
+            guard !state.isStopped else { return nil }
+            state.lastConsumer += 1
+            let isFirst = state.consumers.isEmpty
+            state.consumers[state.lastConsumer] = continuation
+            return (state.lastConsumer, state.machine.replay(), isFirst)
+        }
+        guard let added else { return continuation.finish() }
+        for event in added.replay {
+            continuation.yield(event)
+        }
+        // Runs at once if the stream has already gone, and so never misses its end.
+        continuation.onTermination = { _ in
+            self.queue.async { self.removeConsumer(added.id) }
+        }
+        if added.isFirst && runsOnDemand {
+            process(.start)
+        }
+    }
+
+    private func removeConsumer(_ id: Int) {
+        let wasLast = state.withLock { state in
+            state.consumers.removeValue(forKey: id) != nil && state.consumers.isEmpty
+        }
+        if wasLast && runsOnDemand {
+            process(.stop)
+        }
+    }
+
+    private func process(_ input: MachineInput) {
+        let actions = state.withLock { state -> [MachineAction<Machine.Event>] in
+            if case .timer(let id) = input, state.timers.remove(id) == nil {
+                return []
+            }
+            return state.isStopped ? [] : state.machine.handle(input)
+        }
+        for action in actions {
+            perform(action)
+        }
+    }
+
+    private func perform(_ action: MachineAction<Machine.Event>) {
+        switch action {
+        case .open(let id, let request):
+            let reference = ServiceReference(request) { [weak self] event in
+                self?.send(.reference(id, event))
+            }
+            state.withLock { $0.references[id] = reference }
+            reference.open()
+        case .close(let id):
+            close(id)
+        case .updateTXT(let id, let bytes):
+            state.withLock { $0.references[id] }?.updateTXT(bytes)
+        case .startTimer(let id, let delay):
+            state.withLock { _ = $0.timers.insert(id) }
+            queue.asyncAfter(deadline: .now() + delay.dispatchInterval) { [weak self] in self?.process(.timer(id)) }
+        case .cancelTimer(let id):
+            state.withLock { _ = $0.timers.remove(id) }
+        case .emit(let event):
+            emit(event)
+        case .log(let entry):
+            logger.log(level: entry.isWarning ? .warning : .debug, "\(entry.message)")
+        }
+    }
+
+    private func close(_ id: ReferenceID) {
+        let reference = state.withLock { state in
+            let reference = state.references.removeValue(forKey: id)
+            state.closing += reference == nil ? 0 : 1
+            return reference
+        }
+        reference?.close {
+            self.queue.async {
+                let waiters = self.state.withLock { state in
+                    state.closing -= 1
+                    guard state.closing == 0 else { return [CheckedContinuation<Void, Never>]() }
+                    defer { state.stopWaiters = [] }
+                    return state.stopWaiters
+                }
+                for waiter in waiters {
+                    waiter.resume()
+                }
+            }
+        }
+    }
+
+    private func emit(_ event: Machine.Event) {
+        let consumers = state.withLock { $0.consumers }
+        for (id, consumer) in consumers {
+            guard case .dropped = consumer.yield(event) else { continue }
+            logger.warning("a consumer let \(Self.bufferedEvents) events gather; its stream is finished")
+            consumer.finish()
+            removeConsumer(id)
+        }
+    }
+}
+
+extension Duration {
+    var dispatchInterval: DispatchTimeInterval {
+        .nanoseconds(Int(clamping: components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
+    }
+}

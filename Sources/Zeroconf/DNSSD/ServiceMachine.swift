@@ -1,0 +1,65 @@
+/// A state machine without sockets, threads or clocks: it takes an input and returns what is to be done.
+///
+/// ``MachineDriver`` runs it: opens and closes references, keeps its timers, hands its events to the consumers.
+protocol ServiceMachine: Sendable {
+    /// What consumers get.
+    associatedtype Event: Sendable
+
+    mutating func handle(_ input: MachineInput) -> [MachineAction<Event>]
+
+    /// The events that tell a consumer who comes late how things stand.
+    func replay() -> [Event]
+}
+
+/// Names a reference within one machine; never used twice.
+struct ReferenceID: Hashable, Sendable {
+    let number: Int
+}
+
+/// Names a timer within one machine; never used twice, so a late one can be told by its number.
+struct TimerID: Hashable, Sendable {
+    let number: Int
+}
+
+enum MachineInput: Sendable {
+    case start
+    /// Nobody is listening or the end has come: close everything, forget everything.
+    case stop
+    case update(TXTRecord)
+    case reference(ReferenceID, ReferenceEvent)
+    case timer(TimerID)
+}
+
+enum MachineAction<Event: Sendable>: Sendable {
+    case open(ReferenceID, ServiceRequest)
+    case close(ReferenceID)
+    case updateTXT(ReferenceID, [UInt8])
+    case startTimer(TimerID, Duration)
+    case cancelTimer(TimerID)
+    case emit(Event)
+    case log(LogEntry)
+}
+
+/// A line for the caller's logger: the library prints nothing by itself.
+struct LogEntry: Sendable {
+    let message: String
+    let isWarning: Bool
+
+    static func debug(_ message: String) -> LogEntry { LogEntry(message: message, isWarning: false) }
+    static func warning(_ message: String) -> LogEntry { LogEntry(message: message, isWarning: true) }
+}
+
+/// Gives out the numbers of references and timers.
+struct IDGenerator: Sendable {
+    private var last = 0
+
+    mutating func reference() -> ReferenceID {
+        last += 1
+        return ReferenceID(number: last)
+    }
+
+    mutating func timer() -> TimerID {
+        last += 1
+        return TimerID(number: last)
+    }
+}

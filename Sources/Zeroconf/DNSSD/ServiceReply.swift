@@ -1,0 +1,79 @@
+import CDNSSD
+
+/// What a dns_sd callback said, copied out of the library's memory.
+enum ServiceReply: Sendable {
+    case registered(name: String)
+    case browsed(isAdded: Bool, interface: UInt32, name: String, domain: String)
+    case resolved(interface: UInt32, host: String, port: Int, txt: [UInt8])
+    case record(isAdded: Bool, interface: UInt32, data: [UInt8])
+}
+
+/// What a reference tells its owner, on the reference's own queue.
+enum ReferenceEvent: Sendable {
+    /// The call that made the reference came back without error.
+    case opened
+    /// A callback ran.
+    case reply(ServiceReply)
+    /// The call that was to make the reference gave an error; there is no reference.
+    case openingFailed(DNSServiceError)
+    /// A callback, or serving the descriptor, gave an error. The reference is of no more use: close it.
+    case failed(DNSServiceError)
+}
+
+/// What the library hands back to its callbacks: where their answers go.
+///
+/// Retained once for the library when a reference is opened, and released after the reference is deallocated.
+final class CallbackContext: Sendable {
+    private let deliver: @Sendable (ReferenceEvent) -> Void
+
+    init(deliver: @escaping @Sendable (ReferenceEvent) -> Void) {
+        self.deliver = deliver
+    }
+
+    static func deliver(
+        _ error: DNSServiceErrorType, to context: UnsafeMutableRawPointer?, _ reply: () -> ServiceReply?
+    ) {
+        guard let context else { return }
+        let target = Unmanaged<CallbackContext>.fromOpaque(context).takeUnretainedValue()
+        guard error == DNSServiceErrorType(kDNSServiceErr_NoError) else {
+            return target.deliver(.failed(DNSServiceError(rawValue: error)))
+        }
+        if let reply = reply() {
+            target.deliver(.reply(reply))
+        }
+    }
+}
+
+/// The functions that the library calls. In an error only the code and the context mean anything (dns_sd.h).
+enum ServiceCallbacks {
+    static let register: DNSServiceRegisterReply = { _, _, error, name, _, _, context in
+        CallbackContext.deliver(error, to: context) { name.map { .registered(name: String(cString: $0)) } }
+    }
+
+    static let browse: DNSServiceBrowseReply = { _, flags, interface, error, name, _, domain, context in
+        CallbackContext.deliver(error, to: context) {
+            guard let name, let domain else { return nil }
+            let isAdded = flags & DNSServiceFlags(kDNSServiceFlagsAdd) != 0
+            return .browsed(
+                isAdded: isAdded, interface: interface, name: String(cString: name), domain: String(cString: domain))
+        }
+    }
+
+    static let resolve: DNSServiceResolveReply = { _, _, interface, error, _, host, port, size, txt, context in
+        CallbackContext.deliver(error, to: context) {
+            guard let host else { return nil }
+            let bytes = txt.map { Array(UnsafeBufferPointer(start: $0, count: Int(size))) } ?? []
+            // The port is in network order, in Avahi too.
+            let port = Int(UInt16(bigEndian: port))
+            return .resolved(interface: interface, host: String(cString: host), port: port, txt: bytes)
+        }
+    }
+
+    static let query: DNSServiceQueryRecordReply = { _, flags, interface, error, _, _, _, size, data, _, context in
+        CallbackContext.deliver(error, to: context) {
+            let bytes = data.map { Array(UnsafeRawBufferPointer(start: $0, count: Int(size))) } ?? []
+            let isAdded = flags & DNSServiceFlags(kDNSServiceFlagsAdd) != 0
+            return .record(isAdded: isAdded, interface: interface, data: bytes)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/// Keeps one registration alive: other names when the name is taken, anew after a failure.
+struct PublisherMachine: ServiceMachine {
+    typealias Event = ServicePublisher.Event
+    typealias Action = MachineAction<Event>
+
+    private enum Phase {
+        case idle
+        /// The call was made, or it came back and the daemon is probing; the timer limits the wait for the answer.
+        case registering(ReferenceID, TimerID)
+        case published(ReferenceID, name: String)
+        case waiting(TimerID)
+    }
+
+    /// Avahi never reports some conflicts, and answers after about 0.8 s of probing otherwise, 2 s if it renames.
+    private static let answerLimit = Duration.seconds(10)
+    private static let mostNames = 100
+
+    private let wantedName: String
+    private let type: ServiceType
+    private let port: Int
+    private var txt: [UInt8]
+
+    private var phase = Phase.idle
+    private var ids = IDGenerator()
+    private var delay = RetryDelay()
+    /// The name to ask for: the wanted one, after that the one that was last published.
+    private var baseName: String
+    private var nameNumber = 1
+
+    init(name: String, type: ServiceType, port: Int, txt: [UInt8]) {
+        wantedName = name
+        baseName = name
+        self.type = type
+        self.port = port
+        self.txt = txt
+    }
+
+    func replay() -> [Event] {
+        guard case .published(_, let name) = phase else { return [] }
+        return [.published(name: name)]
+    }
+
+    mutating func handle(_ input: MachineInput) -> [Action] {
+        switch input {
+        case .start:
+            guard case .idle = phase else { return [] }
+            return register()
+        case .stop:
+            defer { phase = .idle }
+            return letGo()
+        case .update(let record):
+            // Only a record that was encoded before gets here.
+            guard let bytes = try? record.encoded() else { return [] }
+            txt = bytes
+            return current.map { [.updateTXT($0, bytes)] } ?? []
+        case .timer(let id):
+            return handleTimer(id)
+        case .reference(let id, let event):
+            return id == current ? handle(event, from: id) : []
+        }
+    }
+
+    private var current: ReferenceID? {
+        switch phase {
+        case .registering(let id, _), .published(let id, _): id
+        case .idle, .waiting: nil
+        }
+    }
+
+    private mutating func register() -> [Action] {
+        let id = ids.reference()
+        let limit = ids.timer()
+        phase = .registering(id, limit)
+        let name = ServiceName.candidate(nameNumber, for: baseName)
+        return [
+            .open(id, .register(name: name, type: type, port: port, txt: txt)), .startTimer(limit, Self.answerLimit),
+        ]
+    }
+
+    private mutating func handleTimer(_ id: TimerID) -> [Action] {
+        switch phase {
+        case .registering(_, let limit) where limit == id:
+            let error = ZeroconfError(
+                .timedOut,
+                "publishing \"\(wantedName)\" as \(type): the daemon gave no answer in \(Self.answerLimit); "
+                    + "is it running and on a network? It is tried again"
+            )
+            return fail(error)
+        case .waiting(let timer) where timer == id:
+            return register()
+        default:
+            return []
+        }
+    }
+
+    private mutating func handle(_ event: ReferenceEvent, from id: ReferenceID) -> [Action] {
+        switch event {
+        case .opened:
+            return []
+        case .reply(.registered(let name)):
+            return published(name, by: id)
+        case .reply:
+            return []
+        case .openingFailed(.nameConflict), .failed(.nameConflict):
+            guard nameNumber < Self.mostNames else {
+                nameNumber = 1
+                return fail(.translating(.nameConflict, while: "publishing \"\(wantedName)\" as \(type)"))
+            }
+            nameNumber += 1
+            let name = ServiceName.candidate(nameNumber, for: baseName)
+            return letGo() + [.log(.debug("the name is taken, trying \"\(name)\""))] + register()
+        case .openingFailed(let error), .failed(let error):
+            return fail(.translating(error, while: "publishing \"\(wantedName)\" as \(type)"))
+        }
+    }
+
+    private mutating func published(_ name: String, by id: ReferenceID) -> [Action] {
+        delay.reset()
+        // Asked for first after a failure, so that a service keeps its name over a restart of the daemon.
+        baseName = name
+        nameNumber = 1
+        switch phase {
+        case .published(_, let oldName):
+            phase = .published(id, name: name)
+            return oldName == name ? [] : [.emit(.renamed(from: oldName, to: name))]
+        case .registering(_, let limit):
+            phase = .published(id, name: name)
+            return [.cancelTimer(limit), .emit(.published(name: name))]
+        case .idle, .waiting:
+            return []
+        }
+    }
+
+    private mutating func fail(_ error: ZeroconfError) -> [Action] {
+        let actions = letGo()
+        let wait = delay.next()
+        let timer = ids.timer()
+        phase = .waiting(timer)
+        return actions + [
+            .startTimer(timer, wait), .log(.warning("\(error); next attempt in \(wait)")),
+            .emit(.failed(error, retryIn: wait)),
+        ]
+    }
+
+    private func letGo() -> [Action] {
+        switch phase {
+        case .idle: []
+        case .registering(let id, let limit): [.cancelTimer(limit), .close(id)]
+        case .published(let id, _): [.close(id)]
+        case .waiting(let timer): [.cancelTimer(timer)]
+        }
+    }
+}

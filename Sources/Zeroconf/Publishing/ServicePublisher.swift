@@ -1,0 +1,88 @@
+import Logging
+
+/// Publishes one service in the domain `local.` on every interface and keeps it published.
+///
+/// ```swift
+/// let publisher = try ServicePublisher(name: "Rover", type: .tcp("robot"), port: 7000, txt: ["model": "R2"])
+/// publisher.start()
+/// for await event in publisher.events { print(event) }
+/// ```
+/// If the name is taken on this host, "Rover (2)", "Rover (3)" … are tried, within the 63 bytes that a name may
+/// have; if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is
+/// absent or dies, is told and mended: it tries again after 0.5 s, then 1, 2, 4 … at most 30 seconds, for as long as
+/// it is not stopped, asking for the name that was published last.
+///
+/// The service is withdrawn by ``stop()``, or when the publisher is released.
+public final class ServicePublisher: Sendable {
+    /// What happens to the publication.
+    public enum Event: Sendable {
+        /// The service is on the network under this name. Comes again after a failure was mended.
+        case published(name: String)
+        /// The name was changed while the service was published, because another host has the old one.
+        case renamed(from: String, to: String)
+        /// The service is not on the network; the next attempt comes after the given time.
+        case failed(ZeroconfError, retryIn: Duration)
+    }
+
+    /// The name that was asked for.
+    public let name: String
+    /// The service's type.
+    public let type: ServiceType
+    /// The service's port.
+    public let port: Int
+
+    private let driver: MachineDriver<PublisherMachine>
+
+    /// Prepares to publish; nothing happens before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - name: what people see, 1 to 63 bytes of UTF-8 without control characters.
+    ///   - type: the service's type.
+    ///   - port: 1...65535. The port is told to others, not opened.
+    ///   - txt: what a browser can show before it connects.
+    ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
+    /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or
+    ///   ``ZeroconfError/Code/invalidTXTRecord``.
+    public init(
+        name: String, type: ServiceType, port: Int, txt: TXTRecord = [:], logger: Logger = .silent
+    ) throws(ZeroconfError) {
+        try ServiceName.check(name)
+        guard (1...65535).contains(port) else {
+            throw ZeroconfError(.invalidPort, "port \(port) cannot be published: use one of 1 to 65535")
+        }
+        self.name = name
+        self.type = type
+        self.port = port
+        let machine = PublisherMachine(name: name, type: type, port: port, txt: try txt.encoded())
+        driver = MachineDriver(machine, label: "zeroconf.publisher", logger: logger, runsOnDemand: false)
+    }
+
+    deinit {
+        driver.end()
+    }
+
+    /// The events from now on, a stream of its own for each caller; the first is `.published` if it already is.
+    ///
+    /// It ends after ``stop()``, when the publisher is released, and when 4096 events wait in it.
+    public var events: AsyncStream<Event> { driver.subscribe() }
+
+    /// Begins to publish and returns at once. A second call does nothing.
+    public func start() {
+        driver.send(.start)
+    }
+
+    /// Changes the TXT record of the service, published or not.
+    ///
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord``; the service keeps its record then.
+    public func update(txt: TXTRecord) throws(ZeroconfError) {
+        _ = try txt.encoded()
+        driver.send(.update(txt))
+    }
+
+    /// Withdraws the service for good and returns when the library has let go of it.
+    ///
+    /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
+    public func stop() async {
+        await driver.stop()
+    }
+}

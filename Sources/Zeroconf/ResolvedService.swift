@@ -1,0 +1,22 @@
+/// A service and where it can be reached.
+public struct ResolvedService: Hashable, Sendable {
+    /// The service.
+    public let instance: ServiceInstance
+    /// The host's name with a dot at its end, such as `rover.local.`
+    public let host: String
+    /// The port, 0...65535; 0 means that the service is listed but takes no connections.
+    public let port: Int
+    /// What the service says of itself.
+    public let txt: TXTRecord
+    /// The host's addresses, the ones to try first in front: IPv4, IPv6, link-local IPv6, loopback last.
+    public let addresses: [NetworkAddress]
+
+    /// Makes a resolved service, for tests and for services known in another way.
+    public init(instance: ServiceInstance, host: String, port: Int, txt: TXTRecord, addresses: [NetworkAddress]) {
+        self.instance = instance
+        self.host = host
+        self.port = port
+        self.txt = txt
+        self.addresses = addresses
+    }
+}

@@ -1,0 +1,24 @@
+/// One service on the network: its name, type and domain. They identify it; where it is comes from resolving it.
+public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
+    /// The name that people see, such as "Rover": 1 to 63 bytes of UTF-8.
+    public let name: String
+    /// The type.
+    public let type: ServiceType
+    /// The domain in lower case with a dot at its end, mostly `local.`.
+    public let domain: String
+
+    /// Makes an instance; `local`, `Local.` and the empty string all mean `local.`.
+    public init(name: String, type: ServiceType, domain: String = "local.") {
+        self.name = name
+        self.type = type
+        let lowercased = domain.lowercased()
+        if lowercased.isEmpty || lowercased == "." {
+            self.domain = "local."
+        } else {
+            self.domain = lowercased.hasSuffix(".") ? lowercased : lowercased + "."
+        }
+    }
+
+    /// Name, type and domain in quotes and dots, such as `"Rover"._robot._tcp.local.`
+    public var description: String { "\"\(name)\".\(type).\(domain)" }
+}

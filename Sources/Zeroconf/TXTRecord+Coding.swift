@@ -1,0 +1,77 @@
+extension TXTRecord {
+    /// The most bytes that an encoded record may have.
+    ///
+    /// A record has to fit into one mDNS message, 9000 bytes with its headers (RFC 6762, section 17), together with
+    /// its name. RFC 6763 (section 6.2) asks for at most 1300 bytes so that it fits into one Ethernet packet, and for
+    /// 200 or less where possible.
+    public static let maximumEncodedSize = 8192
+
+    /// The record as it goes over the wire: each entry a length byte and `key=value` (RFC 6763, section 6.1).
+    ///
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` for a key that is empty or has other characters than
+    ///   printable ASCII without `=`, for an entry over 255 bytes, and for more than ``maximumEncodedSize`` in all.
+    public func encoded() throws(ZeroconfError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for entry in entries {
+            let key = Array(entry.key.utf8)
+            guard !key.isEmpty, key.allSatisfy(Self.isAllowedInKey) else {
+                throw ZeroconfError(
+                    .invalidTXTRecord,
+                    "the TXT key \"\(entry.key)\" is not allowed: use one or more printable ASCII characters but \"=\""
+                )
+            }
+            let size = key.count + (entry.value.map { $0.count + 1 } ?? 0)
+            guard size <= 255 else {
+                throw ZeroconfError(
+                    .invalidTXTRecord,
+                    "the TXT entry \"\(entry.key)\" has \(size) bytes with its key and \"=\"; make it 255 at most"
+                )
+            }
+            bytes.append(UInt8(size))
+            bytes += key
+            if let value = entry.value {
+                bytes.append(Self.equalsSign)
+                bytes += value
+            }
+        }
+        guard bytes.count <= Self.maximumEncodedSize else {
+            throw ZeroconfError(
+                .invalidTXTRecord,
+                "the TXT record has \(bytes.count) bytes; make it \(Self.maximumEncodedSize) at most, better under 1300"
+            )
+        }
+        // A TXT record holds at least one string, if only an empty one (RFC 6763, section 6.1).
+        return bytes.isEmpty ? [0] : bytes
+    }
+
+    /// Reads a record off the wire. Any bytes do: what is no entry is skipped.
+    ///
+    /// Skipped are empty strings, strings that begin with `=`, keys with characters that a key cannot have, keys that
+    /// came before (the first counts: RFC 6763, section 6.4), and a last string that is cut short.
+    public init(decoding wire: some Sequence<UInt8>) {
+        let bytes = Array(wire)
+        var seen: Set<String> = []
+        var entries: [Entry] = []
+        var position = 0
+        while position < bytes.count {
+            let start = position + 1
+            let end = start + Int(bytes[position])
+            guard end <= bytes.count else { break }
+            position = end
+            let string = bytes[start..<end]
+            let keyEnd = string.firstIndex(of: Self.equalsSign) ?? end
+            let keyBytes = string[start..<keyEnd]
+            guard !keyBytes.isEmpty, keyBytes.allSatisfy(Self.isAllowedInKey) else { continue }
+            let key = String(decoding: keyBytes, as: UTF8.self)
+            guard seen.insert(key.lowercased()).inserted else { continue }
+            entries.append(Entry(key: key, value: keyEnd == end ? nil : Array(string[(keyEnd + 1)...])))
+        }
+        self.init(entries: entries)
+    }
+
+    private static var equalsSign: UInt8 { 0x3D }
+
+    private static func isAllowedInKey(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != equalsSign
+    }
+}

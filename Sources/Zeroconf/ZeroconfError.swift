@@ -1,0 +1,122 @@
+import CDNSSD
+
+/// What went wrong while publishing, browsing or resolving, in words that a user can act on.
+public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure. More kinds may come, so a `switch` over it needs a `default`.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private let name: String
+
+        private init(_ name: String) {
+            self.name = name
+        }
+
+        /// The code's name, as in the source.
+        public var description: String { name }
+
+        /// The Zeroconf daemon (avahi-daemon, mDNSResponder) is not running, went away, or does not answer.
+        public static let daemonUnavailable = Code("daemonUnavailable")
+        /// The name is taken and no other could be found.
+        public static let nameConflict = Code("nameConflict")
+        /// No answer came in the time there was.
+        public static let timedOut = Code("timedOut")
+        /// A service name that cannot be published: empty, over 63 bytes of UTF-8, or with control characters.
+        public static let invalidName = Code("invalidName")
+        /// A service type that is not of the form `_robot._tcp`.
+        public static let invalidType = Code("invalidType")
+        /// A port outside 1...65535.
+        public static let invalidPort = Code("invalidPort")
+        /// A TXT record with a key that is not allowed, an entry over 255 bytes, or too many bytes in all.
+        public static let invalidTXTRecord = Code("invalidTXTRecord")
+        /// The daemon refused: it has too many clients or objects, or its policy forbids it.
+        public static let refused = Code("refused")
+        /// The task was cancelled, or the publisher or browser was stopped.
+        public static let cancelled = Code("cancelled")
+        /// The library or the daemon gave an error that none of the other codes describes; see ``cause``.
+        public static let system = Code("system")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened and what to do about it.
+    public let message: String
+    /// The error underneath, mostly a ``DNSServiceError``.
+    public let cause: (any Error)?
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// Code, message and cause in one line.
+    public var description: String {
+        guard let cause else { return "\(code): \(message)" }
+        return "\(code): \(message) [\(cause)]"
+    }
+}
+
+/// An error number as dns_sd.h gives it.
+public struct DNSServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The number; the ones of dns_sd.h lie between -65792 and -65537.
+    public let rawValue: Int32
+
+    /// Wraps the number.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// The number after the words "dns_sd error".
+    public var description: String { "dns_sd error \(rawValue)" }
+
+    static let nameConflict = DNSServiceError(rawValue: Int32(kDNSServiceErr_NameConflict))
+}
+
+extension ZeroconfError {
+    /// How to start the daemon on this platform.
+    static var daemonAdvice: String {
+        #if os(Linux)
+            "start it with: sudo systemctl start avahi-daemon "
+                + "(if it is not installed: sudo apt-get install avahi-daemon), and make sure that D-Bus is running"
+        #else
+            "mDNSResponder is part of the system and should be running: check the local network permission, or restart"
+        #endif
+    }
+
+    static func daemonUnavailable(while doing: String, cause: DNSServiceError?) -> ZeroconfError {
+        ZeroconfError(
+            .daemonUnavailable,
+            "\(doing): the Zeroconf daemon is not running, went away or does not answer; \(daemonAdvice)",
+            cause: cause
+        )
+    }
+
+    /// Translates an error of a dns_sd call or of its callback.
+    ///
+    /// Avahi maps an absent daemon, a lost D-Bus connection and a time-out to Unknown (map_error in its compat.c),
+    /// so Unknown is read as the daemon's absence; mDNSResponder has codes of its own for that.
+    static func translating(_ error: DNSServiceError, while doing: String) -> ZeroconfError {
+        switch Int(error.rawValue) {
+        case Int(kDNSServiceErr_Unknown), -65563 /* ServiceNotRunning */, -65569 /* DefunctConnection */:
+            return daemonUnavailable(while: doing, cause: error)
+        case Int(kDNSServiceErr_NameConflict):
+            return ZeroconfError(.nameConflict, "\(doing): the name is already in use on this network", cause: error)
+        case Int(kDNSServiceErr_Refused):
+            let message =
+                "\(doing): the daemon refused; it may have reached its limit of clients or objects "
+                + "(clients-max, objects-per-client-max and entries-per-entry-group-max in avahi-daemon.conf)"
+            return ZeroconfError(.refused, message, cause: error)
+        case -65568 /* Timeout */:
+            return ZeroconfError(.timedOut, "\(doing): no answer from the network", cause: error)
+        case -65570 /* PolicyDenied */:
+            return ZeroconfError(
+                .refused,
+                "\(doing): not allowed; add the service type to NSBonjourServices and a "
+                    + "NSLocalNetworkUsageDescription to Info.plist, and allow local network access in Settings",
+                cause: error
+            )
+        default:
+            return ZeroconfError(.system, "\(doing): the Zeroconf library gave an error", cause: error)
+        }
+    }
+}
