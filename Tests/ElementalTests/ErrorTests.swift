@@ -90,7 +90,7 @@ struct ErrorTests {
 
     @Test("a port whose UDP half is taken is an error, and its TCP half is given back")
     func aPortTakenForUDPOnly() async throws {
-        let udp = try RawSocket.datagram()
+        let udp = try RawSocket.datagramBelowEphemeralPorts()
         let port = try udp.localPort()
         for _ in 0..<2 {
             let error = await #expect(throws: ElementalError.self) {

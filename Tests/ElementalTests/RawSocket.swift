@@ -63,6 +63,14 @@ final class RawSocket: Sendable {
         return raw
     }
 
+    /// A UDP socket on a port that the system gives to nobody who does not ask for it.
+    static func datagramBelowEphemeralPorts() throws -> RawSocket {
+        for _ in 0..<100 {
+            if let socket = try? datagram(port: .random(in: 20_000..<30_000)) { return socket }
+        }
+        throw Failure(text: "no free port between 20000 and 30000")
+    }
+
     func localPort() throws -> Int {
         var name = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
