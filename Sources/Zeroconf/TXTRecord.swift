@@ -94,7 +94,9 @@ extension TXTRecord: Hashable, CustomStringConvertible {
     public var description: String {
         entries.map { entry in
             guard let value = entry.value else { return entry.key }
-            guard let text = String(validating: value, as: UTF8.self) else { return "\(entry.key)=<\(value.count) bytes>" }
+            guard let text = String(validating: value, as: UTF8.self) else {
+                return "\(entry.key)=<\(value.count) bytes>"
+            }
             return "\(entry.key)=\(text)"
         }.joined(separator: " ")
     }

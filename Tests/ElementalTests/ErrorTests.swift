@@ -170,7 +170,9 @@ struct ErrorTests {
         let gone = Gathered<String>()
         try await withService { service, port in
             service.onEvent { event in
-                if case .deviceDisconnected(let device, let reason) = event { gone.add("\(device.name): \(reason.code)") }
+                if case .deviceDisconnected(let device, let reason) = event {
+                    gone.add("\(device.name): \(reason.code)")
+                }
             }
             let device = try await connect(port)
             try await eventually { service.devices.count == 1 }

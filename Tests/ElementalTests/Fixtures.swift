@@ -21,7 +21,8 @@ enum Recorded {
     static let all: ElementCatalogue = {
         do {
             var elements = try WireVectors.recorded.tcpEchoes.map { echo in
-                try ElementDefinition(id: Int(echo.id), name: echo.type, type: try #require(ElementType(name: echo.type)))
+                try ElementDefinition(
+                    id: Int(echo.id), name: echo.type, type: try #require(ElementType(name: echo.type)))
             }
             elements.append(try ElementDefinition(id: 20, name: "datagram", type: .double, transport: .udp))
             return try ElementCatalogue(elements)
@@ -86,7 +87,9 @@ final class Gathered<Value: Sendable>: Sendable {
 
     /// Waits until so many have come.
     func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) { all.count >= count }
+        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) {
+            all.count >= count
+        }
     }
 }
 

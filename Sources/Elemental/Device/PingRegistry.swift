@@ -27,7 +27,9 @@ final class PingRegistry: Sendable {
 
     /// The pong's first 8 bytes are the number.
     func answer(_ value: UnsafeRawBufferPointer) {
-        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else { return }
+        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
+            return
+        }
         let now = ContinuousClock.now
         take(token)?.resume(returning: now)
     }

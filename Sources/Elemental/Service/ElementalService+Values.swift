@@ -85,7 +85,8 @@ extension ElementalService {
     ) throws(ElementalError) -> [SendFailure] {
         guard shared.table.rule(element.id)?.type == element.type else {
             throw ElementalError(
-                .unknownElement, "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
+                .unknownElement,
+                "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
         }
         guard element.access.contains(.read) else {
             throw ElementalError(

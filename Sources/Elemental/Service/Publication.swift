@@ -26,12 +26,14 @@ final class Publication: Sendable {
 
     func start() {
         let events = own.events
-        watching.withLock { $0 = Task { [weak self] in
-            for await event in events {
-                guard let self else { return }
-                handle(event)
+        watching.withLock {
+            $0 = Task { [weak self] in
+                for await event in events {
+                    guard let self else { return }
+                    handle(event)
+                }
             }
-        } }
+        }
         own.start()
     }
 
