@@ -36,12 +36,18 @@ let package = Package(
                 "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "WireVectors"]),
-        .testTarget(name: "ElementalTests", dependencies: ["Elemental", "WireVectors"]),
+        .testTarget(
+            name: "ElementalTests",
+            dependencies: [
+                "Elemental", "WireVectors", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
     ]
 )

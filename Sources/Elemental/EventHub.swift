@@ -1,4 +1,3 @@
-import Synchronization
 
 /// Tells events to handlers and to async streams, each of which gets all of them from when it asked.
 final class EventHub<Event: Sendable>: Sendable {
@@ -13,7 +12,7 @@ final class EventHub<Event: Sendable>: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func add(_ handler: @escaping @Sendable (Event) -> Void) { state.withLock { $0.handlers.append(handler) } }
 

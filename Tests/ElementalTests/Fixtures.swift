@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 import Testing
 import WireVectors
 
@@ -79,7 +78,7 @@ func connect(
 
 /// Gathers what handlers bring, so that a test can wait for it.
 final class Gathered<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
+    private let values = Locked<[Value]>([])
 
     var all: [Value] { values.withLock { $0 } }
 

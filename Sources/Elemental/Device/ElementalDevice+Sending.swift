@@ -1,5 +1,4 @@
 public import ElementalWire
-import Synchronization
 
 extension ElementalDevice {
     /// Sends a value. Never blocks: it queues the value, or throws that it cannot.

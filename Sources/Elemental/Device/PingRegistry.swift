@@ -1,6 +1,5 @@
 import ElementalWire
 import NIOCore
-import Synchronization
 
 /// The pings of a device that wait for their pong.
 final class PingRegistry: Sendable {
@@ -11,7 +10,7 @@ final class PingRegistry: Sendable {
         var last: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// A number that tells one ping from another.
     func next() -> UInt64 {

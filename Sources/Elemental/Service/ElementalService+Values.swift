@@ -1,5 +1,4 @@
 public import ElementalWire
-import Synchronization
 
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
