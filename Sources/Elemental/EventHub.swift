@@ -1,4 +1,3 @@
-
 /// Tells events to handlers and to async streams, each of which gets all of them from when it asked.
 final class EventHub<Event: Sendable>: Sendable {
     /// Events that a stream keeps for a consumer that does not come; the oldest go first. Events are rare, and a

@@ -1,4 +1,3 @@
-
 /// The end of a connection, told once to everyone who asked for it.
 final class Endings: Sendable {
     private enum State {
