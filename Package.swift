@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
+        .library(name: "ElementalBench", targets: ["ElementalBench"]),
+        .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -38,6 +40,20 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "ElementalBench",
+            dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
+        ),
+        .executableTarget(
+            name: "ElementalCLI",
+            dependencies: [
+                "Elemental",
+                "ElementalBench",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
     ]
