@@ -38,6 +38,7 @@ let package = Package(
                 "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
@@ -56,5 +57,18 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // Tests, and what they share.
+        .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
+        .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "WireVectors"]),
+        .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
+        .testTarget(
+            name: "ElementalTests",
+            dependencies: [
+                "Elemental", "WireVectors", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(name: "CommandLineTests", dependencies: ["ElementalCLI", "TestSupport", "WireVectors"]),
     ]
 )

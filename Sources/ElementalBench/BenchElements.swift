@@ -1,9 +1,10 @@
+public import Elemental
+
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
 #else
 import struct Foundation.Data
 #endif
-public import Elemental
 
 /// The elements of a bench service: sinks for the messages of a throughput run and a report of what arrived.
 ///

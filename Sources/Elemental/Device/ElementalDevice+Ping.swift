@@ -1,6 +1,5 @@
 public import ElementalWire
 import NIOCore
-import Synchronization
 
 extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.
@@ -59,9 +58,7 @@ extension ElementalDevice {
                 return .failure(ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)"))
             }
             bytes.withUnsafeBytes { outbound.appendSystem(.ping, over: transport, $0) }
-            guard !outbound.isFlushScheduled else { return .success(nil) }
-            outbound.isFlushScheduled = true
-            return .success(connection)
+            return .success(outbound.needsFlush(of: transport) ? connection : nil)
         }
         try answer.get()?.wake()
     }

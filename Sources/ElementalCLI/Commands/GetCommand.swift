@@ -61,6 +61,7 @@ extension Client {
             "timedOut",
             "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"
                 + (device.hello == nil
-                    ? " within \(timeout); an older service tells a value only when it changes" : " (waited \(timeout))"))
+                    ? " within \(timeout); an older service tells a value only when it changes"
+                    : " (waited \(timeout))"))
     }
 }

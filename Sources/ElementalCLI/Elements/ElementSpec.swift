@@ -68,7 +68,8 @@ struct ElementSpec: Sendable {
     private static func unknownType(_ word: String) -> String {
         let names = ElementType.allCases.map(\.name)
         let near = NearNames.closest(to: word, among: names)
-        let hint = near.isEmpty ? "it is one of " + names.joined(separator: ", ") : "did you mean " + quotedList(near) + "?"
+        let hint =
+            near.isEmpty ? "it is one of " + names.joined(separator: ", ") : "did you mean " + quotedList(near) + "?"
         return "TYPE '\(word)' is unknown; \(hint)"
     }
 }

@@ -20,7 +20,8 @@ extension ThroughputReport {
     /// The members of the report's object.
     var members: [(key: String, value: JSONText)] {
         [
-            ("transport", .string(transport.rawValue)), ("messages", .integer(messages)), ("seconds", JSONText(seconds)),
+            ("transport", .string(transport.rawValue)), ("messages", .integer(messages)),
+            ("seconds", JSONText(seconds)),
             ("messagesPerSecond", Self.rate(messagesPerSecond)), ("bytesPerSecond", Self.rate(bytesPerSecond)),
             ("lost", .integer(lost)), ("sent", .integer(sent)), ("bytes", .integer(bytes)),
             ("repeated", .integer(repeated)), ("disordered", .integer(disordered)),

@@ -33,7 +33,9 @@ struct CommandFailure: Error, CustomStringConvertible {
     /// Whether it only says that the command was told to end.
     var isCancellation: Bool { code == "cancelled" }
 
-    static func unknownName(_ name: String, _ what: String, among names: [String], where place: String) -> CommandFailure {
+    static func unknownName(_ name: String, _ what: String, among names: [String], where place: String)
+        -> CommandFailure
+    {
         let near = NearNames.closest(to: name, among: names)
         let hint =
             if names.isEmpty { "it has none" } else if near.isEmpty { "there are: " + quotedList(names, "and") } else {

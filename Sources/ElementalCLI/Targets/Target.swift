@@ -21,7 +21,9 @@ enum Target: Sendable, Hashable {
             return
         }
         guard let colon = text.lastIndex(of: ":") else {
-            guard !text.isEmpty else { throw Problem(description: "it is empty; give SERVICE, SERVICE/NAME or HOST:PORT") }
+            guard !text.isEmpty else {
+                throw Problem(description: "it is empty; give SERVICE, SERVICE/NAME or HOST:PORT")
+            }
             self = .service(text, name: nil)
             return
         }
