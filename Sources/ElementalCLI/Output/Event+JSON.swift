@@ -30,7 +30,7 @@ extension Event {
                     [("service", .string(service)), ("reason", .string(reason)), ("retryIn", Self.seconds(delay))])
             ]
         case .stopped(let service): [Self.object("stopped", [("service", .string(service))])]
-        case .connected(let device, let address):
+        case .connected(let device, let address), .joined(let device, let address):
             [Self.object("connected", [("device", .string(device)), ("address", .string(address))])]
         case .disconnected(let device, let reason): [Self.disconnected(device, reason)]
         case .service(let description): Self.service(description)
@@ -56,7 +56,7 @@ extension Event {
 
     private static func members(_ service: DiscoveredService) -> Members {
         [
-            ("service", .string(service.service)), ("name", .string(service.name)), ("host", .string(service.host)),
+            ("service", .string(service.service)), ("name", .string(service.name)), ("host", .string(service.hostName)),
             ("port", .integer(service.port)), ("addresses", .array(service.addresses.map { .string($0) })),
             ("txt", .object(service.txt.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
         ]
