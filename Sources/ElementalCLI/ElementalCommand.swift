@@ -67,6 +67,7 @@ extension ReportingCommand {
         let console = Console(json: output.json)
         do {
             try await perform(console)
+            if let failure = console.failure { throw failure }
         } catch let error as ValidationError {
             throw error
         } catch {

@@ -93,7 +93,7 @@ struct PublishCommand: ReportingCommand {
         try await host.run {
             let input = InputLines()
             var backlog = Backlog()
-            while let line = await input.next() { set(line, service, &backlog, console) }
+            while let line = try await input.next() { set(line, service, &backlog, console) }
             if stay { try await Interruption.forever() }
         }
     }
