@@ -35,7 +35,8 @@ public struct ThroughputRun: Sendable {
         guard device.knownElements.elements == BenchElements.all.elements else {
             throw ElementalError(
                 .unknownElement,
-                "\(device.name) is no bench service, which throughput needs; start one there with: elemental bench serve")
+                "\(device.name) is no bench service, which throughput needs; start one there with: elemental bench serve"
+            )
         }
         let reports = Reports(device)
         defer { reports.end() }

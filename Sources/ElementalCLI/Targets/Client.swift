@@ -51,6 +51,7 @@ struct Client: Sendable {
     ) async throws -> ElementalDevice {
         switch target {
         case .address(let host, let port):
+            let host = try await LocalHost.address(of: host, timeout: output.limit, logger: output.logger)
             let device = try await ElementalDevice.connect(
                 host: host, port: port, as: clientName, elements: elements, options: connecting,
                 configure: configure)
