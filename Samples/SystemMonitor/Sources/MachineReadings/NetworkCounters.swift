@@ -18,7 +18,9 @@ public struct NetworkCounters: Sendable, Hashable {
             guard let colon = line.lastIndex(of: ":") else { continue }
             let name = line[..<colon].drop(while: \.isWhitespace)
             let numbers = line[line.index(after: colon)...].split(whereSeparator: \.isWhitespace).map { UInt64($0) }
-            guard name != "lo", numbers.count >= 16, let bytesIn = numbers[0], let bytesOut = numbers[8] else { continue }
+            guard name != "lo", numbers.count >= 16, let bytesIn = numbers[0], let bytesOut = numbers[8] else {
+                continue
+            }
             received &+= bytesIn
             sent &+= bytesOut
         }

@@ -43,7 +43,7 @@ struct SystemMonitor: AsyncParsableCommand {
         _ = try machine.sample()
 
         var logger = Logger(label: "SystemMonitor", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = verbose ? .debug : .warning
+        logger.logLevel = verbose ? .debug : .error
         let service = try makeService(hasTemperature: machine.thermalZone != nil, logger: logger)
         let ticker = Ticker()
         service.onEvent { event in
