@@ -40,5 +40,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
+        .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
+        .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "WireVectors"]),
+        .testTarget(name: "ElementalTests", dependencies: ["Elemental", "WireVectors"]),
     ]
 )

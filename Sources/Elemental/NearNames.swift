@@ -8,7 +8,7 @@ public enum NearNames {
             let other = Array(candidate.lowercased())
             if other.starts(with: wanted) { return (0, candidate) }
             let distance = editDistance(wanted, other)
-            if distance <= max(1, wanted.count / 3) { return (distance, candidate) }
+            if distance <= (wanted.count < 4 ? 1 : max(2, wanted.count / 3)) { return (distance, candidate) }
             return candidate.lowercased().contains(name.lowercased()) ? (wanted.count, candidate) : nil
         }
         return ranked.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(limit).map(\.name)

@@ -31,7 +31,7 @@ public struct ElementCatalogue: Sendable, Hashable {
     }
 
     /// The element with that identifier, or `nil`.
-    public subscript(id: Int8) -> ElementDefinition? { positions[id].map { elements[$0] } }
+    public subscript(id id: Int8) -> ElementDefinition? { positions[id].map { elements[$0] } }
 
     /// The element with that name, or `nil`. Upper and lower case are told apart only where both exist.
     public subscript(name: String) -> ElementDefinition? {

@@ -21,8 +21,8 @@ extension Session {
             var hasWritten = false
             while context.channel.isWritable {
                 let segment = device.outbound.withLock { outbound in
-                    // From here on a send asks for another flush, unless this one goes on anyhow.
-                    outbound.isFlushScheduled = false
+                    // From here on a send asks for another flush.
+                    outbound.isStreamFlushScheduled = false
                     return outbound.stream.takeSegment()
                 }
                 guard let segment else { break }
@@ -34,7 +34,7 @@ extension Session {
             guard hasWritten else { break }
             context.flush()
             if written >= Self.turnByteCount {
-                device.outbound.withLock { $0.isFlushScheduled = true }
+                device.outbound.withLock { $0.isStreamFlushScheduled = true }
                 context.eventLoop.assumeIsolated().execute { [self] in flush() }
                 return true
             }
@@ -42,7 +42,7 @@ extension Session {
         // Blocked by the socket, every send would wake the loop for nothing: the socket itself will.
         guard !context.channel.isWritable else { return false }
         return device.outbound.withLock { outbound in
-            outbound.isFlushScheduled = !outbound.stream.isEmpty
+            outbound.isStreamFlushScheduled = !outbound.stream.isEmpty
             return !outbound.stream.isEmpty
         }
     }
@@ -50,7 +50,12 @@ extension Session {
     private func flushDatagrams() {
         guard let sink = datagramSink else { return }
         var hasWritten = false
-        while sink.channel.isWritable, let segment = device.outbound.withLock({ $0.datagrams.takeSegment() }) {
+        while sink.channel.isWritable {
+            let segment = device.outbound.withLock { outbound in
+                outbound.isDatagramFlushScheduled = false
+                return outbound.datagrams.takeSegment()
+            }
+            guard let segment else { break }
             let count = segment.messageCount
             sink.write(segment.buffer).assumeIsolated().whenFailure { [self] _ in
                 received.datagramsDropped += 1

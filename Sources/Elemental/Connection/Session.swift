@@ -31,6 +31,7 @@ final class Session: ChannelDuplexHandler {
     private(set) var isReading = false
     var received = DeviceStatistics()
 
+    private var hasStarted = false
     private var wantsRead = false
     private var ownSnapshot = HandlerTable.Snapshot()
     private var ownVersion: UInt64 = 0
@@ -72,9 +73,11 @@ final class Session: ChannelDuplexHandler {
         context.fireChannelActive()
     }
 
-    /// Begins the handshake on an active channel.
+    /// Begins the handshake on an active channel, once: whether a client's channel tells its activity before or after
+    /// the session joins it depends on how it was connected.
     func start() {
-        guard let context else { return }
+        guard let context, !hasStarted else { return }
+        hasStarted = true
         let limit = device.limits.handshakeTimeout
         handshakeDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             guard !isReady else { return }

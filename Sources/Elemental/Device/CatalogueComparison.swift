@@ -11,7 +11,7 @@ struct CatalogueComparison {
         var problems: [String] = []
         var missing: [Int8: ElementalError] = [:]
         for element in own {
-            guard let other = service[element.id] else {
+            guard let other = service[id: element.id] else {
                 missing[element.id] = ElementalError(
                     .unknownElement, "the service '\(serviceName)' has no element \(element.id) ('\(element.name)')")
                 continue

@@ -59,9 +59,7 @@ extension ElementalDevice {
                 return .failure(ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)"))
             }
             bytes.withUnsafeBytes { outbound.appendSystem(.ping, over: transport, $0) }
-            guard !outbound.isFlushScheduled else { return .success(nil) }
-            outbound.isFlushScheduled = true
-            return .success(connection)
+            return .success(outbound.needsFlush(of: transport) ? connection : nil)
         }
         try answer.get()?.wake()
     }

@@ -44,7 +44,7 @@ extension ElementalDevice {
             handlers.addForAll(registration.token, untyped)
             let elements = knownElements
             for id in inbound.withLock({ $0.lastValues.ids }) {
-                guard let element = elements[id], let bytes = lastBytes(id) else { continue }
+                guard let element = elements[id: id], let bytes = lastBytes(id) else { continue }
                 bytes.withUnsafeBytes { untyped(element, $0, self) }
             }
         }

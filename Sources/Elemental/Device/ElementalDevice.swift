@@ -97,7 +97,7 @@ public final class ElementalDevice: Sendable {
 
     /// Waits until the connection has ended.
     ///
-    /// - Returns: why it ended.
+    /// - Returns: why it ended; `.cancelled` at once, the connection untouched, if the waiting task is cancelled.
     public func waitUntilDisconnected() async -> DisconnectReason { await endings.wait() }
 
     /// Calls `handler` once, on the connection's event loop, when the connection has ended; at once if it has.

@@ -45,9 +45,36 @@ final class Endings: Sendable {
         for handler in handlers { handler.value(reason) }
     }
 
+    /// Waits for the end; a cancelled wait answers `.cancelled` at once.
     func wait() async -> DisconnectReason {
-        await withCheckedContinuation { continuation in
-            add { continuation.resume(returning: $0) }
+        let waiting = Waiting()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiting.continuation.withLock { $0 = continuation }
+                let token = add { waiting.resume($0) }
+                if Task.isCancelled { waiting.cancel() }
+                waiting.token.withLock { $0 = token }
+            }
+        } onCancel: {
+            waiting.cancel()
+            if let token = waiting.token.withLock({ $0 }) { remove(token) }
         }
+    }
+
+    private func remove(_ token: UInt64) {
+        state.withLock { state in
+            guard case .open(var handlers, let lastToken) = state else { return }
+            handlers[token] = nil
+            state = .open(handlers: handlers, lastToken: lastToken)
+        }
+    }
+
+    private final class Waiting: Sendable {
+        let continuation = Mutex<CheckedContinuation<DisconnectReason, Never>?>(nil)
+        let token = Mutex<UInt64?>(nil)
+
+        func resume(_ reason: DisconnectReason) { continuation.withLock { $0.take() }?.resume(returning: reason) }
+
+        func cancel() { resume(DisconnectReason(.cancelled, isExpected: true)) }
     }
 }

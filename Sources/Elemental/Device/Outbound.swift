@@ -13,8 +13,10 @@ struct Outbound {
     var stream: OutboundQueue
     var datagrams: OutboundQueue
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
-    /// Whether a flush is on its way, so that none needs to be asked for.
-    var isFlushScheduled = false
+    /// Whether a flush of that queue is on its way, so that none needs to be asked for. Apart, so that datagrams leave
+    /// while the stream is blocked.
+    var isStreamFlushScheduled = false
+    var isDatagramFlushScheduled = false
     var takesEmptyValues = false
     /// What is wrong with using an element on this connection, by identifier; mostly empty.
     var misfits: [Int8: ElementalError] = [:]
@@ -70,9 +72,21 @@ struct Outbound {
                 to: &datagrams, id, latest: latest, length: length, replaced: &messagesReplaced, write)
         }
         messagesSent += 1
-        guard !isFlushScheduled else { return nil }
-        isFlushScheduled = true
-        return connection
+        return needsFlush(of: transport) ? connection : nil
+    }
+
+    /// Notes that a flush is asked for.
+    ///
+    /// - Returns: whether this is the first to ask.
+    mutating func needsFlush(of transport: Transport) -> Bool {
+        switch transport {
+        case .tcp:
+            defer { isStreamFlushScheduled = true }
+            return !isStreamFlushScheduled
+        case .udp:
+            defer { isDatagramFlushScheduled = true }
+            return !isDatagramFlushScheduled
+        }
     }
 
     private static func append(

@@ -121,17 +121,19 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService.Shared {
-    /// Tells a device that said hello the current values, over TCP so that none is lost.
+    /// Tells a device that said hello, and is among the devices, the current values: over TCP so that none is lost.
+    ///
+    /// The lock of the values is held until they are queued, so that a value set meanwhile is queued behind them.
     func greet(_ device: ElementalDevice) {
-        let values = current.withLock { $0 }
-        for id in values.ids {
-            guard let bytes = values[id], let element = table.rule(id)?.definition else { continue }
-            // An empty queue takes any value and a newcomer's holds no more than these, so that none fails for size.
+        current.withLock { values in
             device.outbound.withLock { outbound in
-                _ = outbound.stream.append(id: element.id, length: bytes.count) { destination in
-                    bytes.withUnsafeBytes { bytes in
-                        guard let base = bytes.baseAddress else { return }
-                        destination.copyMemory(from: base, byteCount: bytes.count)
+                for id in values.ids {
+                    guard let bytes = values[id] else { continue }
+                    _ = outbound.stream.append(id: id, length: bytes.count) { destination in
+                        bytes.withUnsafeBytes { bytes in
+                            guard let base = bytes.baseAddress else { return }
+                            destination.copyMemory(from: base, byteCount: bytes.count)
+                        }
                     }
                 }
             }

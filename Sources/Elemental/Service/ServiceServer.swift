@@ -94,6 +94,8 @@ final class ServiceServer: SessionOwner {
         if hello.features.contains(.wantsCatalogue) {
             session.sendSystem(.catalogue, table.catalogue.wireBytes)
         }
+        // Otherwise the values follow when the device is ready, that is at once.
+        if session.isReady { service.greet(session.device) }
     }
 
     func sessionIsReady(_ session: Session) {

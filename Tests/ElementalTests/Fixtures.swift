@@ -1,0 +1,105 @@
+import Elemental
+import Synchronization
+import Testing
+import WireVectors
+
+/// Elements that the tests share.
+enum Lamp {
+    static let brightness = Element<Float>(1, "Brightness", range: 0...1)
+    static let motion = Element<Vector3>(2, "Motion", transport: .udp)
+    static let label = Element<String>(3, "Label")
+    static let blob = Element<Data>(4, "Blob")
+    static let level = Element<UInt32>(5, "Level", latest: true)
+    static let reading = Element<Double>(6, "Reading", unit: "°C", access: .read)
+    static let command = Element<UInt8>(7, "Command", access: .write)
+    static let count = Element<UInt64>(8, "Count", transport: .udp)
+    static let all: ElementCatalogue = [brightness, motion, label, blob, level, reading, command, count]
+}
+
+/// The elements of the recorded frames, plus the recorded datagram's.
+enum Recorded {
+    static let all: ElementCatalogue = {
+        do {
+            var elements = try WireVectors.recorded.tcpEchoes.map { echo in
+                try ElementDefinition(id: Int(echo.id), name: echo.type, type: try #require(ElementType(name: echo.type)))
+            }
+            elements.append(try ElementDefinition(id: 20, name: "datagram", type: .double, transport: .udp))
+            return try ElementCatalogue(elements)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }()
+}
+
+/// Runs a service on a port that the system chooses, on loopback and unpublished, and stops it afterwards.
+func withService(
+    _ elements: ElementCatalogue = Lamp.all, _ change: (inout ServiceConfiguration) -> Void = { _ in },
+    _ body: (ElementalService, Int) async throws -> Void
+) async throws {
+    var configuration = ServiceConfiguration()
+    configuration.address = "127.0.0.1"
+    configuration.isPublished = false
+    change(&configuration)
+    let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
+    try await service.start()
+    let port = try #require(service.port)
+    do {
+        try await body(service, port)
+    } catch {
+        await service.stop()
+        throw error
+    }
+    await service.stop()
+}
+
+/// Runs a service and a client that is connected to it.
+func withPair(
+    _ elements: ElementCatalogue = Lamp.all, client: ElementCatalogue? = Lamp.all,
+    _ change: (inout ServiceConfiguration) -> Void = { _ in },
+    _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
+) async throws {
+    try await withService(elements, change) { service, port in
+        let device = try await connect(port, elements: client)
+        try await body(service, device)
+        await device.close()
+    }
+}
+
+/// Connects a client that waits for hello and catalogue.
+func connect(
+    _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all,
+    configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+) async throws -> ElementalDevice {
+    var options = ConnectOptions()
+    options.expectsHello = true
+    return try await ElementalDevice.connect(
+        host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
+}
+
+/// Gathers what handlers bring, so that a test can wait for it.
+final class Gathered<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    var all: [Value] { values.withLock { $0 } }
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+
+    /// Waits until so many have come.
+    func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) { all.count >= count }
+    }
+}
+
+/// Waits for a condition, at most 20 s.
+func eventually(
+    _ what: @autoclosure () -> String = "the condition", sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < deadline {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+    Issue.record("did not come about within 20 s: \(what())", sourceLocation: sourceLocation)
+    throw RawSocket.Failure(text: "timed out waiting for \(what())")
+}

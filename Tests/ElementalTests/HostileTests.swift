@@ -1,0 +1,186 @@
+import Elemental
+import Foundation
+import Testing
+
+/// Peers that break the rules. Each leaves the service serving the others.
+struct HostileTests {
+    private func withHostile(
+        _ change: (inout ServiceConfiguration) -> Void = { _ in },
+        _ body: (_ service: ElementalService, _ port: Int, _ hostile: RawSocket) async throws -> Void
+    ) async throws {
+        try await withService(Lamp.all, change) { service, port in
+            let good = try await connect(port, as: "good")
+            let hostile = try RawSocket.connect(to: port)
+            _ = try await hostile.readFrame()
+            try await body(service, port, hostile)
+            // The good one is still served.
+            #expect(try await good.ping() > .zero)
+            await good.close()
+        }
+    }
+
+    @Test("a length of 4 GiB ends the connection with a reason both ends can read")
+    func hugeLength() async throws {
+        try await withHostile { service, _, hostile in
+            let reasons = Gathered<DisconnectReason>()
+            service.onEvent { event in
+                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
+            }
+            try hostile.write([0xfe, 1, 0, 0, 0, 0x68])
+            try await eventually { service.devices.count == 2 }
+            try hostile.write([1, 0xff, 0xff, 0xff, 0xff, 0, 0])
+            let frame = try await hostile.readFrame()
+            #expect(frame.id == SystemElement.shutdown.rawValue)
+            #expect(String(decoding: frame.value, as: UTF8.self).contains("protocol violation"))
+            _ = try await hostile.readToEnd()
+            try await reasons.wait(for: 1)
+            guard case .protocolViolation(let text) = try #require(reasons.all.first).kind else {
+                Issue.record("ended by \(reasons.all)")
+                return
+            }
+            #expect(text.contains("4294967295"))
+        }
+    }
+
+    @Test
+    func aLengthThatNeverCompletesHoldsOnlyWhatCame() async throws {
+        try await withHostile { service, _, hostile in
+            try hostile.write([0xfe, 1, 0, 0, 0, 0x68] + [4, 0, 0, 0, 3] + [UInt8](repeating: 1, count: 1000))
+            try await eventually { service.devices.contains { $0.statistics.bytesReceived >= 1011 } }
+            hostile.closeOutput()
+            _ = try await hostile.readToEnd()
+            try await eventually { service.devices.count == 1 }
+        }
+    }
+
+    @Test
+    func aFloodOfUnknownIdentifiersIsCountedAndSkipped() async throws {
+        try await withHostile { service, _, hostile in
+            var flood: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68]
+            for index in 0..<200_000 { flood += [UInt8(20 + index % 100), 1, 0, 0, 0, 7] }
+            try hostile.write(flood)
+            try await eventually { service.devices.contains { $0.statistics.messagesUnknown == 200_000 } }
+        }
+    }
+
+    @Test
+    func systemElementsOutOfTurnAreSkipped() async throws {
+        try await withHostile { service, _, hostile in
+            // Every system identifier, known or not, before the name and after it, with a byte that fits none.
+            var bytes: [UInt8] = []
+            for id in (-128)...(-1) where id != -2 { bytes += [UInt8(bitPattern: Int8(id)), 1, 0, 0, 0, 0xff] }
+            try hostile.write(bytes + [0xfe, 1, 0, 0, 0, 0x68] + bytes + [7, 1, 0, 0, 0, 42])
+            let device = Gathered<ElementalDevice>()
+            try await eventually {
+                guard let found = service.devices.first(where: { $0.name == "h" }) else { return false }
+                device.add(found)
+                return found.value(of: Lamp.command) == 42
+            }
+            let statistics = try #require(device.all.first).statistics
+            #expect(statistics.messagesUnknown + statistics.messagesMalformed == 254)
+        }
+    }
+
+    @Test
+    func randomBytesEndOnlyTheirOwnConnection() async throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("random bytes to a service: seed \(seed)")
+        var random = SystemRandom(seed: seed)
+        try await withHostile { service, port, _ in
+            for _ in 0..<50 {
+                let socket = try RawSocket.connect(to: port)
+                var bytes = (0..<Int.random(in: 1...5000, using: &random)).map { _ in UInt8.random(in: 0 ... 255, using: &random) }
+                if Bool.random(using: &random) { bytes = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 15, 0, 0, 0, 9, 9] + bytes }
+                // The service may close while we write.
+                try? socket.write(bytes)
+                socket.closeOutput()
+                _ = try? await socket.readToEnd()
+            }
+            try await eventually { service.devices.allSatisfy { $0.name == "good" || $0.disconnectReason != nil } || service.devices.count <= 2 }
+        }
+    }
+
+    @Test
+    func aPeerThatSaysNothingIsClosedInTime() async throws {
+        try await withService(Lamp.all, { $0.limits.handshakeTimeout = .milliseconds(100) }) { service, port in
+            let silent = try RawSocket.connect(to: port)
+            // A slow one that has begun a frame is no better.
+            try silent.write([0xfe, 200, 0])
+            _ = try await silent.readToEnd()
+            #expect(service.devices.isEmpty)
+        }
+    }
+
+    @Test
+    func aPeerThatPingsAndNeverReadsTakesNoMemory() async throws {
+        try await withHostile({ $0.limits.maximumQueueByteCount = 100_000 }) { service, _, hostile in
+            try hostile.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 15, 0, 0, 0, 0, 0])
+            let ping: [UInt8] = [0xfa, 0, 4, 0, 0] + [UInt8](repeating: 7, count: 1024)
+            for _ in 0..<20 { try hostile.write(Array(repeating: ping, count: 1000).flatMap { $0 }) }
+            try await eventually { service.devices.contains { $0.statistics.bytesReceived >= 20_000 * 1029 } }
+            let device = try #require(service.devices.first { $0.name == "h" })
+            #expect(device.statistics.messagesUnsent <= 100_000 / 1029 + 2)
+        }
+    }
+
+    @Test("1,000 connections that come and vanish leave no descriptor behind")
+    func connectAndVanish() async throws {
+        try await withService { service, port in
+            func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+            // Other tests open and close sockets at the same time, so that only what grows with this one's thousand counts.
+            let before = try descriptors()
+            for index in 0..<1000 {
+                let socket = try RawSocket.connect(to: port)
+                if index.isMultiple(of: 3) { try socket.write([0xfe, 1, 0, 0, 0, 0x68]) }
+                if index.isMultiple(of: 5) { try? socket.write([1, 200, 0, 0]) }
+            }
+            try await eventually { service.devices.isEmpty }
+            try await eventually("descriptors \(before) before") { try descriptors() < before + 100 }
+            let device = try await connect(port)
+            #expect(device.udpIdentifier != 0)
+            await device.close()
+        }
+    }
+
+    @Test
+    func the255thDeviceHasNoUDPAndIsToldSo() async throws {
+        try await withService { service, port in
+            var clients: [RawSocket] = []
+            var identifiers: Set<UInt8> = []
+            for _ in 0..<254 {
+                let client = try RawSocket.connect(to: port)
+                identifiers.insert(try #require(try await client.readFrame().value.first))
+                clients.append(client)
+            }
+            #expect(identifiers == Set(1...254))
+            let device = try await connect(port)
+            #expect(device.udpIdentifier == 0)
+            let error = #expect(throws: ElementalError.self) { try device.send([1, 2, 3], to: Lamp.motion) }
+            #expect(error?.code == .udpUnavailable)
+            #expect(error?.message.contains("254") == true)
+            try device.send(0.5, to: Lamp.brightness)
+            #expect(try await device.ping() > .zero)
+            // One leaves: its identifier is free for the next.
+            clients.removeLast()
+            try await eventually {
+                let next = try await connect(port)
+                defer { next.disconnect() }
+                return next.udpIdentifier != 0
+            }
+            await device.close()
+        }
+    }
+}
+
+/// SplitMix64, as in the tests of the wire.
+struct SystemRandom: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

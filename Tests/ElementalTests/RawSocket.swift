@@ -1,0 +1,166 @@
+import Dispatch
+import Glibc
+
+/// A bare socket, for peers that are not ours: it says just the bytes that a test gives it.
+final class RawSocket: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ call: String) { description = "\(call): \(String(cString: strerror(errno)))" }
+        init(text: String) { description = text }
+    }
+
+    let descriptor: Int32
+
+    private init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    private static func loopback(_ port: Int, _ address: String) -> sockaddr_in {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = in_port_t(port).bigEndian
+        inet_pton(AF_INET, address, &name.sin_addr)
+        return name
+    }
+
+    private static func with<R>(_ address: sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
+    /// Connects to a port of this machine.
+    static func connect(to port: Int, from source: String = "127.0.0.1") throws -> RawSocket {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        let raw = RawSocket(descriptor)
+        guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        guard with(loopback(port, "127.0.0.1"), { Glibc.connect(descriptor, $0, $1) }) == 0 else { throw Failure("connect") }
+        return raw
+    }
+
+    /// Listens on a port that the system chooses.
+    static func listen() throws -> (socket: RawSocket, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        let raw = RawSocket(descriptor)
+        guard with(loopback(0, "127.0.0.1"), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        guard Glibc.listen(descriptor, 16) == 0 else { throw Failure("listen") }
+        return (raw, try raw.localPort())
+    }
+
+    /// A UDP socket on a port of this machine; 0 lets the system choose.
+    static func datagram(port: Int = 0, address: String = "127.0.0.1") throws -> RawSocket {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        let raw = RawSocket(descriptor)
+        guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        return raw
+    }
+
+    func localPort() throws -> Int {
+        var name = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0 else { throw Failure("getsockname") }
+        return Int(in_port_t(bigEndian: name.sin_port))
+    }
+
+    func accept() async throws -> RawSocket {
+        try await blocking { [descriptor] in
+            let accepted = Glibc.accept(descriptor, nil, nil)
+            guard accepted >= 0 else { throw Failure("accept") }
+            return RawSocket(accepted)
+        }
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { throw Failure("send") }
+            start += count
+        }
+    }
+
+    func send(datagram bytes: [UInt8], to port: Int) throws {
+        let count = bytes.withUnsafeBytes { buffer in
+            Self.with(Self.loopback(port, "127.0.0.1")) { sendto(descriptor, buffer.baseAddress, buffer.count, 0, $0, $1) }
+        }
+        guard count == bytes.count else { throw Failure("sendto") }
+    }
+
+    /// Exactly so many bytes, or an error after 20 s or at the end of the stream.
+    func read(_ count: Int) async throws -> [UInt8] {
+        try await blocking { [descriptor] in
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                var buffer = [UInt8](repeating: 0, count: count - bytes.count)
+                let got = recv(descriptor, &buffer, buffer.count, 0)
+                guard got > 0 else {
+                    throw got == 0 ? Failure(text: "end of stream after \(bytes)") : Failure("recv after \(bytes)")
+                }
+                bytes += buffer[..<got]
+            }
+            return bytes
+        }
+    }
+
+    /// One frame of a stream.
+    func readFrame() async throws -> (id: Int8, value: [UInt8]) {
+        let header = try await read(5)
+        let length = header[1...].reversed().reduce(0) { $0 << 8 | Int($1) }
+        return (Int8(bitPattern: header[0]), length == 0 ? [] : try await read(length))
+    }
+
+    func readDatagram() async throws -> [UInt8] {
+        try await blocking { [descriptor] in
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let got = recv(descriptor, &buffer, buffer.count, 0)
+            guard got >= 0 else { throw Failure("recv") }
+            return Array(buffer[..<got])
+        }
+    }
+
+    /// What comes until the other end closes; a reset counts as an end.
+    func readToEnd() async throws -> [UInt8] {
+        try await blocking { [descriptor] in
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let got = recv(descriptor, &buffer, buffer.count, 0)
+                if got == 0 || (got < 0 && errno == ECONNRESET) { return bytes }
+                guard got > 0 else { throw Failure("recv") }
+                bytes += buffer[..<got]
+            }
+        }
+    }
+
+    func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    private func blocking<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            // A thread of its own: tests run many of these at once, more than a shared queue has threads.
+            let box = ThreadBody { continuation.resume(with: Result { try body() }) }
+            box.start()
+        }
+    }
+}
+
+private final class ThreadBody: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    func start() {
+        let queue = DispatchQueue(label: "raw socket")
+        queue.async(execute: body)
+    }
+}

@@ -1,0 +1,231 @@
+import Elemental
+import Testing
+
+/// A service and a client of ours, over real sockets.
+struct SessionTests {
+    @Test
+    func valuesTravelBothWaysOverTCPInOrder() async throws {
+        try await withPair { service, device in
+            let received = Gathered<Float>()
+            service.onValue(of: Lamp.brightness) { value, device in
+                received.add(value)
+                try? device.send("got \(value)", to: Lamp.label)
+            }
+            let answers = Gathered<String>()
+            device.onValue(of: Lamp.label) { answers.add($0) }
+            let sent = (0..<1000).map { Float($0) / 1000 }
+            for value in sent { try device.send(value, to: Lamp.brightness) }
+            try await answers.wait(for: 1000)
+            #expect(received.all == sent)
+            #expect(answers.all == sent.map { "got \($0)" })
+            #expect(device.statistics.messagesSent == 1000)
+            #expect(device.statistics.messagesUnsent == 0)
+            #expect(device.value(of: Lamp.label) == "got 0.999")
+        }
+    }
+
+    @Test
+    func valuesTravelBothWaysOverUDP() async throws {
+        try await withPair { service, device in
+            service.onValue(of: Lamp.motion) { value, device in try? device.send(value * 2, to: Lamp.motion) }
+            let answers = Gathered<Vector3>()
+            device.onValue(of: Lamp.motion) { answers.add($0) }
+            #expect(device.udpIdentifier == 1)
+            // Loopback loses datagrams only when a buffer is full; one at a time none is.
+            for index in 1...50 {
+                try device.send([Float(index), 2, 3], to: Lamp.motion)
+                try await answers.wait(for: index)
+            }
+            #expect(answers.all.last == [100, 4, 6])
+            #expect(device.statistics.datagramsDropped == 0)
+        }
+    }
+
+    @Test
+    func severalMessagesSentTogetherShareADatagram() async throws {
+        // A bare UDP socket in the service's place counts datagrams.
+        let (listener, port) = try RawSocket.listen()
+        let udp = try RawSocket.datagram(port: port)
+        async let connecting = connectOlder(port)
+        let peer = try await listener.accept()
+        try peer.write([0xff, 1, 0, 0, 0, 9])
+        let device = try await connecting
+        try await device.eventLoop.submit {
+            // On the loop nothing leaves before the turn ends, so that these are together for certain.
+            for index in 0..<10 { try device.send(UInt64(index), to: Lamp.count) }
+        }.get()
+        let datagram = try await udp.readDatagram()
+        #expect(datagram.count == 10 * 14)
+        #expect(Array(datagram[..<14]) == [8, 8, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0])
+        await device.close()
+    }
+
+    private func connectOlder(_ port: Int) async throws -> ElementalDevice {
+        try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all)
+    }
+
+    @Test
+    func emptyValuesTravelBetweenOurOwn() async throws {
+        try await withPair { service, device in
+            let labels = Gathered<String>()
+            service.onValue(of: Lamp.label) { value, _ in labels.add(value) }
+            let blobs = Gathered<Data>()
+            service.onValue(of: Lamp.blob) { value, _ in blobs.add(value) }
+            try device.send("", to: Lamp.label)
+            try device.send(Data(), to: Lamp.blob)
+            try await blobs.wait(for: 1)
+            #expect(labels.all == [""])
+            #expect(blobs.all == [Data()])
+        }
+    }
+
+    @Test
+    func aLateJoinerGetsEveryValueTheServiceHasSet() async throws {
+        try await withService { service, port in
+            try service.send(0.25, to: Lamp.brightness)
+            try service.send(0.5, to: Lamp.brightness)
+            try service.send(21.5, to: Lamp.reading)
+            try service.send([1, 2, 3], to: Lamp.motion)
+            let values = Gathered<Float>()
+            let device = try await connect(port) { device in
+                device.onValue(of: Lamp.brightness) { values.add($0) }
+            }
+            try await eventually { device.value(of: Lamp.motion) != nil }
+            #expect(values.all == [0.5])
+            #expect(device.value(of: Lamp.reading) == 21.5)
+            #expect(device.value(of: Lamp.motion) == [1, 2, 3])
+            // A handler that comes late gets the newest at once.
+            let late = Gathered<Double>()
+            device.onValue(of: Lamp.reading) { late.add($0) }
+            try await late.wait(for: 1)
+            #expect(late.all == [21.5])
+            await device.close()
+        }
+    }
+
+    @Test
+    func aValueGoesToAllDevices() async throws {
+        try await withService { service, port in
+            var devices: [ElementalDevice] = []
+            for index in 0..<5 { devices.append(try await connect(port, as: "client \(index)")) }
+            try await eventually { service.devices.count == 5 }
+            #expect(Set(service.devices.map(\.name)) == Set((0..<5).map { "client \($0)" }))
+            #expect(try service.send(0.75, to: Lamp.brightness).isEmpty)
+            for device in devices {
+                try await eventually { device.value(of: Lamp.brightness) == 0.75 }
+                await device.close()
+            }
+            try await eventually { service.devices.isEmpty }
+        }
+    }
+
+    @Test
+    func asyncStreamsBringValuesInOrderAndEndWithTheConnection() async throws {
+        try await withPair { service, device in
+            let values = device.values(of: Lamp.blob)
+            let sender = try #require(service.devices.first)
+            // Far more than a stream keeps: the consumer's pace reaches the service through the network.
+            let count = 3000
+            let sending = Task {
+                for index in 0..<count {
+                    try await sender.sendWhenReady(Data(repeating: UInt8(index % 251), count: 2000), to: Lamp.blob)
+                }
+            }
+            var seen = 0
+            for await value in values {
+                #expect(value.first == UInt8(seen % 251))
+                seen += 1
+                if seen == count { break }
+            }
+            #expect(seen == count)
+            try await sending.value
+            let rest = Task { () -> Int in
+                var count = 0
+                for await _ in device.values(of: Lamp.label) { count += 1 }
+                return count
+            }
+            await device.close()
+            #expect(await rest.value == 0)
+        }
+    }
+
+    @Test
+    func aStreamWithoutConsumerMakesTheSenderWait() async throws {
+        try await withPair { service, device in
+            let values = device.values(of: Lamp.blob)
+            let sender = try #require(service.devices.first)
+            var sent = 0
+            do {
+                while true {
+                    try sender.send(Data(repeating: 1, count: 100_000), to: Lamp.blob)
+                    sent += 1
+                    try #require(sent < 10_000, "the sender's queue never filled")
+                }
+            } catch let error as ElementalError {
+                #expect(error.code == .queueFull)
+            }
+            var seen = 0
+            for await _ in values {
+                seen += 1
+                if seen == sent { break }
+            }
+            #expect(seen == sent)
+        }
+    }
+
+    @Test
+    func pausedReadingBringsNothingUntilItIsResumed() async throws {
+        try await withPair { service, device in
+            let sender = try #require(service.devices.first)
+            device.pause()
+            for _ in 0..<200 { try sender.send(Data(repeating: 1, count: 20_000), to: Lamp.blob) }
+            // What was being read when the pause came may still arrive, but not all of 4 MB.
+            try await eventually { sender.statistics.messagesUnsent < 200 }
+            #expect(device.statistics.messagesReceived < 200)
+            device.resume()
+            try await eventually { device.statistics.messagesReceived == 200 }
+        }
+    }
+
+    @Test
+    func latestKeepsTheNewestUnsentValue() async throws {
+        try await withPair { service, device in
+            let sender = try #require(service.devices.first)
+            let levels = Gathered<UInt32>()
+            device.onValue(of: Lamp.level) { levels.add($0) }
+            try await sender.eventLoop.submit {
+                for level in 1...100 as ClosedRange<UInt32> { try sender.send(level, to: Lamp.level) }
+            }.get()
+            try await levels.wait(for: 1)
+            #expect(levels.all == [100])
+            #expect(sender.statistics.messagesReplaced == 99)
+        }
+    }
+
+    @Test
+    func codableValuesTravel() async throws {
+        struct Pose: Codable, Sendable, Equatable {
+            var x: Double
+            var y: Double
+        }
+        let pose = Element<JSON<Pose>>(9, "Pose")
+        try await withPair([pose], client: [pose]) { service, device in
+            let poses = Gathered<Pose>()
+            service.onValue(of: pose) { value, _ in poses.add(value.value) }
+            try device.send(Pose(x: 1, y: 2), to: pose)
+            try await poses.wait(for: 1)
+            #expect(poses.all == [Pose(x: 1, y: 2)])
+        }
+    }
+
+    @Test
+    func aPingComesBackOverBothTransports() async throws {
+        try await withPair { service, device in
+            #expect(try await device.ping() > .zero)
+            #expect(try await device.ping(over: .udp, size: 1024) > .zero)
+            let client = try #require(service.devices.first)
+            #expect(try await client.ping() > .zero)
+            #expect(try await client.ping(over: .udp) > .zero)
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import struct Foundation.Data
+
+typealias Data = Foundation.Data

@@ -1,0 +1,63 @@
+import ElementalWire
+import Testing
+
+struct ElementValueTests {
+    @Test(arguments: [
+        ("int8", "-128"), ("uint8", "255"), ("int16", "-32768"), ("uint32", "0xff"), ("int64", "-9223372036854775808"),
+        ("uint64", "18446744073709551615"), ("float", "0.1"), ("double", "-1e300"), ("string", ""), ("string", "héllo = 1"),
+        ("data", ""), ("data", "00ff10"), ("bool", "on"), ("float2", "1, 2"), ("float3", "1,-2,3.5"),
+        ("float4", "0,0,0,1"),
+    ])
+    func textIsReadAndWritten(_ name: String, _ text: String) throws {
+        let type = try #require(ElementType(name: name))
+        let value = try ElementValue(text: text, type: type)
+        #expect(value.type == type)
+        #expect(try ElementValue(text: value.description, type: type) == value)
+    }
+
+    @Test(arguments: [
+        ("int8", "128"), ("uint8", "-1"), ("uint8", "1.5"), ("float", "fast"), ("bool", "2"), ("float3", "1,2"),
+        ("float2", "1,,2"), ("data", "0"), ("data", "zz"), ("float4x4", "1"),
+    ])
+    func wrongTextIsAnErrorThatSaysWhatIsTaken(_ name: String, _ text: String) throws {
+        let type = try #require(ElementType(name: name))
+        let error = #expect(throws: WireError.self) { try ElementValue(text: text, type: type) }
+        #expect(error?.code == .invalidText)
+        #expect(error?.message.contains("give") == true)
+    }
+
+    @Test("no bytes of a wrong length and no invalid text become a value")
+    func wrongBytesAreNoValue() {
+        for type in ElementType.allCases {
+            guard let count = type.fixedByteCount else { continue }
+            for wrong in [0, count - 1, count + 1] where wrong != count {
+                let bytes = [UInt8](repeating: 0, count: wrong)
+                #expect(bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type) } == nil, "\(type) of \(wrong) bytes")
+            }
+        }
+        #expect([2].withUnsafeBytes { ElementValue(wireBytes: $0, type: .bool) } == nil)
+        #expect(([0xff, 0xfe] as [UInt8]).withUnsafeBytes { ElementValue(wireBytes: $0, type: .string) } == nil)
+    }
+
+    struct Pose: Codable, Equatable, Sendable {
+        var x: Double
+        var label: String
+    }
+
+    @Test
+    func codableValuesTravelAsJSON() throws {
+        let json = try JSON(Pose(x: 1.5, label: "é"))
+        var bytes = [UInt8](repeating: 0, count: json.wireByteCount)
+        bytes.withUnsafeMutableBytes { json.writeWireBytes(to: $0.baseAddress.unsafelyUnwrapped) }
+        #expect(bytes.withUnsafeBytes { JSON<Pose>(wireBytes: $0) }?.value == Pose(x: 1.5, label: "é"))
+        #expect(JSON<Pose>.elementType == .data)
+        #expect([UInt8]("{}".utf8).withUnsafeBytes { JSON<Pose>(wireBytes: $0) } == nil)
+    }
+
+    @Test
+    func helloSurvivesTheWireAndIgnoresWhatALaterVersionAdds() throws {
+        let hello = Hello(features: [.ping, .wantsCatalogue], udpPort: 54321)
+        #expect((hello.wireBytes + [1, 2, 3]).withUnsafeBytes { Hello(wireBytes: $0) } == hello)
+        #expect(hello.wireBytes.dropLast().withUnsafeBytes { Hello(wireBytes: $0) } == nil)
+    }
+}

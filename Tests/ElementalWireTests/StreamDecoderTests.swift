@@ -1,0 +1,120 @@
+import ElementalWire
+import Testing
+import WireVectors
+
+struct StreamDecoderTests {
+    private static let stream = WireVectors.recorded.tcpEchoes.flatMap(\.bytes)
+
+    @Test("every frame split at every place, and the whole stream split at every pair of places near it")
+    func everySplit() throws {
+        let whole = try Frames.decode(Self.stream)
+        #expect(whole.count == WireVectors.recorded.tcpEchoes.count)
+        for first in 0...Self.stream.count {
+            for length in 0...12 {
+                let second = min(first + length, Self.stream.count)
+                var decoder = StreamDecoder(maximumValueByteCount: 1024)
+                var frames = try Frames.feed(&decoder, Self.stream[..<first])
+                frames += try Frames.feed(&decoder, Self.stream[first..<second])
+                frames += try Frames.feed(&decoder, Self.stream[second...])
+                guard frames == whole, decoder.bufferedByteCount == 0 else {
+                    Issue.record("split at \(first) and \(second)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test
+    func oneByteAtATime() throws {
+        var decoder = StreamDecoder(maximumValueByteCount: 1024)
+        var frames: [Frames.Frame] = []
+        for index in Self.stream.indices { frames += try Frames.feed(&decoder, Self.stream[index...index]) }
+        #expect(frames == (try Frames.decode(Self.stream)))
+    }
+
+    @Test
+    func anEmptyValueIsAFrame() throws {
+        #expect(try Frames.decode([11, 0, 0, 0, 0, 2, 1, 0, 0, 0, 9]).map(\.value) == [[], [9]])
+    }
+
+    @Test(arguments: [[11, 255, 255, 255, 255], [11, 0xff, 0xff, 0xff, 0x7f], [3, 1, 4, 0, 0]] as [[UInt8]])
+    func aLengthBeyondTheLimitEndsTheStreamAndTakesNoMemory(_ header: [UInt8]) throws {
+        for split in 0...header.count {
+            var decoder = StreamDecoder(maximumValueByteCount: 1024)
+            #expect(throws: WireError.self) {
+                _ = try Frames.feed(&decoder, header[..<split])
+                _ = try Frames.feed(&decoder, header[split...])
+            }
+            #expect(decoder.bufferedByteCount <= 5)
+        }
+    }
+
+    @Test
+    func theLimitItselfIsAllowed() throws {
+        let frame = Frames.encode(5, [UInt8](repeating: 7, count: 1024))
+        #expect(try Frames.decode(frame, limit: 1024).first?.value.count == 1024)
+    }
+
+    @Test
+    func aValueThatNeverCompletesHoldsOnlyWhatCame() throws {
+        var decoder = StreamDecoder(maximumValueByteCount: 64 << 20)
+        #expect(try Frames.feed(&decoder, [1, 0, 0, 0, 4, 9, 9, 9]).isEmpty)
+        #expect(decoder.bufferedByteCount == 8)
+        #expect(decoder.pendingFrame?.length == 64 << 20)
+    }
+
+    @Test
+    func stoppingLeavesTheRest() throws {
+        var decoder = StreamDecoder(maximumValueByteCount: 1024)
+        var count = 0
+        try Self.stream.withUnsafeBytes { bytes in
+            try decoder.decode(bytes) { _, _ in
+                count += 1
+                return count == 3 ? .stop : .next
+            }
+        }
+        #expect(count == 3)
+    }
+
+    @Test("random bytes and mutated frames in random pieces: errors, no crash, the same frames however split")
+    func hostileBytes() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("hostile bytes: seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        for round in 0..<3000 {
+            var bytes = Self.stream
+            if round.isMultiple(of: 2) {
+                for _ in 0...Int.random(in: 0...8, using: &random) {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0 ... 255, using: &random)
+                }
+            } else {
+                bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0 ... 255, using: &random) }
+            }
+            #expect(Self.outcome(bytes, pieces: nil, &random) == Self.outcome(bytes, pieces: 7, &random), "seed \(seed)")
+        }
+    }
+
+    /// The frames up to an error, and whether there was one.
+    private static func outcome(_ bytes: [UInt8], pieces: Int?, _ random: inout SeededGenerator) -> [Frames.Frame] {
+        var decoder = StreamDecoder(maximumValueByteCount: 4096)
+        var frames: [Frames.Frame] = []
+        var start = 0
+        while start < bytes.count {
+            let end = pieces.map { min(bytes.count, start + Int.random(in: 1...$0, using: &random)) } ?? bytes.count
+            let piece = Array(bytes[start..<end])
+            do {
+                try piece.withUnsafeBytes { bytes in
+                    try decoder.decode(bytes) { id, value in
+                        frames.append(Frames.Frame(id: id, value: Array(value)))
+                        return .next
+                    }
+                }
+            } catch {
+                frames.append(Frames.Frame(id: -128, value: [255]))
+                return frames
+            }
+            start = end
+        }
+        return frames
+    }
+}
