@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
+        .library(name: "ElementalBench", targets: ["ElementalBench"]),
+        .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -36,12 +38,37 @@ let package = Package(
                 "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
+        .target(
+            name: "ElementalBench",
+            dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
+        ),
+        .executableTarget(
+            name: "ElementalCLI",
+            dependencies: [
+                "Elemental",
+                "ElementalBench",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // Tests, and what they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
         .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "WireVectors"]),
-        .testTarget(name: "ElementalTests", dependencies: ["Elemental", "WireVectors"]),
+        .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
+        .testTarget(
+            name: "ElementalTests",
+            dependencies: [
+                "Elemental", "WireVectors", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(name: "CommandLineTests", dependencies: ["ElementalCLI", "TestSupport", "WireVectors"]),
     ]
 )

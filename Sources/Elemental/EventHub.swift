@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Tells events to handlers and to async streams, each of which gets all of them from when it asked.
 final class EventHub<Event: Sendable>: Sendable {
     /// Events that a stream keeps for a consumer that does not come; the oldest go first. Events are rare, and a
@@ -13,7 +11,7 @@ final class EventHub<Event: Sendable>: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func add(_ handler: @escaping @Sendable (Event) -> Void) { state.withLock { $0.handlers.append(handler) } }
 

@@ -61,7 +61,8 @@ extension SIMD where Scalar == Float {
         guard bytes.count == Self.scalarCount * 4 else { return nil }
         self.init()
         for index in 0..<Self.scalarCount {
-            self[index] = Float(bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)))
+            self[index] = Float(
+                bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self)))
         }
     }
 

@@ -30,7 +30,9 @@ public struct StreamDecoder: ~Copyable {
     /// The identifier and length of the incomplete frame, once its header is here.
     public var pendingFrame: (id: Int8, length: Int)? {
         guard partial.count >= Envelope.streamByteCount else { return nil }
-        return partial.withUnsafeBytes { (Int8(bitPattern: $0[0]), Envelope.length(at: $0.baseAddress.unsafelyUnwrapped)) }
+        return partial.withUnsafeBytes {
+            (Int8(bitPattern: $0[0]), Envelope.length(at: $0.baseAddress.unsafelyUnwrapped))
+        }
     }
 
     /// Takes the next bytes of the stream and hands every frame that they complete to `body`, in order.
@@ -90,7 +92,9 @@ public struct StreamDecoder: ~Copyable {
         // Moved out first: the body may run for long, and what it throws away must not keep a large buffer alive.
         let frame = partial
         partial = []
-        let step = frame.withUnsafeBytes { body(header.id, UnsafeRawBufferPointer(rebasing: $0[Envelope.streamByteCount...])) }
+        let step = frame.withUnsafeBytes {
+            body(header.id, UnsafeRawBufferPointer(rebasing: $0[Envelope.streamByteCount...]))
+        }
         return step == .stop ? nil : consumed + taken
     }
 

@@ -1,10 +1,10 @@
 extension TXTRecord {
-    /// The most bytes that an encoded record may have.
+    /// The most bytes that an encoded record may have: 1300, which is what RFC 6763 (section 6.2) asks for so that a
+    /// record fits into one Ethernet packet with its name; it prefers 200 or less.
     ///
-    /// A record has to fit into one mDNS message, 9000 bytes with its headers (RFC 6762, section 17), together with
-    /// its name. RFC 6763 (section 6.2) asks for at most 1300 bytes so that it fits into one Ethernet packet, and for
-    /// 200 or less where possible.
-    public static let maximumEncodedSize = 8192
+    /// It is a limit here because Avahi 0.8 takes a larger one without complaint, but no other host can then resolve
+    /// the service: on an Ethernet, 1328 bytes still got through and 1428 did not.
+    public static let maximumEncodedSize = 1300
 
     /// The record as it goes over the wire: each entry a length byte and `key=value` (RFC 6763, section 6.1).
     ///
@@ -37,7 +37,7 @@ extension TXTRecord {
         guard bytes.count <= Self.maximumEncodedSize else {
             throw ZeroconfError(
                 .invalidTXTRecord,
-                "the TXT record has \(bytes.count) bytes; make it \(Self.maximumEncodedSize) at most, better under 1300"
+                "the TXT record has \(bytes.count) bytes; make it \(Self.maximumEncodedSize) at most"
             )
         }
         // A TXT record holds at least one string, if only an empty one (RFC 6763, section 6.1).
@@ -67,6 +67,21 @@ extension TXTRecord {
             entries.append(Entry(key: key, value: keyEnd == end ? nil : Array(string[(keyEnd + 1)...])))
         }
         self.init(entries: entries)
+    }
+
+    /// The wire form with its strings in the opposite order.
+    ///
+    /// Avahi 0.8 hands the strings of a resolved service over from the last to the first, though they are on the wire
+    /// as they were published.
+    static func reversingStrings(in wire: [UInt8]) -> [UInt8] {
+        var strings: [ArraySlice<UInt8>] = []
+        var position = 0
+        while position < wire.count {
+            let end = min(position + 1 + Int(wire[position]), wire.count)
+            strings.append(wire[position..<end])
+            position = end
+        }
+        return Array(strings.reversed().joined())
     }
 
     private static var equalsSign: UInt8 { 0x3D }

@@ -90,12 +90,26 @@ public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension TXTRecord: Hashable, CustomStringConvertible {
+    /// Whether both have the same keys with the same values, in whatever order: no meaning is attached to it.
+    public static func == (one: TXTRecord, other: TXTRecord) -> Bool {
+        one.values == other.values
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(values)
+    }
+
+    private var values: [String: [UInt8]?] {
+        Dictionary(entries.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+    }
+
     /// The entries as `key=value`, separated by spaces; values that are not UTF-8 as their number of bytes.
     public var description: String {
         entries.map { entry in
             guard let value = entry.value else { return entry.key }
-            guard let text = String(validating: value, as: UTF8.self) else { return "\(entry.key)=<\(value.count) bytes>" }
-            return "\(entry.key)=\(text)"
+            let text = String(validating: value, as: UTF8.self)
+            return "\(entry.key)=\(text ?? "<\(value.count) bytes>")"
         }.joined(separator: " ")
     }
 }

@@ -76,10 +76,10 @@ extension ZeroconfError {
     /// How to start the daemon on this platform.
     static var daemonAdvice: String {
         #if os(Linux)
-            "start it with: sudo systemctl start avahi-daemon "
-                + "(if it is not installed: sudo apt-get install avahi-daemon), and make sure that D-Bus is running"
+        "start it with: sudo systemctl start avahi-daemon "
+            + "(if it is not installed: sudo apt-get install avahi-daemon), and make sure that D-Bus is running"
         #else
-            "mDNSResponder is part of the system and should be running: check the local network permission, or restart"
+        "mDNSResponder is part of the system and should be running: check the local network permission, or restart"
         #endif
     }
 

@@ -90,7 +90,7 @@ struct ErrorTests {
 
     @Test("a port whose UDP half is taken is an error, and its TCP half is given back")
     func aPortTakenForUDPOnly() async throws {
-        let udp = try RawSocket.datagram()
+        let udp = try RawSocket.datagramBelowEphemeralPorts()
         let port = try udp.localPort()
         for _ in 0..<2 {
             let error = await #expect(throws: ElementalError.self) {
@@ -170,7 +170,9 @@ struct ErrorTests {
         let gone = Gathered<String>()
         try await withService { service, port in
             service.onEvent { event in
-                if case .deviceDisconnected(let device, let reason) = event { gone.add("\(device.name): \(reason.code)") }
+                if case .deviceDisconnected(let device, let reason) = event {
+                    gone.add("\(device.name): \(reason.code)")
+                }
             }
             let device = try await connect(port)
             try await eventually { service.devices.count == 1 }

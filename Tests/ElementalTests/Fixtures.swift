@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 import Testing
 import WireVectors
 
@@ -21,7 +20,8 @@ enum Recorded {
     static let all: ElementCatalogue = {
         do {
             var elements = try WireVectors.recorded.tcpEchoes.map { echo in
-                try ElementDefinition(id: Int(echo.id), name: echo.type, type: try #require(ElementType(name: echo.type)))
+                try ElementDefinition(
+                    id: Int(echo.id), name: echo.type, type: try #require(ElementType(name: echo.type)))
             }
             elements.append(try ElementDefinition(id: 20, name: "datagram", type: .double, transport: .udp))
             return try ElementCatalogue(elements)
@@ -78,7 +78,7 @@ func connect(
 
 /// Gathers what handlers bring, so that a test can wait for it.
 final class Gathered<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
+    private let values = Locked<[Value]>([])
 
     var all: [Value] { values.withLock { $0 } }
 
@@ -86,7 +86,9 @@ final class Gathered<Value: Sendable>: Sendable {
 
     /// Waits until so many have come.
     func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) { all.count >= count }
+        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) {
+            all.count >= count
+        }
     }
 }
 

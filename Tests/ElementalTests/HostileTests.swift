@@ -89,14 +89,21 @@ struct HostileTests {
         try await withHostile { service, port, _ in
             for _ in 0..<50 {
                 let socket = try RawSocket.connect(to: port)
-                var bytes = (0..<Int.random(in: 1...5000, using: &random)).map { _ in UInt8.random(in: 0 ... 255, using: &random) }
-                if Bool.random(using: &random) { bytes = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 15, 0, 0, 0, 9, 9] + bytes }
+                var bytes = (0..<Int.random(in: 1...5000, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                if Bool.random(using: &random) {
+                    bytes = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 15, 0, 0, 0, 9, 9] + bytes
+                }
                 // The service may close while we write.
                 try? socket.write(bytes)
                 socket.closeOutput()
                 _ = try? await socket.readToEnd()
             }
-            try await eventually { service.devices.allSatisfy { $0.name == "good" || $0.disconnectReason != nil } || service.devices.count <= 2 }
+            try await eventually {
+                service.devices.allSatisfy { $0.name == "good" || $0.disconnectReason != nil }
+                    || service.devices.count <= 2
+            }
         }
     }
 
@@ -126,7 +133,9 @@ struct HostileTests {
     @Test("1,000 connections that come and vanish leave no descriptor behind")
     func connectAndVanish() async throws {
         try await withService { service, port in
-            func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            }
             // Other tests open and close sockets at the same time, so that only what grows with this one's thousand counts.
             let before = try descriptors()
             for index in 0..<1000 {

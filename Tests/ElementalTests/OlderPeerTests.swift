@@ -55,7 +55,9 @@ struct OlderPeerTests {
         try await withEcho { service, port in
             let datagram = WireVectors.bytes(WireVectors.recorded.udpDatagram.datagram)
             let received = Gathered<Double>()
-            service.onValue(of: try Element<Double>(try #require(service.elements[id: 20]))) { value, _ in received.add(value) }
+            service.onValue(of: try Element<Double>(try #require(service.elements[id: 20]))) { value, _ in
+                received.add(value)
+            }
             let client = try RawSocket.connect(to: port)
             _ = try await client.read(Self.accept.count)
             try client.write(Self.name)
@@ -123,7 +125,9 @@ struct OlderPeerTests {
         #expect(try await udp.readDatagram() == WireVectors.bytes(recorded.datagram))
 
         #expect(throws: ElementalError.self) { try device.send(.string(""), to: try #require(Recorded.all["string"])) }
-        let error = await #expect(throws: ElementalError.self) { try await device.catalogue(timeout: .milliseconds(20)) }
+        let error = await #expect(throws: ElementalError.self) {
+            try await device.catalogue(timeout: .milliseconds(20))
+        }
         #expect(error?.code == .catalogueUnavailable)
 
         // The shutdown element, then the end.
@@ -140,7 +144,9 @@ struct OlderPeerTests {
         let server = try await listener.accept()
         try server.write([0xff, 1, 0, 0, 0, 0])
         let device = try await connecting
-        let error = #expect(throws: ElementalError.self) { try device.send(.double(1), to: try #require(Recorded.all[id: 20])) }
+        let error = #expect(throws: ElementalError.self) {
+            try device.send(.double(1), to: try #require(Recorded.all[id: 20]))
+        }
         #expect(error?.code == .udpUnavailable)
         try device.send(.bool(true), to: try #require(Recorded.all["bool"]))
         _ = server

@@ -30,7 +30,9 @@ final class RawSocket: Sendable {
 
     private static func with<R>(_ address: sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
     }
 
@@ -40,7 +42,9 @@ final class RawSocket: Sendable {
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
         guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
-        guard with(loopback(port, "127.0.0.1"), { Glibc.connect(descriptor, $0, $1) }) == 0 else { throw Failure("connect") }
+        guard with(loopback(port, "127.0.0.1"), { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            throw Failure("connect")
+        }
         return raw
     }
 
@@ -61,6 +65,14 @@ final class RawSocket: Sendable {
         let raw = RawSocket(descriptor)
         guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
         return raw
+    }
+
+    /// A UDP socket on a port that the system gives to nobody who does not ask for it.
+    static func datagramBelowEphemeralPorts() throws -> RawSocket {
+        for _ in 0..<100 {
+            if let socket = try? datagram(port: .random(in: 20_000..<30_000)) { return socket }
+        }
+        throw Failure(text: "no free port between 20000 and 30000")
     }
 
     func localPort() throws -> Int {
@@ -84,7 +96,9 @@ final class RawSocket: Sendable {
     func write(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
-            let count = bytes[start...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = bytes[start...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else { throw Failure("send") }
             start += count
         }
@@ -92,7 +106,9 @@ final class RawSocket: Sendable {
 
     func send(datagram bytes: [UInt8], to port: Int) throws {
         let count = bytes.withUnsafeBytes { buffer in
-            Self.with(Self.loopback(port, "127.0.0.1")) { sendto(descriptor, buffer.baseAddress, buffer.count, 0, $0, $1) }
+            Self.with(Self.loopback(port, "127.0.0.1")) {
+                sendto(descriptor, buffer.baseAddress, buffer.count, 0, $0, $1)
+            }
         }
         guard count == bytes.count else { throw Failure("sendto") }
     }

@@ -13,7 +13,8 @@ struct ElementTests {
     @Test
     func aDoubledIdentifierIsAnErrorThatNamesBoth() throws {
         let elements = [
-            try ElementDefinition(id: 3, name: "Speed", type: .float), try ElementDefinition(id: 3, name: "Arm", type: .bool),
+            try ElementDefinition(id: 3, name: "Speed", type: .float),
+            try ElementDefinition(id: 3, name: "Arm", type: .bool),
         ]
         let error = #expect(throws: WireError.self) { try ElementCatalogue(elements) }
         #expect(error?.code == .duplicateElement)
@@ -23,7 +24,8 @@ struct ElementTests {
     @Test
     func aDoubledNameIsAnErrorThatNamesBothIdentifiers() throws {
         let elements = [
-            try ElementDefinition(id: 3, name: "Arm", type: .float), try ElementDefinition(id: 4, name: "Arm", type: .bool),
+            try ElementDefinition(id: 3, name: "Arm", type: .float),
+            try ElementDefinition(id: 4, name: "Arm", type: .bool),
         ]
         let error = #expect(throws: WireError.self) { try ElementCatalogue(elements) }
         #expect(error?.message.contains("3") == true && error?.message.contains("4") == true)
@@ -105,7 +107,7 @@ struct CatalogueWireTests {
         for _ in 0..<20_000 {
             var bytes = Self.catalogue.wireBytes
             for _ in 0...Int.random(in: 0...4, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0 ... 255, using: &random)
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
             }
             do {
                 _ = try bytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) }

@@ -4,7 +4,8 @@ import Testing
 struct ElementValueTests {
     @Test(arguments: [
         ("int8", "-128"), ("uint8", "255"), ("int16", "-32768"), ("uint32", "0xff"), ("int64", "-9223372036854775808"),
-        ("uint64", "18446744073709551615"), ("float", "0.1"), ("double", "-1e300"), ("string", ""), ("string", "héllo = 1"),
+        ("uint64", "18446744073709551615"), ("float", "0.1"), ("double", "-1e300"), ("string", ""),
+        ("string", "héllo = 1"),
         ("data", ""), ("data", "00ff10"), ("bool", "on"), ("float2", "1, 2"), ("float3", "1,-2,3.5"),
         ("float4", "0,0,0,1"),
     ])
@@ -32,7 +33,9 @@ struct ElementValueTests {
             guard let count = type.fixedByteCount else { continue }
             for wrong in [0, count - 1, count + 1] where wrong != count {
                 let bytes = [UInt8](repeating: 0, count: wrong)
-                #expect(bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type) } == nil, "\(type) of \(wrong) bytes")
+                #expect(
+                    bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type) } == nil,
+                    "\(type) of \(wrong) bytes")
             }
         }
         #expect([2].withUnsafeBytes { ElementValue(wireBytes: $0, type: .bool) } == nil)

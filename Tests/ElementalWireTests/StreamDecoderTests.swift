@@ -85,12 +85,13 @@ struct StreamDecoderTests {
             var bytes = Self.stream
             if round.isMultiple(of: 2) {
                 for _ in 0...Int.random(in: 0...8, using: &random) {
-                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0 ... 255, using: &random)
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
                 }
             } else {
-                bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0 ... 255, using: &random) }
+                bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0...255, using: &random) }
             }
-            #expect(Self.outcome(bytes, pieces: nil, &random) == Self.outcome(bytes, pieces: 7, &random), "seed \(seed)")
+            #expect(
+                Self.outcome(bytes, pieces: nil, &random) == Self.outcome(bytes, pieces: 7, &random), "seed \(seed)")
         }
     }
 

@@ -22,7 +22,8 @@ struct VectorTests {
         let accept = try #require(try Frames.decode(WireVectors.bytes(WireVectors.recorded.onAccept.serverSends)).first)
         #expect(accept.id == SystemElement.udpIdentifier.rawValue)
         #expect(accept.value == [1])
-        let hello = try #require(try Frames.decode(WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)).first)
+        let hello = try #require(
+            try Frames.decode(WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)).first)
         #expect(hello.id == SystemElement.deviceName.rawValue)
         #expect(String(decoding: hello.value, as: UTF8.self) == "fake client")
     }

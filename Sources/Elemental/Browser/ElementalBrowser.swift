@@ -32,7 +32,8 @@ public final class ElementalBrowser: Sendable {
     ///
     /// An older ElementalController's service is found by its name only.
     public init(
-        _ service: String? = nil, logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
+        _ service: String? = nil,
+        logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.service = service
         self.logger = logger

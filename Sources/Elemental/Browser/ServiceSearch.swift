@@ -55,7 +55,8 @@ struct ServiceSearch: Sendable {
             if let unresolved {
                 return ElementalError(
                     .serviceNotFound,
-                    "'\(unresolved.name)' is listed but does not answer; its host is off or cut off (\(unresolved.error))")
+                    "'\(unresolved.name)' is listed but does not answer; its host is off or cut off (\(unresolved.error))"
+                )
             }
             let what = service.map { "service '\($0)'" } ?? "element service"
             guard let name else {

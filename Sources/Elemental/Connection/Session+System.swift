@@ -107,14 +107,16 @@ extension Session {
             state = .unavailable(
                 "no UDP identifier is left or the service has UDP disabled; a service has 254 for its devices")
         } else if device.role == .client {
-            state = .unavailable("the client has not said that it takes datagrams (an older ElementalController does not)")
+            state = .unavailable(
+                "the client has not said that it takes datagrams (an older ElementalController does not)")
         } else {
             state = .unavailable("no UDP socket could be opened for the service's address")
         }
         let identifier = udpIdentifier
         device.outbound.withLock { outbound in
             if case .open = state, case .unavailable = outbound.datagramState {
-                outbound.datagrams = OutboundQueue(.datagram(udpIdentifier: identifier), limit: outbound.datagrams.limit)
+                outbound.datagrams = OutboundQueue(
+                    .datagram(udpIdentifier: identifier), limit: outbound.datagrams.limit)
             }
             outbound.datagramState = state
         }

@@ -1,6 +1,5 @@
 public import ElementalWire
 import NIOCore
-import Synchronization
 
 extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.

@@ -1,5 +1,4 @@
 public import ElementalWire
-import Synchronization
 
 extension ElementalDevice {
     /// Calls `handler` with every value of the element that comes, on the connection's event loop.

@@ -1,5 +1,4 @@
 public import ElementalWire
-import Synchronization
 
 extension ElementalDevice {
     /// Sends a value. Never blocks: it queues the value, or throws that it cannot.
@@ -125,14 +124,16 @@ extension ElementalDevice {
         do {
             return try JSON(value)
         } catch {
-            throw ElementalError(.invalidValue, "the value for '\(element.name)' cannot be encoded as JSON", cause: error)
+            throw ElementalError(
+                .invalidValue, "the value for '\(element.name)' cannot be encoded as JSON", cause: error)
         }
     }
 
     static func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
         let range = element.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "any"
         return ElementalError(
-            .outOfRange, "element '\(element.name)' takes \(range)\(element.unit.isEmpty ? "" : " " + element.unit), not \(value)")
+            .outOfRange,
+            "element '\(element.name)' takes \(range)\(element.unit.isEmpty ? "" : " " + element.unit), not \(value)")
     }
 
     @usableFromInline

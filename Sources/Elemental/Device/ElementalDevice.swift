@@ -1,7 +1,6 @@
 public import ElementalWire
 import Logging
 public import NIOCore
-import Synchronization
 
 /// The other end of one connection: the service that a client talks to, or a client of a service.
 ///
@@ -24,9 +23,9 @@ public final class ElementalDevice: Sendable {
     public let limits: DeviceLimits
     let logger: Logger
     let handlers = HandlerTable()
-    let outbound: Mutex<Outbound>
-    let inbound = Mutex(Inbound())
-    let identity: Mutex<Identity>
+    let outbound: Locked<Outbound>
+    let inbound = Locked(Inbound())
+    let identity: Locked<Identity>
     let endings = Endings()
     let pings = PingRegistry()
     let catalogueLatch = Latch()
@@ -59,8 +58,8 @@ public final class ElementalDevice: Sendable {
         self.eventLoop = eventLoop
         self.limits = limits
         self.logger = logger
-        identity = Mutex(Identity(name: name, address: address, service: service, elements: elements))
-        outbound = Mutex(Outbound(limit: limits.maximumQueueByteCount))
+        identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
+        outbound = Locked(Outbound(limit: limits.maximumQueueByteCount))
     }
 
     /// The other end's name: a service's instance name, or what a client calls itself.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The end of a connection, told once to everyone who asked for it.
 final class Endings: Sendable {
     private enum State {
@@ -7,7 +5,7 @@ final class Endings: Sendable {
         case ended(DisconnectReason)
     }
 
-    private let state = Mutex(State.open(handlers: [:], lastToken: 0))
+    private let state = Locked(State.open(handlers: [:], lastToken: 0))
 
     var reason: DisconnectReason? {
         state.withLock { state in
@@ -70,8 +68,8 @@ final class Endings: Sendable {
     }
 
     private final class Waiting: Sendable {
-        let continuation = Mutex<CheckedContinuation<DisconnectReason, Never>?>(nil)
-        let token = Mutex<UInt64?>(nil)
+        let continuation = Locked<CheckedContinuation<DisconnectReason, Never>?>(nil)
+        let token = Locked<UInt64?>(nil)
 
         func resume(_ reason: DisconnectReason) { continuation.withLock { $0.take() }?.resume(returning: reason) }
 

@@ -27,7 +27,7 @@ final class HandlerTable: Sendable {
         var cancelled: Set<UInt64> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let changes = Atomic<UInt64>(0)
 
     /// Grows with every change.

@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// Something that happens once and that tasks wait for.
 final class Latch: Sendable {
@@ -9,7 +8,7 @@ final class Latch: Sendable {
         var last: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Lets everyone through, now and later.
     func open() {

@@ -108,7 +108,9 @@ struct Outbound {
     }
 
     /// Queues a frame of the system, which no limit holds back.
-    mutating func appendSystem(_ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer) {
+    mutating func appendSystem(
+        _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
+    ) {
         func copy(to destination: UnsafeMutableRawPointer) {
             guard let base = bytes.baseAddress else { return }
             destination.copyMemory(from: base, byteCount: bytes.count)

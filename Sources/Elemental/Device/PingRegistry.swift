@@ -1,6 +1,5 @@
 import ElementalWire
 import NIOCore
-import Synchronization
 
 /// The pings of a device that wait for their pong.
 final class PingRegistry: Sendable {
@@ -11,7 +10,7 @@ final class PingRegistry: Sendable {
         var last: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// A number that tells one ping from another.
     func next() -> UInt64 {
@@ -27,7 +26,9 @@ final class PingRegistry: Sendable {
 
     /// The pong's first 8 bytes are the number.
     func answer(_ value: UnsafeRawBufferPointer) {
-        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else { return }
+        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
+            return
+        }
         let now = ContinuousClock.now
         take(token)?.resume(returning: now)
     }

@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// Pauses the device while a stream's consumer is behind, and removes the stream's handler when it is gone.
 final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
@@ -11,7 +10,7 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
 
     // Weak references are not needed: the handler table lets go of the stream when it terminates.
     private let device: ElementalDevice
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(device: ElementalDevice) { self.device = device }
 

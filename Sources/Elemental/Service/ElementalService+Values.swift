@@ -1,5 +1,4 @@
 public import ElementalWire
-import Synchronization
 
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
@@ -85,7 +84,8 @@ extension ElementalService {
     ) throws(ElementalError) -> [SendFailure] {
         guard shared.table.rule(element.id)?.type == element.type else {
             throw ElementalError(
-                .unknownElement, "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
+                .unknownElement,
+                "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
         }
         guard element.access.contains(.read) else {
             throw ElementalError(

@@ -1,6 +1,5 @@
 public import ElementalWire
 import NIOCore
-import Synchronization
 
 /// A service: what this machine offers to be controlled and read, to any number of clients.
 ///
@@ -13,7 +12,7 @@ import Synchronization
 /// A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
-    private let state = Mutex(State.idle)
+    private let state = Locked(State.idle)
 
     /// What the service's event loop and its user share.
     final class Shared: Sendable {
@@ -23,9 +22,9 @@ public final class ElementalService: Sendable {
         let configuration: ServiceConfiguration
         let handlers = HandlerTable()
         let events = EventHub<ServiceEvent>()
-        let admission = Mutex<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
-        let devices = Mutex<[ObjectIdentifier: ElementalDevice]>([:])
-        let current = Mutex(LastValues())
+        let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
+        let devices = Locked<[ObjectIdentifier: ElementalDevice]>([:])
+        let current = Locked(LastValues())
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name

@@ -1,5 +1,4 @@
 import Logging
-import Synchronization
 import Zeroconf
 
 /// A service on the network: under its own type, where older programs look, and under the framework's common one,
@@ -8,8 +7,8 @@ final class Publication: Sendable {
     private let service: ElementalService.Shared
     private let port: Int
     private let own: ServicePublisher
-    private let common = Mutex<ServicePublisher?>(nil)
-    private let watching = Mutex<Task<Void, Never>?>(nil)
+    private let common = Locked<ServicePublisher?>(nil)
+    private let watching = Locked<Task<Void, Never>?>(nil)
 
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
     init(_ service: ElementalService.Shared, port: Int) throws(ElementalError) {
@@ -26,12 +25,14 @@ final class Publication: Sendable {
 
     func start() {
         let events = own.events
-        watching.withLock { $0 = Task { [weak self] in
-            for await event in events {
-                guard let self else { return }
-                handle(event)
+        watching.withLock {
+            $0 = Task { [weak self] in
+                for await event in events {
+                    guard let self else { return }
+                    handle(event)
+                }
             }
-        } }
+        }
         own.start()
     }
 

@@ -45,8 +45,13 @@ extension BrowserMachine {
             tell(instance)
         case .opened, .reply:
             break
-        case .openingFailed(let error), .failed(let error):
+        case .openingFailed(let error):
             lookupFailed(instance, .translating(error, while: "resolving \(instance)"))
+        case .failed(let error):
+            // Avahi gives the same number when nobody answers for 5 s and when the daemon dies; a dead daemon fails the
+            // browsing too, which tells of it.
+            let message = "resolving \(instance): it is listed, but its host does not answer"
+            lookupFailed(instance, ZeroconfError(.timedOut, message, cause: error))
         }
     }
 

@@ -50,7 +50,8 @@ public final class ServiceBrowser: Sendable {
     ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
     public init(type: ServiceType, logger: Logger = .silent) {
         self.type = type
-        driver = MachineDriver(BrowserMachine(type: type), label: "zeroconf.browser", logger: logger, runsOnDemand: true)
+        let machine = BrowserMachine(type: type)
+        driver = MachineDriver(machine, label: "zeroconf.browser", logger: logger, runsOnDemand: true)
     }
 
     /// What happens from now on, a stream of its own for each caller; it begins with a `found` for every service that

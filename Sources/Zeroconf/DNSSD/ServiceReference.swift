@@ -3,11 +3,11 @@ import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A DNSServiceRef and all that belongs to it: its queue, the watch on its descriptor, its callbacks' context.

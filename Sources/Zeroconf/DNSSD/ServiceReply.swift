@@ -62,7 +62,10 @@ enum ServiceCallbacks {
     static let resolve: DNSServiceResolveReply = { _, _, interface, error, _, host, port, size, txt, context in
         CallbackContext.deliver(error, to: context) {
             guard let host else { return nil }
-            let bytes = txt.map { Array(UnsafeBufferPointer(start: $0, count: Int(size))) } ?? []
+            var bytes = txt.map { Array(UnsafeBufferPointer(start: $0, count: Int(size))) } ?? []
+            #if os(Linux)
+            bytes = TXTRecord.reversingStrings(in: bytes)
+            #endif
             // The port is in network order, in Avahi too.
             let port = Int(UInt16(bigEndian: port))
             return .resolved(interface: interface, host: String(cString: host), port: port, txt: bytes)

@@ -1,0 +1,51 @@
+public import ElementalWire
+
+/// How much arrived in a run that sends as much as the other end takes.
+public struct ThroughputReport: Sendable {
+    /// Which way the messages travelled.
+    public let transport: Transport
+    /// Messages that were sent.
+    public let sent: Int
+    /// Messages that arrived, each counted once.
+    public let messages: Int
+    /// Bytes of the values that arrived, without envelopes.
+    public let bytes: Int
+    /// The time that it took: from the first arrival to the last at the other end, or from the first send to the last
+    /// where that took longer.
+    public let seconds: Double
+    /// Messages that arrived twice.
+    public let repeated: Int
+    /// Messages that arrived after a later one.
+    public let disordered: Int
+
+    /// Messages that were sent and did not arrive.
+    public var lost: Int { max(0, sent - messages) }
+    /// Messages that arrived in a second.
+    public var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
+    /// Bytes of values that arrived in a second.
+    public var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
+
+    init(transport: Transport, sent: Int, arrived: SinkReport, sending: Double) {
+        self.transport = transport
+        self.sent = sent
+        messages = arrived.messages
+        bytes = arrived.bytes
+        repeated = arrived.repeated
+        disordered = arrived.disordered
+        seconds = max(arrived.seconds, sending)
+    }
+
+    /// The report for a person.
+    public var lines: [String] {
+        var lines = [
+            "\(messages) messages, \(bytes) bytes over \(transport.rawValue) in \(Self.rounded(seconds * 1000)) ms",
+            "  \(Int(messagesPerSecond.rounded())) messages/s, \(Self.rounded(bytesPerSecond / 1e6)) MB/s",
+        ]
+        let share = sent == 0 ? 0 : Double(lost) * 100 / Double(sent)
+        lines.append("  \(lost) of \(sent) lost (\(Self.rounded(share)) %)")
+        if repeated + disordered > 0 { lines.append("  \(repeated) repeated, \(disordered) out of order") }
+        return lines
+    }
+
+    private static func rounded(_ value: Double) -> String { LatencyReport.microseconds(value) }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Elemental
+
+/// Shows services as they come and go.
+struct BrowseCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "browse",
+        abstract: "Show services as they come and go.",
+        discussion: """
+            A line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, and what the \
+            service tells of itself. Without SERVICE it shows all element services; those of an older \
+            ElementalController are found by their SERVICE only. It ends on Ctrl-C or after --for.
+
+              $ elemental browse
+              $ elemental browse robot --for 2
+              $ elemental browse --json --for 2 | jq -r 'select(.event == "found") | .name'
+            """)
+
+    @Argument(help: "The name of the services to look for, such as robot.")
+    var service: String?
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long to look.", valueName: "seconds"))
+    var time: Seconds?
+
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        let browser = ElementalBrowser(service, logger: output.logger)
+        let events = try browser.events()
+        let time = time?.duration
+        try await Interruption.run(console) {
+            await Interruption.limit(to: time) {
+                for await event in events { console.emit(Self.translate(event)) }
+            }
+        }
+    }
+
+    private static func translate(_ event: ElementalBrowser.Event) -> Event {
+        switch event {
+        case .found(let service): .found(service)
+        case .updated(let service): .updated(service)
+        case .gone(let service, let name): .gone(service: service, name: name)
+        case .unresolved(let service, let name, let error):
+            .unresolved(service: service, name: name, reason: error.message)
+        case .failed(let error, let delay): .discoveryFailed(reason: error.message, retryIn: delay)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Elemental
+
+/// Shows a service's elements.
+struct DescribeCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "describe",
+        abstract: "Show a service's elements with their types and current values.",
+        discussion: """
+              $ elemental describe robot
+              $ elemental describe 'robot/Rover'
+              $ elemental describe 192.168.1.7:5000 --json
+            """)
+
+    @OptionGroup var client: ClientOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        let client = try await Client.open(client, output, elements: nil)
+        // The current values come before the answer.
+        try await client.settle(timeout: output.limit)
+        console.emit(.service(ServiceDescription(client.device, client.elements)))
+        await client.device.close()
+    }
+}

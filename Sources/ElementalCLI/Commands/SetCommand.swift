@@ -1,0 +1,87 @@
+import ArgumentParser
+import Elemental
+
+/// Sends values to a service.
+struct SetCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Send values to a service and make sure that they arrived.",
+        discussion: """
+            Numbers are decimal or 0x and hexadecimal digits; bool takes true/false, yes/no, on/off, 1/0; vectors are \
+            numbers joined by commas; data is hexadecimal digits. @FILE reads a string or data from a file; a text that \
+            begins with @ itself is written with @@.
+
+              $ elemental set robot Speed=0.5 'Left arm=0,0.5,1'
+              $ elemental set display Picture=@picture.png
+              $ elemental set 192.168.1.7:5000 Light=on --element 1:Light:bool
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    @Argument(help: ArgumentHelp("Elements and their values.", valueName: "name=value"))
+    var assignments: [String]
+
+    @OptionGroup var element: ElementOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        for text in assignments where !text.contains("=") {
+            throw ValidationError("'\(text)' is no NAME=VALUE")
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        let client = try await Client.open(client, output, elements: element.catalogue)
+        do {
+            // All are read before the first is sent, so that a mistake in the last one changes nothing.
+            let assignments = try assignments.map {
+                try Assignment(parsing: $0, among: client.elements, of: client.device.name, readsFiles: true)
+            }
+            try await client.send(assignments, timeout: output.limit)
+            for assignment in assignments {
+                console.emit(.set(assignment.element, assignment.value, device: client.device.name))
+            }
+        } catch {
+            await client.device.close()
+            throw error
+        }
+        await client.device.close()
+    }
+}
+
+extension Client {
+    /// How often values over UDP are sent before they count as lost.
+    private static let attempts = 5
+
+    /// Sends values and waits until the service has them.
+    func send(_ assignments: [Assignment], timeout: Duration) async throws {
+        for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
+        do throws(ElementalError) {
+            if assignments.contains(where: { $0.element.transport == .tcp }) {
+                try await settle(timeout: timeout)
+            }
+            let datagrams = assignments.filter { $0.element.transport == .udp }
+            if !datagrams.isEmpty { try await confirm(datagrams, timeout: timeout) }
+        } catch {
+            if let reason = device.disconnectReason { throw Self.ended(device, reason) }
+            throw error
+        }
+    }
+
+    /// A datagram may be lost; a ping behind the values that is answered makes it very likely that they were not.
+    private func confirm(_ assignments: [Assignment], timeout: Duration) async throws(ElementalError) {
+        for attempt in 1...Self.attempts {
+            do {
+                return try await settle(over: .udp, timeout: timeout / Self.attempts)
+            } catch {
+                guard error.code == .timedOut else { throw error }
+                guard attempt < Self.attempts else {
+                    throw ElementalError(
+                        .timedOut,
+                        "sent, but \(device.name) does not answer over UDP; the values may be lost (is UDP blocked?)")
+                }
+                for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
+            }
+        }
+    }
+}

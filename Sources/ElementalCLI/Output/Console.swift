@@ -1,0 +1,125 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Standard output and standard error: results go to the one, talk to the other, each line at once, also into a pipe.
+///
+/// A reader that is slower than the output makes the caller wait; a reader that is gone ends the program in order.
+final class Console: Sendable {
+    /// Whether results are written as JSON, one object a line.
+    let isJSON: Bool
+
+    private struct State {
+        var prompt: String?
+        var isBroken = false
+        var onBroken: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    init(json: Bool) {
+        isJSON = json
+        // A reader that is gone shall be an error of the write, not a signal.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Writes an event: results to standard output, everything else to standard error; as JSON all of it to standard
+    /// output.
+    func emit(_ event: Event) {
+        if isJSON {
+            for object in event.json { write(object.text) }
+        } else if event.isResult {
+            for line in event.lines { write(Self.printable(line)) }
+        } else {
+            for line in event.lines { talk(line) }
+        }
+    }
+
+    /// Writes a line for a person to standard error.
+    func talk(_ line: String) {
+        state.withLock { state in
+            let line = Self.printable(line)
+            if state.prompt != nil { _ = Self.write("\r\u{1B}[K", to: STDOUT_FILENO) }
+            _ = Self.write(line + "\n", to: STDERR_FILENO)
+            if let prompt = state.prompt { _ = Self.write(prompt, to: STDOUT_FILENO) }
+        }
+    }
+
+    /// Shows a prompt, which stays below what is written meanwhile, until ``hidePrompt()``.
+    func show(prompt: String) {
+        state.withLock { state in
+            state.prompt = prompt
+            _ = Self.write(prompt, to: STDOUT_FILENO)
+        }
+    }
+
+    /// The line at the prompt has been typed.
+    func hidePrompt() { state.withLock { $0.prompt = nil } }
+
+    /// Calls `handler` once when the reader of standard output is gone, at once if it is.
+    func onBrokenPipe(_ handler: @escaping @Sendable () -> Void) {
+        let isBroken = state.withLock { state in
+            if !state.isBroken { state.onBroken.append(handler) }
+            return state.isBroken
+        }
+        if isBroken { handler() }
+    }
+
+    private func write(_ line: String) {
+        let handlers = state.withLock { state -> [@Sendable () -> Void] in
+            guard !state.isBroken else { return [] }
+            let isWritten =
+                if let prompt = state.prompt {
+                    Self.write("\r\u{1B}[K" + line + "\n" + prompt, to: STDOUT_FILENO)
+                } else {
+                    Self.write(line + "\n", to: STDOUT_FILENO)
+                }
+            if isWritten { return [] }
+            state.isBroken = true
+            defer { state.onBroken.removeAll() }
+            return state.onBroken
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// - Returns: whether all of it was written.
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                #if canImport(Darwin)
+                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+                #elseif canImport(Musl)
+                let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+                #else
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #endif
+                if count >= 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                } else if errno == EAGAIN {
+                    // Someone else who shares the terminal or pipe has made it non-blocking.
+                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&entry, 1, -1)
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    /// The line without anything that would move a terminal's cursor or end the line: names, texts and values come
+    /// from the network.
+    private static func printable(_ line: String) -> String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+        guard line.unicodeScalars.contains(where: isControl) else { return line }
+        return line.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+}

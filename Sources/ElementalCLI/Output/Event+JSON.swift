@@ -1,0 +1,115 @@
+import Elemental
+
+extension Event {
+    /// The event as objects of JSON, a line each.
+    var json: [JSONText] {
+        switch self {
+        case .found(let service): [Self.object("found", Self.members(service))]
+        case .updated(let service): [Self.object("updated", Self.members(service))]
+        case .gone(let service, let name):
+            [Self.object("gone", [("service", .string(service)), ("name", .string(name))])]
+        case .unresolved(let service, let name, let reason):
+            [
+                Self.object(
+                    "unresolved",
+                    [("service", .string(service)), ("name", .string(name)), ("reason", .string(reason))])
+            ]
+        case .discoveryFailed(let reason, let delay):
+            [Self.object("discoveryFailed", [("reason", .string(reason)), ("retryIn", Self.seconds(delay))])]
+        case .listening(let service, let port):
+            [Self.object("listening", [("service", .string(service)), ("port", .integer(port))])]
+        case .published(let service, let name, let port):
+            [
+                Self.object(
+                    "published", [("service", .string(service)), ("name", .string(name)), ("port", .integer(port))])
+            ]
+        case .publishFailed(let service, let reason, let delay):
+            [
+                Self.object(
+                    "publishFailed",
+                    [("service", .string(service)), ("reason", .string(reason)), ("retryIn", Self.seconds(delay))])
+            ]
+        case .stopped(let service): [Self.object("stopped", [("service", .string(service))])]
+        case .connected(let device, let address):
+            [Self.object("connected", [("device", .string(device)), ("address", .string(address))])]
+        case .disconnected(let device, let reason): [Self.disconnected(device, reason)]
+        case .service(let description): Self.service(description)
+        case .value(let element, let value, let device), .received(let element, let value, let device):
+            [Self.object("value", Self.members(element, value) + [("device", .string(device))])]
+        case .set(let element, let value, let device):
+            [Self.object("set", Self.members(element, value) + [("device", .string(device))])]
+        case .statistics(let statistics, let device): [Self.statistics(statistics, device)]
+        case .ping(let time, let device):
+            [Self.object("ping", [("microseconds", .number(time.microsecondsText)), ("device", .string(device))])]
+        case .latency(let report): [Self.object("latency", report.members)]
+        case .throughput(let report): [Self.object("throughput", report.members)]
+        case .error(let message, let code):
+            [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
+        }
+    }
+
+    private typealias Members = [(key: String, value: JSONText)]
+
+    private static func object(_ event: String, _ members: Members) -> JSONText {
+        .object([("event", .string(event))] + members)
+    }
+
+    private static func members(_ service: DiscoveredService) -> Members {
+        [
+            ("service", .string(service.service)), ("name", .string(service.name)), ("host", .string(service.host)),
+            ("port", .integer(service.port)), ("addresses", .array(service.addresses.map { .string($0) })),
+            ("txt", .object(service.txt.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+        ]
+    }
+
+    private static func members(_ element: ElementDefinition, _ value: ElementValue) -> Members {
+        [("element", .string(element.name)), ("value", value.json)]
+    }
+
+    private static func disconnected(_ device: String, _ reason: DisconnectReason) -> JSONText {
+        object(
+            "disconnected",
+            [
+                ("device", .string(device)), ("reason", .string(reason.description)), ("code", .string(reason.code)),
+                ("expected", .bool(reason.isExpected)),
+            ])
+    }
+
+    private static func service(_ description: ServiceDescription) -> [JSONText] {
+        let head = object(
+            "service",
+            [
+                ("service", description.service.map { .string($0) } ?? .null), ("name", .string(description.name)),
+                ("address", .string(description.address)), ("elements", .integer(description.elements.count)),
+                ("hello", .bool(description.saysHello)), ("udpIdentifier", .integer(description.udpIdentifier)),
+            ])
+        return [head]
+            + description.elements.map { element, value in
+                let range = element.range.map { JSONText.array([JSONText($0.lowerBound), JSONText($0.upperBound)]) }
+                return object(
+                    "element",
+                    [
+                        ("id", .integer(Int(element.id))), ("element", .string(element.name)),
+                        ("type", .string(element.type.name)), ("transport", .string(element.transport.rawValue)),
+                        ("access", .string(element.access.abbreviation)), ("latest", .bool(element.latest)),
+                        ("unit", .string(element.unit)), ("range", range ?? .null),
+                        ("step", element.step.map { JSONText($0) } ?? .null), ("value", value?.json ?? .null),
+                    ])
+            }
+    }
+
+    private static func statistics(_ statistics: DeviceStatistics, _ device: String) -> JSONText {
+        let counts = [
+            ("messagesSent", statistics.messagesSent), ("bytesSent", statistics.bytesSent),
+            ("messagesReceived", statistics.messagesReceived), ("bytesReceived", statistics.bytesReceived),
+            ("unsent", statistics.messagesUnsent), ("dropped", statistics.datagramsDropped),
+            ("replaced", statistics.messagesReplaced), ("malformed", statistics.messagesMalformed),
+            ("unknown", statistics.messagesUnknown), ("rejected", statistics.messagesRejected),
+        ]
+        return object("statistics", counts.map { ($0.0, .integer($0.1)) } + [("device", .string(device))])
+    }
+
+    private static func seconds(_ duration: Duration) -> JSONText {
+        JSONText(Double(duration.nanoseconds) / 1e9)
+    }
+}

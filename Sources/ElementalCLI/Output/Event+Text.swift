@@ -1,0 +1,78 @@
+import Elemental
+
+extension Event {
+    /// The event in words for a person, a line each.
+    var lines: [String] {
+        switch self {
+        case .found(let service): ["+ \(Self.line(service))"]
+        case .updated(let service): ["~ \(Self.line(service))"]
+        case .gone(let service, let name): ["- \(service)/\(name)"]
+        case .unresolved(let service, let name, let reason):
+            ["\(service)/\(name) is listed but does not answer: \(reason)"]
+        case .discoveryFailed(let reason, let delay): ["looking does not work now: \(reason); next attempt in \(delay)"]
+        case .listening(let service, let port): ["\(service) listens at port \(port)"]
+        case .published(let service, let name, let port): ["published as \(service)/\(name) at port \(port)"]
+        case .publishFailed(let service, let reason, let delay):
+            ["\(service) is not published: \(reason); next attempt in \(delay)"]
+        case .stopped(let service): ["\(service) has ended"]
+        case .connected(let device, let address): ["\(device) connected from \(address)"]
+        case .disconnected(let device, let reason): ["\(device) disconnected: \(reason)"]
+        case .service(let description): description.lines
+        case .value(let element, let value, _), .set(let element, let value, _): [element.line(value)]
+        case .received(let element, let value, let device): ["\(element.line(value))  from \(device)"]
+        case .statistics(let statistics, _): Self.table(statistics)
+        case .ping(let time, let device): ["\(device) answered in \(time.microsecondsText) µs"]
+        case .latency(let report): report.lines
+        case .throughput(let report): report.lines
+        case .error(let message, _): ["elemental: \(message)"]
+        }
+    }
+
+    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  KEY=VALUE…`
+    private static func line(_ service: DiscoveredService) -> String {
+        let host = service.host.hasSuffix(".") ? String(service.host.dropLast()) : service.host
+        let parts =
+            ["\(service.service)/\(service.name)".padded(to: 28), "\(host):\(service.port)".padded(to: 22)]
+            + [service.addresses.joined(separator: " ").padded(to: 15)]
+            + service.txt.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+    }
+
+    private static func table(_ statistics: DeviceStatistics) -> [String] {
+        var rows = [
+            ("sent", "\(statistics.messagesSent) messages, \(statistics.bytesSent) bytes"),
+            ("received", "\(statistics.messagesReceived) messages, \(statistics.bytesReceived) bytes"),
+            ("unsent", "\(statistics.messagesUnsent)"),
+        ]
+        let troubles = [
+            ("dropped", statistics.datagramsDropped, "datagrams that the system did not take"),
+            ("replaced", statistics.messagesReplaced, "unsent values that newer ones replaced"),
+            ("malformed", statistics.messagesMalformed, "frames with a value of a wrong form"),
+            ("unknown", statistics.messagesUnknown, "frames of unknown elements"),
+            ("rejected", statistics.messagesRejected, "values out of range or not allowed"),
+        ]
+        for (name, count, meaning) in troubles where count > 0 { rows.append((name, "\(count) \(meaning)")) }
+        return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
+    }
+}
+
+extension String {
+    /// The text with blanks behind it up to that many characters.
+    func padded(to count: Int) -> String {
+        self + String(repeating: " ", count: max(0, count - self.count))
+    }
+}
+
+extension Duration {
+    /// Microseconds with one decimal.
+    var microsecondsText: String {
+        let tenths = nanoseconds / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Whole nanoseconds, at most those of 292 years.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

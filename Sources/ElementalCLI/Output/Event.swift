@@ -1,0 +1,50 @@
+import Elemental
+import ElementalBench
+
+/// What the commands have to say. Its JSON form is documented in the article on the command line.
+enum Event: Sendable {
+    // Discovery
+    case found(DiscoveredService)
+    case updated(DiscoveredService)
+    case gone(service: String, name: String)
+    case unresolved(service: String, name: String, reason: String)
+    case discoveryFailed(reason: String, retryIn: Duration)
+
+    // A service of ours
+    case listening(service: String, port: Int)
+    case published(service: String, name: String, port: Int)
+    case publishFailed(service: String, reason: String, retryIn: Duration)
+    case stopped(service: String)
+
+    // A connection
+    case connected(device: String, address: String)
+    case disconnected(device: String, DisconnectReason)
+    case service(ServiceDescription)
+    /// A value that a client sent to a service of ours.
+    case received(ElementDefinition, ElementValue, device: String)
+    /// A value that the service told.
+    case value(ElementDefinition, ElementValue, device: String)
+    /// A value that was sent.
+    case set(ElementDefinition, ElementValue, device: String)
+    case statistics(DeviceStatistics, device: String)
+    case ping(Duration, device: String)
+
+    // Measurements
+    case latency(LatencyReport)
+    case throughput(ThroughputReport)
+
+    /// A failure; `code` is one word.
+    case error(String, code: String)
+
+    /// Whether it is what the command was asked for, rather than talk about how it goes.
+    var isResult: Bool {
+        switch self {
+        case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
+            .throughput:
+            true
+        case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .disconnected,
+            .error:
+            false
+        }
+    }
+}

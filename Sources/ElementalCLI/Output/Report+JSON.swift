@@ -1,0 +1,32 @@
+import Elemental
+import ElementalBench
+
+extension LatencyReport {
+    /// The members of the report's object; times in microseconds.
+    var members: [(key: String, value: JSONText)] {
+        [
+            ("transport", .string(transport.rawValue)), ("count", .integer(count)), ("p50", Self.time(percentile(50))),
+            ("p90", Self.time(percentile(90))), ("p99", Self.time(percentile(99))),
+            ("p999", Self.time(percentile(99.9))), ("max", Self.time(maximum)), ("lost", .integer(lost)),
+            ("min", Self.time(minimum)), ("mean", Self.time(mean)),
+        ]
+    }
+
+    /// A tenth of a microsecond is as fine as the histogram is.
+    private static func time(_ microseconds: Double) -> JSONText { JSONText((microseconds * 10).rounded() / 10) }
+}
+
+extension ThroughputReport {
+    /// The members of the report's object.
+    var members: [(key: String, value: JSONText)] {
+        [
+            ("transport", .string(transport.rawValue)), ("messages", .integer(messages)),
+            ("seconds", JSONText(seconds)),
+            ("messagesPerSecond", Self.rate(messagesPerSecond)), ("bytesPerSecond", Self.rate(bytesPerSecond)),
+            ("lost", .integer(lost)), ("sent", .integer(sent)), ("bytes", .integer(bytes)),
+            ("repeated", .integer(repeated)), ("disordered", .integer(disordered)),
+        ]
+    }
+
+    private static func rate(_ value: Double) -> JSONText { .integer(Int(value.rounded())) }
+}

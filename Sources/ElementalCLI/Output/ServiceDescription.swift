@@ -1,0 +1,74 @@
+import Elemental
+
+/// A service at the other end of a connection with its elements, as `describe` and `list` show it.
+struct ServiceDescription: Sendable {
+    let name: String
+    /// The service's name; `nil` where the target was a host and port.
+    let service: String?
+    let address: String
+    /// Whether it speaks the extensions; an older ElementalController does not.
+    let saysHello: Bool
+    /// The identifier in this connection's datagrams, 0 for none.
+    let udpIdentifier: Int
+    /// The elements with the newest value of each that came.
+    let elements: [(definition: ElementDefinition, value: ElementValue?)]
+
+    init(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
+        name = device.name
+        service = device.service
+        address = device.addressText
+        saysHello = device.hello != nil
+        udpIdentifier = Int(device.udpIdentifier)
+        elements = catalogue.map { ($0, device.value(of: $0)) }
+    }
+
+    /// The service in one line, its elements as a table below.
+    var lines: [String] {
+        let place = name == address ? "" : " at \(address)"
+        let kind = (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
+        let header = ["ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"]
+        let table = [header] + elements.map { Self.row($0.definition, $0.value) }
+        // Columns that are empty for all elements are left out.
+        let columns = header.indices.filter { column in table.dropFirst().contains { !$0[column].isEmpty } }
+        let widths = columns.map { column in table.map { $0[column].count }.max() ?? 0 }
+        let rows = table.map { row in
+            var line = ""
+            for (width, column) in zip(widths, columns) {
+                let padding = String(repeating: " ", count: width - row[column].count)
+                line += "  " + (column == 0 ? padding + row[column] : row[column] + padding)
+            }
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
+        return ["\(name)\(kind)\(place), \(count)"] + (elements.isEmpty ? [] : rows)
+    }
+
+    private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [String] {
+        let text = value.map(\.description) ?? ""
+        return [
+            String(element.id), element.name, element.type.name, element.transport.rawValue,
+            element.access.abbreviation + (element.latest ? " latest" : ""), range(element), element.unit,
+            text.count <= 40 ? text : text.prefix(37) + "...",
+        ]
+    }
+
+    private static func range(_ element: ElementDefinition) -> String {
+        let step = element.step.map { "step \(short($0))" }
+        let range = element.range.map { "\(short($0.lowerBound))...\(short($0.upperBound))" }
+        return [range, step].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// Whole numbers without the fraction.
+    private static func short(_ number: Double) -> String {
+        Int64(exactly: number).map { String($0) } ?? String(number)
+    }
+}
+
+extension ElementalDevice {
+    /// Address and port, or the name where the address is not known.
+    var addressText: String {
+        guard let address, let ip = address.ipAddress, let port = address.port else { return name }
+        let host = ip.lowercased().hasPrefix("::ffff:") && ip.contains(".") ? String(ip.dropFirst(7)) : ip
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,46 @@
+import Elemental
+import ElementalBench
+import Zeroconf
+
+/// A failure of a command: what a person reads, and one word for machines.
+struct CommandFailure: Error, CustomStringConvertible {
+    let code: String
+    let description: String
+
+    init(_ code: String, _ message: String) {
+        self.code = code
+        description = message
+    }
+
+    /// The failure that stands for any error.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as ElementalError: self.init(Self.word(error.code), error.description)
+        case let error as WireError: self.init(Self.word(error.code), error.message)
+        case let error as ZeroconfError: self.init(Self.word(error.code), error.message)
+        case is CancellationError: self.init("cancelled", "cancelled")
+        default: self.init("failed", "\(error)")
+        }
+    }
+
+    /// The code's one word, the last of its description.
+    private static func word(_ code: some Sendable) -> String {
+        let words = "\(code)".split { !$0.isLetter && !$0.isNumber }
+        return words.last.map { String($0) } ?? "failed"
+    }
+
+    /// Whether it only says that the command was told to end.
+    var isCancellation: Bool { code == "cancelled" }
+
+    static func unknownName(_ name: String, _ what: String, among names: [String], where place: String)
+        -> CommandFailure
+    {
+        let near = NearNames.closest(to: name, among: names)
+        let hint =
+            if names.isEmpty { "it has none" } else if near.isEmpty { "there are: " + quotedList(names, "and") } else {
+                "did you mean " + quotedList(near) + "?"
+            }
+        return CommandFailure("unknownElement", "\(place) has no \(what) '\(name)'; \(hint)")
+    }
+}

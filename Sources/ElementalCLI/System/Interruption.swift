@@ -1,0 +1,70 @@
+import UnixSignals
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Work that ends in order on Ctrl-C, on SIGTERM, and when the reader of standard output is gone.
+enum Interruption {
+    /// Runs `body` and, when the user wants the program to end, cancels it and waits for it.
+    ///
+    /// Being cancelled is no failure then. A second signal ends the program at once, should the end take too long.
+    static func run(_ console: Console, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
+        console.onBrokenPipe { wish.yield() }
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let watcher = Task {
+            var count = 0
+            for await _ in signals {
+                count += 1
+                if count > 1 { exit(130) }
+                wish.yield()
+            }
+        }
+        defer { watcher.cancel() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await body()
+                return false
+            }
+            group.addTask {
+                for await _ in wishes { break }
+                return true
+            }
+            let isInterrupted = try await group.next() ?? false
+            group.cancelAll()
+            guard isInterrupted else { return }
+            do {
+                _ = try await group.next()
+            } catch {
+                if !CommandFailure(error).isCancellation { throw error }
+            }
+        }
+    }
+}
+
+extension Interruption {
+    /// Waits until the task is cancelled.
+    static func forever() async throws {
+        let (never, _) = AsyncStream.makeStream(of: Never.self)
+        for await _ in never {}
+        throw CancellationError()
+    }
+}
+
+extension Interruption {
+    /// Runs `body` for at most that time, then cancels it; without a limit until it ends.
+    static func limit(to time: Duration?, _ body: @escaping @Sendable () async throws -> Void) async rethrows {
+        guard let time else { return try await body() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body() }
+            group.addTask { try? await Task.sleep(for: time) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}

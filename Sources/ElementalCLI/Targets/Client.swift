@@ -1,0 +1,92 @@
+import Elemental
+import Logging
+import Synchronization
+
+/// A connection to the service that a target means, with the elements that can be used.
+struct Client: Sendable {
+    typealias Values = ElementValues<(element: ElementDefinition, value: ElementValue)>
+
+    let device: ElementalDevice
+    let elements: ElementCatalogue
+    /// All values from the first on, if they were asked for.
+    let values: Values?
+
+    /// How long a service that was not found by Zeroconf may take to say hello, where the elements are known anyhow
+    /// and an older service would keep us waiting for nothing.
+    private static let helloTime: Duration = .milliseconds(500)
+
+    /// Finds the service, connects and learns its elements.
+    ///
+    /// - Parameters:
+    ///   - elements: the elements to use; `nil` for those that the service tells.
+    ///   - wantsValues: whether ``values`` is wanted, which must then be read: unread values hold up the connection.
+    ///   - onValue: called on the connection's event loop with every value.
+    static func open(
+        _ options: ClientOptions, _ output: OutputOptions, elements: ElementCatalogue?, wantsValues: Bool = false,
+        onValue: (@Sendable () -> Void)? = nil
+    ) async throws -> Client {
+        let box = Box()
+        var connecting = ConnectOptions()
+        connecting.timeout = output.limit
+        connecting.logger = output.logger
+        let configure: @Sendable (ElementalDevice) -> Void = { device in
+            if wantsValues { box.values.withLock { $0 = device.values() } }
+            if let onValue { device.onAnyValue { _, _, _ in onValue() } }
+        }
+        let device = try await connect(options, output, elements, connecting, configure)
+        do {
+            if elements == nil { try await learn(device, output.limit) }
+            if let reason = device.disconnectReason { throw ended(device, reason) }
+        } catch {
+            await device.close()
+            throw error
+        }
+        return Client(
+            device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 })
+    }
+
+    private static func connect(
+        _ options: ClientOptions, _ output: OutputOptions, _ elements: ElementCatalogue?, _ connecting: ConnectOptions,
+        _ configure: @escaping @Sendable (ElementalDevice) -> Void
+    ) async throws -> ElementalDevice {
+        switch options.target {
+        case .address(let host, let port):
+            let device = try await ElementalDevice.connect(
+                host: host, port: port, as: options.clientName, elements: elements, options: connecting,
+                configure: configure)
+            if elements != nil { _ = try? await device.catalogue(timeout: min(helloTime, output.limit)) }
+            return device
+        case .service(let service, let name):
+            let finder = ServiceFinder(service: service, name: name, timeout: output.limit, logger: output.logger)
+            return try await finder.find().connect(
+                as: options.clientName, elements: elements, options: connecting, configure: configure)
+        }
+    }
+
+    private final class Box: Sendable {
+        let values = Mutex<Values?>(nil)
+    }
+
+    /// Waits until the service has told its elements.
+    private static func learn(_ device: ElementalDevice, _ limit: Duration) async throws {
+        do {
+            _ = try await device.catalogue(timeout: limit)
+        } catch {
+            guard error.code == .catalogueUnavailable else { throw error }
+            throw CommandFailure("catalogueUnavailable", "\(error.message) with --element \(ElementSpec.form)")
+        }
+    }
+
+    /// Waits until the service has handled all that was sent to it, as far as it can be known.
+    ///
+    /// An older service answers no ping; closing the connection in order is all that can be done then.
+    func settle(over transport: Transport = .tcp, timeout: Duration) async throws(ElementalError) {
+        guard device.hello?.features.contains(.ping) == true else { return }
+        _ = try await device.ping(over: transport, timeout: timeout)
+    }
+
+    /// The connection's end as a failure.
+    static func ended(_ device: ElementalDevice, _ reason: DisconnectReason) -> CommandFailure {
+        CommandFailure(reason.code, "the connection to \(device.name) has ended: \(reason)")
+    }
+}

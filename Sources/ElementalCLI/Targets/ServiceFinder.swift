@@ -1,0 +1,53 @@
+import Elemental
+import Logging
+
+/// Finds the one service that a target means.
+struct ServiceFinder: Sendable {
+    /// How long others may take to show up after the first, before it counts as the only one.
+    private static let settlingTime: Duration = .milliseconds(300)
+
+    let service: String
+    let name: String?
+    let timeout: Duration
+    let logger: Logger
+
+    private enum Input: Sendable {
+        case event(ElementalBrowser.Event)
+        /// A service of any name, for the hint.
+        case other(ElementalBrowser.Event)
+        case settled
+        case timeUp
+    }
+
+    /// Looks until the service is found, it is clear that it cannot be told apart, or the time is over.
+    func find() async throws -> DiscoveredService {
+        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        let events = try ElementalBrowser(service, logger: logger).events()
+        let others = try ElementalBrowser(logger: logger).events()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await event in events { input.yield(.event(event)) } }
+            group.addTask { for await event in others { input.yield(.other(event)) } }
+            group.addTask { await Self.tell(.timeUp, after: timeout, input) }
+            defer { group.cancelAll() }
+            var findings = Findings(service: service, name: name, timeout: timeout)
+            for await next in inputs {
+                if case .timeUp = next { break }
+                if case .settled = next, let service = try findings.only() { return service }
+                if case .other(let event) = next { findings.takeOther(event) }
+                guard case .event(let event) = next else { continue }
+                let wasEmpty = findings.isEmpty
+                if let service = try findings.take(event) { return service }
+                if wasEmpty, !findings.isEmpty, name == nil {
+                    group.addTask { await Self.tell(.settled, after: Self.settlingTime, input) }
+                }
+            }
+            try Task.checkCancellation()
+            throw findings.failure
+        }
+    }
+
+    private static func tell(_ what: Input, after time: Duration, _ input: AsyncStream<Input>.Continuation) async {
+        try? await Task.sleep(for: time)
+        if !Task.isCancelled { input.yield(what) }
+    }
+}

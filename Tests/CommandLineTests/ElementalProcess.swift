@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+
+/// The command line as the tests run it: a real process of the built `elemental`.
+enum ElementalProcess {
+    static var path: String {
+        get throws { try BuiltProduct.path(of: "elemental") }
+    }
+
+    /// Runs it to its end on this host.
+    ///
+    /// - Returns: status, standard output and standard error.
+    static func run(
+        _ arguments: String..., input: [String]? = nil, timeout: Duration = .seconds(30)
+    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
+        try await ChildProcess.with(path, arguments) { child in
+            for line in input ?? [] { try child.writeLine(line) }
+            child.closeInput()
+            let status = try await child.waitForExit(timeout: timeout)
+            return (status, child.lines(of: .output), child.lines(of: .error))
+        }
+    }
+}
+
+/// A line of JSON output.
+struct JSONLine: @unchecked Sendable {
+    // Foundation's plain objects, never changed after they were read.
+    private let object: [String: Any]
+
+    init?(_ line: String) {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+            return nil
+        }
+        self.object = object
+    }
+
+    var event: String? { self["event"] }
+
+    subscript<Value>(key: String) -> Value? { object[key] as? Value }
+
+    func number(_ key: String) -> Double? { (object[key] as? NSNumber)?.doubleValue }
+}
+
+extension ChildProcess {
+    /// The next line of JSON with that event.
+    @discardableResult
+    func nextEvent(
+        _ event: String, timeout: Duration = .seconds(30),
+        where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
+    ) async throws -> JSONLine {
+        let line = try await nextLine(timeout: timeout, "the event \"\(event)\"") { line in
+            guard let json = JSONLine(line), json.event == event else { return false }
+            return isWanted(json)
+        }
+        guard let json = JSONLine(line) else { throw TestSupportError("no JSON: \(line)") }
+        return json
+    }
+
+    /// The port of the event `listening`.
+    func listeningPort() async throws -> Int {
+        let event = try await nextEvent("listening")
+        guard let port = event.number("port") else { throw TestSupportError("no port in the event") }
+        return Int(port)
+    }
+}

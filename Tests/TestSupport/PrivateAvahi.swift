@@ -1,0 +1,196 @@
+import Foundation
+import Synchronization
+
+/// A D-Bus and an avahi-daemon that only this test sees.
+///
+/// Without a network namespace given, the avahi-daemon gets one of its own in which there is a loopback interface and
+/// nothing else: two avahi-daemons on one loopback interface would fight over their host names. Programs that use it
+/// need not be in it, for they reach it over D-Bus. In a namespace that is given it uses all interfaces.
+///
+/// Needs root, for avahi-daemon insists on /run/avahi-daemon and so gets a mount namespace of its own, too.
+public final class PrivateAvahi: Sendable {
+    private struct State {
+        var bus: ChildProcess?
+        var daemon: ChildProcess?
+    }
+
+    /// The host's name in Zeroconf, without `.local`.
+    public let hostName: String
+    /// The network namespace it runs in.
+    public let namespace: String?
+    private let usesIPv6: Bool
+    private let directory: String
+    private let state = Mutex(State())
+
+    /// Why there can be none here, or nil.
+    public static var unavailableReason: String? {
+        #if os(Linux)
+        guard geteuid() == 0 else { return "a private avahi-daemon for a test needs root" }
+        for program in ["dbus-daemon", "dbus-send", "avahi-daemon", "unshare", "ip"] {
+            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            guard folders.contains(where: { access("\($0)/\(program)", X_OK) == 0 }) else {
+                return "\(program) is missing; on Debian: sudo apt-get install avahi-daemon dbus iproute2"
+            }
+        }
+        return nil
+        #else
+        return "avahi-daemon runs on Linux only"
+        #endif
+    }
+
+    /// Prepares the daemons; ``start()`` starts them.
+    public init(hostName: String, namespace: String? = nil, usesIPv6: Bool = false) throws {
+        if let reason = Self.unavailableReason { throw TestSupportError(reason) }
+        self.hostName = hostName
+        self.namespace = namespace
+        self.usesIPv6 = usesIPv6
+        // Short, for a socket's path may have 107 bytes only.
+        var template = Array("/tmp/zeroconf-test.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw TestSupportError("cannot make a folder in /tmp") }
+        directory = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+
+    /// Runs both daemons while the body runs, and ends them however the body ends.
+    public static func with<Result>(
+        hostName: String, namespace: String? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PrivateAvahi) async throws -> Result
+    ) async throws -> Result {
+        let avahi = try PrivateAvahi(hostName: hostName, namespace: namespace)
+        do {
+            try await avahi.start()
+            let result = try await body(avahi)
+            await avahi.remove()
+            return result
+        } catch {
+            await avahi.remove()
+            throw error
+        }
+    }
+
+    /// For every process that is to use these daemons.
+    public var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(directory)/bus.sock"] }
+
+    /// Starts whichever of the two does not run, and returns when avahi-daemon answers that it is running.
+    public func start() async throws {
+        try writeConfiguration()
+        if state.withLock({ $0.bus?.isRunning }) != true {
+            unlink("\(directory)/bus.sock")
+            let bus = try ChildProcess(
+                "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nopidfile", "--nosyslog"],
+                namespace: namespace)
+            state.withLock { $0.bus = bus }
+            try await waitFor(bus, "the bus's socket") { access("\(self.directory)/bus.sock", F_OK) == 0 }
+        }
+        if state.withLock({ $0.daemon?.isRunning }) != true {
+            let prepare =
+                "if [ -d /run/avahi-daemon ]; then mount -t tmpfs none /run/avahi-daemon; "
+                + "else mount -t tmpfs none /run && mkdir /run/avahi-daemon; fi "
+                + (namespace == nil ? "&& ip link set lo up " : "") + "&& exec \"$@\""
+            let daemon = try ChildProcess(
+                "unshare",
+                (namespace == nil ? ["--net"] : []) + [
+                    "--mount", "sh", "-c", prepare, "sh", "avahi-daemon", "--no-drop-root", "--no-chroot",
+                    "--no-rlimits", "-f", "\(directory)/avahi-daemon.conf",
+                ],
+                environment: environment, namespace: namespace)
+            state.withLock { $0.daemon = daemon }
+            try await waitFor(daemon, "avahi-daemon's answer") { await self.isRunning() }
+        }
+    }
+
+    /// Kills avahi-daemon as a crash would, without a goodbye to anyone; the bus goes on.
+    public func kill() async {
+        await state.withLock { $0.daemon }?.end()
+    }
+
+    /// Ends avahi-daemon in order, with goodbyes; the bus goes on.
+    public func stopDaemon() async throws {
+        guard let daemon = state.withLock({ $0.daemon }) else { return }
+        daemon.send(signal: SIGTERM)
+        try await daemon.waitForExit()
+    }
+
+    /// Kills both, the bus as well.
+    public func killAll() async {
+        await kill()
+        await state.withLock { $0.bus }?.end()
+    }
+
+    /// Makes avahi-daemon hang (SIGSTOP) or go on (SIGCONT).
+    public func suspend(_ isSuspended: Bool) {
+        state.withLock { $0.daemon }?.send(signal: isSuspended ? SIGSTOP : SIGCONT)
+    }
+
+    /// Ends both and removes their files.
+    public func remove() async {
+        if let daemon = state.withLock({ $0.daemon }) {
+            daemon.send(signal: SIGCONT)
+            daemon.send(signal: SIGTERM)
+            _ = try? await daemon.waitForExit(timeout: .seconds(5))
+        }
+        await killAll()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// What both daemons printed.
+    public var transcript: String {
+        state.withLock { [$0.bus, $0.daemon].compactMap { $0?.transcript }.joined(separator: "\n") }
+    }
+
+    private func isRunning() async -> Bool {
+        // 2 is AVAHI_SERVER_RUNNING: the host name is established.
+        let arguments = [
+            "--system", "--print-reply=literal", "--reply-timeout=2000", "--dest=org.freedesktop.Avahi", "/",
+            "org.freedesktop.Avahi.Server.GetState",
+        ]
+        let answer = try? await ChildProcess.run("dbus-send", arguments, environment: environment)
+        return answer?.contains("int32 2") == true
+    }
+
+    private func waitFor(_ process: ChildProcess, _ what: String, _ isDone: () async -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while await !isDone() {
+            guard process.isRunning, ContinuousClock.now < deadline else {
+                throw TestSupportError("\(what) did not come\n\(process.transcript)")
+            }
+            try await Task.sleep(for: .milliseconds(30))
+        }
+    }
+
+    private func writeConfiguration() throws {
+        let bus = """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>system</type>
+              <listen>unix:path=\(directory)/bus.sock</listen>
+              <auth>EXTERNAL</auth>
+              <policy context="default">
+                <allow user="*"/>
+                <allow own="*"/>
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow receive_sender="*"/>
+              </policy>
+            </busconfig>
+
+            """
+        let avahi = """
+            [server]
+            host-name=\(hostName)
+            domain-name=local
+            use-ipv4=yes
+            use-ipv6=\(usesIPv6 ? "yes" : "no")
+            disallow-other-stacks=no
+            \(namespace == nil ? "allow-interfaces=lo" : "")
+            [wide-area]
+            enable-wide-area=no
+            [publish]
+            publish-hinfo=no
+            publish-workstation=no
+            publish-aaaa-on-ipv4=\(usesIPv6 ? "yes" : "no")
+
+            """
+        try bus.write(toFile: "\(directory)/bus.conf", atomically: false, encoding: .utf8)
+        try avahi.write(toFile: "\(directory)/avahi-daemon.conf", atomically: false, encoding: .utf8)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+
+/// Starts processes with nothing but the three standard descriptors.
+///
+/// posix_spawn rather than fork, for a test has many threads. Pipes are made and processes started one at a time, and
+/// every other descriptor is closed in the child, so that no child holds another's pipe open, or a socket that a
+/// library in the test made.
+struct ProcessSpawn {
+    let processID: pid_t
+    /// The test's ends of the pipes.
+    let input: Int32
+    let output: Int32
+    let errorOutput: Int32
+
+    private static let oneAtATime = Mutex(())
+
+    init(executable: String, arguments: [String], environment: [String: String]) throws {
+        self = try Self.oneAtATime.withLock { _ in
+            try Self(alone: executable, arguments: arguments, environment: environment)
+        }
+    }
+
+    private init(alone executable: String, arguments: [String], environment: [String: String]) throws {
+        var pipes: [(read: Int32, write: Int32)] = []
+        func closeAll() { pipes.forEach { _ = (close($0.read), close($0.write)) } }
+        for _ in 0..<3 {
+            do {
+                pipes.append(try Self.makePipe())
+            } catch {
+                closeAll()
+                throw error
+            }
+        }
+        var processID: pid_t = 0
+        let code = Self.spawn(
+            &processID, executable, arguments, environment,
+            descriptors: [pipes[0].read, pipes[1].write, pipes[2].write])
+        guard code == 0 else {
+            closeAll()
+            throw TestSupportError("cannot start \(executable): \(String(cString: strerror(code)))")
+        }
+        close(pipes[0].read)
+        close(pipes[1].write)
+        close(pipes[2].write)
+        self.processID = processID
+        input = pipes[0].write
+        output = pipes[1].read
+        errorOutput = pipes[2].read
+    }
+
+    private static func makePipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw TestSupportError("no more pipes: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(
+        _ processID: inout pid_t, _ executable: String, _ arguments: [String], _ environment: [String: String],
+        descriptors: [Int32]
+    ) -> Int32 {
+        #if os(Linux)
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (target, descriptor) in descriptors.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
+        }
+        // A test run may ignore or block signals; its children are to start like those of a shell.
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        #if os(Linux)
+        // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) To close one that has been closed
+        // in the meantime is no error.
+        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        for descriptor in (open ?? []).compactMap({ Int32($0) }) where descriptor > 2 {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        #else
+        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #endif
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var argv = ([executable] + arguments).map { strdup($0) }
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") }
+        defer { (argv + envp).forEach { free($0) } }
+        argv.append(nil)
+        envp.append(nil)
+        return posix_spawnp(&processID, executable, &actions, &attributes, argv, envp)
+    }
+}

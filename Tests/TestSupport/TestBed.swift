@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+
+/// Two hosts on one machine: network namespaces joined by a veth pair, each with an avahi-daemon of its own.
+///
+/// Several beds can be there at the same time, of one test run or of several. Nothing they do reaches the machine's
+/// own network: both ends of the link are made inside the namespaces.
+public final class TestBed: Sendable {
+    /// One of the two hosts.
+    public struct Host: Sendable {
+        /// "a" or "b", and the host's name in Zeroconf.
+        public let name: String
+        /// The network namespace.
+        public let namespace: String
+        /// The address on the link between the two.
+        public let address: String
+        /// The host's avahi-daemon.
+        public let avahi: PrivateAvahi
+
+        /// Starts a process on this host that uses its avahi-daemon; end it, or use ``withChild(_:_:environment:_:)``.
+        public func child(
+            _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:]
+        ) throws -> ChildProcess {
+            try ChildProcess(
+                executable, arguments, environment: avahi.environment.merging(environment) { $1 }, namespace: namespace)
+        }
+
+        /// Runs a process on this host while the body runs, and ends it however the body ends.
+        public func withChild<Result>(
+            _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
+            isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
+        ) async throws -> Result {
+            try await ChildProcess.with(
+                executable, arguments, environment: avahi.environment.merging(environment) { $1 },
+                namespace: namespace, body)
+        }
+    }
+
+    /// The first host.
+    public let a: Host
+    /// The second host.
+    public let b: Host
+
+    private static let prefix = "zeroconf-"
+    private static let link = "veth0"
+    private static let counter = Mutex(0)
+
+    /// Why there can be no test bed here, or nil: it needs Linux, root, and `ip netns`.
+    public static let unavailableReason: String? = {
+        if let reason = PrivateAvahi.unavailableReason { return reason }
+        let name = "\(prefix)\(getpid())-probe"
+        let isMade = (try? TestBed.runBlocking("ip", ["netns", "add", name])) == 0
+        _ = try? TestBed.runBlocking("ip", ["netns", "delete", name])
+        return isMade ? nil : "network namespaces cannot be made here (\"ip netns add\" fails)"
+    }()
+
+    /// Whether there can be a test bed here.
+    public static var isAvailable: Bool { unavailableReason == nil }
+
+    private init(number: Int, usesIPv6: Bool) throws {
+        let process = Int(getpid())
+        let subnet = "10.\(64 + (process / 256 + number / 256) % 128).\((process + number) % 256)"
+        func host(_ name: String, _ last: Int) throws -> Host {
+            let namespace = "\(Self.prefix)\(process)-\(number)\(name)"
+            return Host(
+                name: name, namespace: namespace, address: "\(subnet).\(last)",
+                avahi: try PrivateAvahi(hostName: name, namespace: namespace, usesIPv6: usesIPv6))
+        }
+        a = try host("a", 1)
+        b = try host("b", 2)
+    }
+
+    /// Sets a bed up, runs the body and takes the bed down however the body ends.
+    public static func with<Result>(
+        usesIPv6: Bool = false, isolation: isolated (any Actor)? = #isolation,
+        _ body: (TestBed) async throws -> Result
+    ) async throws -> Result {
+        if let reason = unavailableReason { throw TestSupportError(reason) }
+        let number = counter.withLock { counter in
+            counter += 1
+            return counter
+        }
+        if number == 1 { await sweep() }
+        let bed = try TestBed(number: number, usesIPv6: usesIPv6)
+        do {
+            try await bed.setUp()
+            let result = try await body(bed)
+            await bed.tearDown()
+            return result
+        } catch {
+            let daemons = [bed.a, bed.b].map(\.avahi.transcript).joined(separator: "\n")
+            await bed.tearDown()
+            throw TestSupportError("\(error)\nThe hosts' daemons:\n\(daemons)")
+        }
+    }
+
+    /// Takes the link away.
+    ///
+    /// - Parameter host: whose end goes down. That host sees that its interface has gone, and its avahi-daemon forgets
+    ///   what it learnt there; the other one loses the carrier only, which Avahi ignores by default
+    ///   (`use-iff-running=no`), so its services stay listed. Without a host both ends go down.
+    public func cutLink(at host: Host? = nil) async throws {
+        for host in host.map({ [$0] }) ?? [a, b] {
+            try await ip("-netns", host.namespace, "link", "set", Self.link, "down")
+        }
+    }
+
+    /// Puts the link back.
+    public func restoreLink() async throws {
+        for host in [a, b] {
+            try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
+        }
+    }
+
+    /// Gives a host one more address on the link, in the same subnet (last byte 3...254).
+    public func addAddress(_ last: Int, to host: Host) async throws -> String {
+        let address = host.address.split(separator: ".").dropLast().joined(separator: ".") + ".\(last)"
+        try await ip("-netns", host.namespace, "address", "add", "\(address)/24", "dev", Self.link)
+        return address
+    }
+
+    private func setUp() async throws {
+        for host in [a, b] {
+            try await ip("netns", "add", host.namespace)
+            try await ip("-netns", host.namespace, "link", "set", "lo", "up")
+        }
+        try await ip(
+            "-netns", a.namespace, "link", "add", Self.link, "type", "veth", "peer", "name", Self.link, "netns",
+            b.namespace)
+        for host in [a, b] {
+            try await ip("-netns", host.namespace, "address", "add", "\(host.address)/24", "dev", Self.link)
+            try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
+        }
+        for host in [a, b] {
+            try await host.avahi.start()
+        }
+    }
+
+    private func tearDown() async {
+        for host in [a, b] {
+            await host.avahi.remove()
+            // What was started in the namespace and is still there would keep it alive without a name.
+            await Self.delete(namespace: host.namespace)
+        }
+    }
+
+    private static func delete(namespace: String) async {
+        let processes = (try? await ChildProcess.run("ip", ["netns", "pids", namespace])) ?? ""
+        for process in processes.split(separator: "\n").compactMap({ pid_t($0) }) {
+            kill(process, SIGKILL)
+        }
+        _ = try? await ChildProcess.run("ip", ["netns", "delete", namespace])
+    }
+
+    /// Takes down what test runs that were killed left behind: beds whose process is no longer there.
+    private static func sweep() async {
+        let list = (try? await ChildProcess.run("ip", ["netns", "list"])) ?? ""
+        for line in list.split(separator: "\n") {
+            guard let name = line.split(separator: " ").first.map(String.init), name.hasPrefix(prefix),
+                let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),
+                kill(process, 0) == -1, errno == ESRCH
+            else { continue }
+            await delete(namespace: name)
+        }
+    }
+
+    private func ip(_ arguments: String...) async throws {
+        try await ChildProcess.run("ip", arguments)
+    }
+
+    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import Zeroconf
+
+/// The browser's rules without a daemon: the test plays the library and the clock.
+@Suite struct BrowserMachineTests {
+    @Test func aServiceIsToldOnceHoweverOftenItIsListed() throws {
+        let bench = try Bench()
+        bench.begin()
+        for interface: UInt32 in [1, 1, 2, 2] { bench.list("Rover", interface) }
+        #expect(bench.resolving == ["Rover"])
+        bench.answer("Rover", host: "rover.local.", port: 7000)
+        bench.address("rover.local.", [10, 0, 0, 1])
+        #expect(bench.events.isEmpty)
+        bench.runTimer(after: ResolveMachine.familyGrace)
+        #expect(bench.takeEvents() == ["found Rover 7000 [10.0.0.1]"])
+        for interface: UInt32 in [2, 1, 1] { bench.unlist("Rover", interface) }
+        #expect(bench.events.isEmpty)
+        bench.unlist("Rover", 2)
+        #expect(bench.takeEvents() == ["gone Rover"])
+        #expect(bench.open.count == 1)
+    }
+
+    @Test func changesAreToldAndRepetitionsAreNot() throws {
+        let bench = try Bench()
+        bench.begin()
+        bench.find("Rover", host: "rover.local.", port: 7000, [10, 0, 0, 1])
+        bench.answer("Rover", host: "rover.local.", port: 7000)
+        #expect(bench.events.isEmpty)
+        bench.answer("Rover", host: "rover.local.", port: 7001)
+        bench.address("rover.local.", [10, 0, 0, 9])
+        #expect(bench.takeEvents() == ["updated Rover 7001 [10.0.0.1]", "updated Rover 7001 [10.0.0.1, 10.0.0.9]"])
+    }
+
+    @Test func afterARestartTheListIsReconciled() throws {
+        let bench = try Bench()
+        bench.begin()
+        bench.find("Stays", host: "a.local.", port: 1, [10, 0, 0, 1])
+        bench.find("Goes", host: "b.local.", port: 2, [10, 0, 0, 2])
+        bench.find("Moves", host: "c.local.", port: 3, [10, 0, 0, 3])
+        bench.failBrowsing()
+        #expect(bench.takeEvents() == ["failed daemonUnavailable"])
+        #expect(bench.open.isEmpty)
+        bench.runTimer(after: .milliseconds(500))
+        bench.opened()
+        bench.find("Stays", host: "a.local.", port: 1, [10, 0, 0, 1], isTold: false)
+        bench.list("Moves", 1)
+        bench.answer("Moves", host: "c.local.", port: 33)
+        bench.address("c.local.", [10, 0, 0, 3])
+        bench.runTimer(after: ResolveMachine.familyGrace)
+        #expect(bench.takeEvents() == ["updated Moves 33 [10.0.0.3]"])
+        bench.runTimer(after: BrowserMachine.settlingTime)
+        #expect(bench.takeEvents() == ["gone Goes"])
+    }
+
+    @Test func theDelayGrowsUntilTheListHasSettled() throws {
+        let bench = try Bench()
+        bench.begin()
+        for delay in [0.5, 1, 2, 4, 8, 16, 30, 30] {
+            bench.failBrowsing()
+            bench.runTimer(after: .seconds(delay))
+            bench.opened()
+        }
+        bench.runTimer(after: BrowserMachine.settlingTime)
+        bench.failBrowsing()
+        bench.runTimer(after: .milliseconds(500))
+    }
+
+    @Test func whatCannotBeResolvedIsToldAndTriedAgain() throws {
+        let bench = try Bench()
+        bench.begin()
+        bench.list("Ghost", 1)
+        bench.failLookup("Ghost")
+        bench.runTimer(after: .milliseconds(500))
+        bench.answer("Ghost", host: "ghost.local.", port: 1)
+        // No address ever comes.
+        bench.runTimer(after: .seconds(5))
+        bench.unlist("Ghost", 1)
+        #expect(bench.takeEvents() == ["unresolved Ghost", "unresolved Ghost", "gone Ghost"])
+        #expect(bench.open.count == 1)
+    }
+
+    @Test func lookupsAndWatchesAreLimited() throws {
+        let bench = try Bench()
+        bench.begin()
+        let names = (0..<100).map { "Service \($0)" }
+        names.forEach { bench.list($0, 1) }
+        #expect(bench.resolving.count == 8)
+        bench.answerAll(host: { "\($0).local." })
+        #expect(bench.takeEvents().count == 100)
+        // The browse, 64 services, A and AAAA for 32 hosts.
+        #expect(bench.open.count == 1 + 64 + 2 * 32)
+        names.forEach { bench.unlist($0, 1) }
+        #expect(bench.takeEvents().count == 100)
+        #expect(bench.open.count == 1)
+    }
+
+    @Test func servicesOfOneHostShareItsQueries() throws {
+        let bench = try Bench()
+        bench.begin()
+        bench.find("One", host: "a.local.", port: 1, [10, 0, 0, 1])
+        bench.list("Two", 1)
+        bench.answer("Two", host: "a.local.", port: 2)
+        #expect(bench.takeEvents() == ["found Two 2 [10.0.0.1]"])
+        #expect(bench.open.count == 1 + 2 + 2)
+        bench.unlist("One", 1)
+        #expect(bench.open.count == 1 + 1 + 2)
+    }
+
+    @Test func aFloodOfServicesIsCutOff() throws {
+        let bench = try Bench()
+        bench.begin()
+        for number in 0..<5000 { bench.list("\(number)", 1) }
+        #expect(bench.machine.entries.count == BrowserMachine.mostEntries)
+    }
+
+    @Test func stoppingClosesAllAndForgetsAll() throws {
+        let bench = try Bench()
+        bench.begin()
+        bench.find("Rover", host: "a.local.", port: 1, [10, 0, 0, 1])
+        bench.list("Other", 1)
+        bench.handle(.stop)
+        #expect(bench.open.isEmpty && bench.timers.isEmpty && bench.machine.replay().isEmpty)
+        bench.begin()
+        bench.find("Rover", host: "a.local.", port: 1, [10, 0, 0, 1])
+    }
+}
