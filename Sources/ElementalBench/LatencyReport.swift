@@ -62,9 +62,11 @@ extension LatencyReport {
         let first = max(1, minimum.rounded(.down))
         var edges = [first]
         while let last = edges.last, last <= maximum { edges.append(last * 2.0.squareRoot()) }
-        let counts = zip(edges, edges.dropFirst()).map { low, high in
-            let range = UInt64(low * 1000)...UInt64(high * 1000) - 1
-            return Int(histogram.count(within: range))
+        var counts = [Int](repeating: 0, count: edges.count - 1)
+        for entry in histogram.recordedValues() {
+            let time = Double(entry.value) / 1000
+            let step = edges.lastIndex { $0 <= time } ?? 0
+            counts[min(step, counts.count - 1)] += Int(entry.count)
         }
         let most = max(1, counts.max() ?? 1)
         let label = { (edge: Double) in Self.right(Self.microseconds(edge), 10) }

@@ -30,7 +30,7 @@ extension Event {
                     [("service", .string(service)), ("reason", .string(reason)), ("retryIn", Self.seconds(delay))])
             ]
         case .stopped(let service): [Self.object("stopped", [("service", .string(service))])]
-        case .connected(let device, let address):
+        case .connected(let device, let address), .joined(let device, let address):
             [Self.object("connected", [("device", .string(device)), ("address", .string(address))])]
         case .disconnected(let device, let reason): [Self.disconnected(device, reason)]
         case .service(let description): Self.service(description)

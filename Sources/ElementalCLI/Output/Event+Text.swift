@@ -16,6 +16,8 @@ extension Event {
             ["\(service) is not published: \(reason); next attempt in \(delay)"]
         case .stopped(let service): ["\(service) has ended"]
         case .connected(let device, let address): ["\(device) connected from \(address)"]
+        case .joined(let device, let address):
+            ["connected to \(device)" + (device == address ? "" : " at \(address)")]
         case .disconnected(let device, let reason): ["\(device) disconnected: \(reason)"]
         case .service(let description): description.lines
         case .value(let element, let value, _), .set(let element, let value, _): [element.line(value)]

@@ -17,7 +17,10 @@ enum Event: Sendable {
     case stopped(service: String)
 
     // A connection
+    /// A client connected to a service of ours.
     case connected(device: String, address: String)
+    /// We connected to a service.
+    case joined(device: String, address: String)
     case disconnected(device: String, DisconnectReason)
     case service(ServiceDescription)
     /// A value that a client sent to a service of ours.
@@ -42,8 +45,8 @@ enum Event: Sendable {
         case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
             .throughput:
             true
-        case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .disconnected,
-            .error:
+        case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
+            .disconnected, .error:
             false
         }
     }

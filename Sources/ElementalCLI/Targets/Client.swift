@@ -22,8 +22,8 @@ struct Client: Sendable {
     ///   - wantsValues: whether ``values`` is wanted, which must then be read: unread values hold up the connection.
     ///   - onValue: called on the connection's event loop with every value.
     static func open(
-        _ options: ClientOptions, _ output: OutputOptions, elements: ElementCatalogue?, wantsValues: Bool = false,
-        onValue: (@Sendable () -> Void)? = nil
+        _ target: Target, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
+        wantsValues: Bool = false, onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         let box = Box()
         var connecting = ConnectOptions()
@@ -33,7 +33,7 @@ struct Client: Sendable {
             if wantsValues { box.values.withLock { $0 = device.values() } }
             if let onValue { device.onAnyValue { _, _, _ in onValue() } }
         }
-        let device = try await connect(options, output, elements, connecting, configure)
+        let device = try await connect(target, name, output, elements, connecting, configure)
         do {
             if elements == nil { try await learn(device, output.limit) }
             if let reason = device.disconnectReason { throw ended(device, reason) }
@@ -46,20 +46,20 @@ struct Client: Sendable {
     }
 
     private static func connect(
-        _ options: ClientOptions, _ output: OutputOptions, _ elements: ElementCatalogue?, _ connecting: ConnectOptions,
-        _ configure: @escaping @Sendable (ElementalDevice) -> Void
+        _ target: Target, _ clientName: String, _ output: OutputOptions, _ elements: ElementCatalogue?,
+        _ connecting: ConnectOptions, _ configure: @escaping @Sendable (ElementalDevice) -> Void
     ) async throws -> ElementalDevice {
-        switch options.target {
+        switch target {
         case .address(let host, let port):
             let device = try await ElementalDevice.connect(
-                host: host, port: port, as: options.clientName, elements: elements, options: connecting,
+                host: host, port: port, as: clientName, elements: elements, options: connecting,
                 configure: configure)
             if elements != nil { _ = try? await device.catalogue(timeout: min(helloTime, output.limit)) }
             return device
         case .service(let service, let name):
             let finder = ServiceFinder(service: service, name: name, timeout: output.limit, logger: output.logger)
             return try await finder.find().connect(
-                as: options.clientName, elements: elements, options: connecting, configure: configure)
+                as: clientName, elements: elements, options: connecting, configure: configure)
         }
     }
 

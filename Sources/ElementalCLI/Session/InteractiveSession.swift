@@ -1,0 +1,120 @@
+import Elemental
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Commands from standard input and values from a service, side by side.
+struct InteractiveSession: Sendable {
+    private let client: Client
+    private let console: Console
+    private let timeout: Duration
+    private let watched = Watched()
+    private let prompt: String?
+
+    /// The elements whose values are printed.
+    private final class Watched: Sendable {
+        let ids = Mutex<Set<Int8>>([])
+    }
+
+    init(_ client: Client, _ console: Console, timeout: Duration) {
+        self.client = client
+        self.console = console
+        self.timeout = timeout
+        let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+        prompt = isTerminal && !console.isJSON ? "\(client.device.name)> " : nil
+    }
+
+    /// Runs until the input, the session or the connection ends.
+    ///
+    /// - Throws: ``CommandFailure`` if the connection ends and nobody asked for it.
+    func run() async throws {
+        let hasLost = try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await printValues()
+                return true
+            }
+            group.addTask {
+                try await takeLines()
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+        console.hidePrompt()
+        guard hasLost, !Task.isCancelled else { return }
+        let reason = await client.device.waitUntilDisconnected()
+        console.emit(.disconnected(device: client.device.name, reason))
+        if !reason.isExpected { throw Client.ended(client.device, reason) }
+    }
+
+    private func printValues() async {
+        guard let values = client.values else { return }
+        for await (element, value) in values where watched.ids.withLock({ $0.contains(element.id) }) {
+            console.emit(.value(element, value, device: client.device.name))
+        }
+    }
+
+    private func takeLines() async throws {
+        let input = InputLines()
+        while true {
+            if let prompt { console.show(prompt: prompt) }
+            guard let line = await input.next() else { return }
+            console.hidePrompt()
+            do {
+                guard let line = try SessionLine(parsing: line) else { continue }
+                if line == .quit { return }
+                try await perform(line)
+            } catch {
+                if let reason = client.device.disconnectReason { throw Client.ended(client.device, reason) }
+                let failure = CommandFailure(error)
+                console.emit(.error(failure.description, code: failure.code))
+            }
+        }
+    }
+
+    private func perform(_ line: SessionLine) async throws {
+        let device = client.device
+        switch line {
+        case .list: console.emit(.service(ServiceDescription(device, client.elements)))
+        case .get(let names):
+            for element in try elements(names) {
+                if let value = device.value(of: element) {
+                    console.emit(.value(element, value, device: device.name))
+                } else if !names.isEmpty {
+                    console.talk("\(element.name) has no value yet")
+                }
+            }
+        case .set(let text):
+            let assignment = try Assignment(
+                parsing: text, among: client.elements, of: device.name, readsFiles: true)
+            try await client.send([assignment], timeout: timeout)
+        case .watch(let names):
+            let wanted = try elements(names)
+            for element in wanted {
+                if let value = device.value(of: element) { console.emit(.value(element, value, device: device.name)) }
+            }
+            watched.ids.withLock { $0.formUnion(wanted.map(\.id)) }
+        case .unwatch(let names):
+            let unwanted = try elements(names)
+            watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
+        case .stats: console.emit(.statistics(device.statistics, device: device.name))
+        case .ping: console.emit(.ping(try await device.ping(timeout: timeout), device: device.name))
+        case .help: for line in SessionLine.helpText.split(separator: "\n") { console.talk(String(line)) }
+        case .quit: break
+        }
+    }
+
+    /// The elements with those names, all where there are none.
+    private func elements(_ names: [String]) throws -> [ElementDefinition] {
+        guard !names.isEmpty else { return client.elements.elements }
+        let whole = names.joined(separator: " ")
+        if names.count > 1, let element = client.elements[whole] { return [element] }
+        return try client.elements.elements(named: names, of: client.device.name)
+    }
+}

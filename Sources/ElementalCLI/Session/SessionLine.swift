@@ -1,0 +1,81 @@
+/// A line typed in a session, read.
+enum SessionLine: Sendable, Hashable {
+    case list
+    case get([String])
+    case set(String)
+    /// Empty for all elements.
+    case watch([String])
+    /// Empty for all elements.
+    case unwatch([String])
+    case stats
+    case ping
+    case help
+    case quit
+
+    static let helpText = """
+        list                 the elements with their newest values
+        get NAME…            values; without a name, all that came
+        set NAME=VALUE       send a value; @FILE reads a string or data from a file
+        watch [NAME…]        print values as they come; without a name, all
+        unwatch [NAME…]      print them no more
+        stats                what went over the connection
+        ping                 measure a round trip
+        quit                 end the session
+        A name with spaces goes in quotes: get "Left arm"
+        """
+
+    private static let words = ["list", "get", "set", "watch", "unwatch", "stats", "ping", "help", "quit"]
+
+    /// Reads a line; `nil` if it is empty.
+    init?(parsing line: String) throws {
+        let line = line.trimmed
+        guard !line.isEmpty else { return nil }
+        let word = line.prefix { !$0.isWhitespace }
+        let rest = String(line[word.endIndex...]).trimmed
+        switch word.lowercased() {
+        case "list", "ls", "describe": self = .list
+        case "get": self = .get(try Self.names(rest))
+        case "set":
+            guard rest.contains("=") else { throw CommandFailure("usage", "set takes NAME=VALUE") }
+            self = .set(rest)
+        case "watch": self = .watch(try Self.names(rest))
+        case "unwatch": self = .unwatch(try Self.names(rest))
+        case "stats": self = .stats
+        case "ping": self = .ping
+        case "help", "?": self = .help
+        case "quit", "exit", "q": self = .quit
+        default:
+            throw CommandFailure.unknownName(String(word), "command", among: Self.words, where: "a session")
+        }
+    }
+
+    /// Words, those in quotes as one.
+    private static func names(_ text: String) throws -> [String] {
+        var names: [String] = []
+        var name: String?
+        var quote: Character?
+        for character in text {
+            if let open = quote {
+                if character == open { quote = nil } else { name?.append(character) }
+            } else if character == "\"" || character == "'" {
+                quote = character
+                name = name ?? ""
+            } else if character.isWhitespace {
+                if let name { names.append(name) }
+                name = nil
+            } else {
+                name = (name ?? "") + String(character)
+            }
+        }
+        guard quote == nil else { throw CommandFailure("usage", "the closing quote is missing") }
+        if let name { names.append(name) }
+        return names
+    }
+}
+
+extension String {
+    /// The text without white space at its ends.
+    var trimmed: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A bench service as a second process on the loopback interface, of this same program.
+///
+/// It ends when it is told to, and by itself when this process is gone: its standard input ends then.
+struct ResponderProcess: Sendable {
+    /// The port at which it listens.
+    let port: Int
+    private let pid: pid_t
+    /// The other end of its standard input.
+    private let input: Int32
+    /// The other end of its standard output, kept since it would end if nobody read that.
+    private let output: Int32
+
+    /// Starts it and waits until it listens.
+    static func start() throws -> ResponderProcess {
+        let toChild = try pipe()
+        let fromChild = try pipe()
+        let spawned = Result { try spawn(input: toChild.read, output: fromChild.write) }
+        close(toChild.read)
+        close(fromChild.write)
+        guard case .success(let pid) = spawned, let port = readPort(from: fromChild.read) else {
+            close(toChild.write)
+            close(fromChild.read)
+            let pid = try spawned.get()
+            end(pid)
+            throw CommandFailure("failed", "the responder did not start; try it by hand: elemental bench serve")
+        }
+        return ResponderProcess(port: port, pid: pid, input: toChild.write, output: fromChild.read)
+    }
+
+    /// Ends it and waits until it is gone.
+    func end() {
+        close(input)
+        Self.end(pid)
+        close(output)
+    }
+
+    private static func end(_ pid: pid_t) {
+        kill(pid, SIGTERM)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    }
+
+    private static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Darwin)
+        let result = Darwin.pipe(&ends)
+        #elseif canImport(Musl)
+        let result = Musl.pipe(&ends)
+        #else
+        let result = Glibc.pipe(&ends)
+        #endif
+        guard result == 0 else { throw CommandFailure("failed", "no pipe: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func spawn(input: Int32, output: Int32) throws -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        let program = CommandLine.arguments[0]
+        #else
+        var actions = posix_spawn_file_actions_t()
+        let program = "/proc/self/exe"
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        let words = ["elemental", "bench", "serve", "--json", "--responder"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid: pid_t = 0
+        let result = posix_spawnp(&pid, program, &actions, nil, &arguments, environ)
+        guard result == 0 else {
+            throw CommandFailure("failed", "the responder cannot be started: \(String(cString: strerror(result)))")
+        }
+        return pid
+    }
+
+    /// The port in the first line of output, `{"event":"listening",…,"port":N}`.
+    private static func readPort(from descriptor: Int32) -> Int? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while line.count < 4096, read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        let text = String(decoding: line, as: UTF8.self)
+        guard text.contains("\"listening\""), let colon = text.lastIndex(of: ":") else { return nil }
+        return Int(text[text.index(after: colon)...].prefix { $0.isNumber })
+    }
+}
