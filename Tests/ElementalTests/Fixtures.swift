@@ -100,7 +100,7 @@ func eventually(
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
         if try await condition() { return }
-        // The suspending clock: on Linux the continuous one loses timers now and then (Swift 6.3.1; a wait never ends).
+        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
         try await Task.sleep(for: .milliseconds(2), clock: .suspending)
     }
     Issue.record("did not come about within 20 s: \(what())", sourceLocation: sourceLocation)

@@ -61,7 +61,7 @@ struct RobotClient: AsyncParsableCommand {
 
     /// Drives the figure, and returns how many motions it sent.
     private func drive(_ robot: ElementalDevice, _ report: Report) async throws -> Int {
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         let count = Int(seconds * 100)
         for number in 0..<count {
             if Task.isCancelled { return number }
@@ -72,7 +72,7 @@ struct RobotClient: AsyncParsableCommand {
             if number % 50 == 0 { report.printPose() }
             // From the start, so that small delays do not add up.
             try? await Task.sleep(
-                until: start + .milliseconds(10 * (number + 1)), tolerance: .zero, clock: .continuous)
+                until: start + .milliseconds(10 * (number + 1)), tolerance: .zero, clock: .suspending)
         }
         return count
     }
