@@ -12,7 +12,7 @@ struct Reports: Sendable {
         let (arrivals, arrival) = AsyncStream.makeStream(of: SinkReport?.self)
         self.arrivals = arrivals
         self.arrival = arrival
-        registration = device.onValue(of: BenchElements.report) { arrival.yield($0.value) }
+        registration = device.onValue(of: BenchElements.report) { arrival.yield($0) }
         device.onDisconnect { _, _ in arrival.finish() }
     }
 

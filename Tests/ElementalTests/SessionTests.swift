@@ -225,10 +225,13 @@ struct SessionTests {
         let pose = Element<JSON<Pose>>(9, "Pose")
         try await withPair([pose], client: [pose]) { service, device in
             let poses = Gathered<Pose>()
-            service.onValue(of: pose) { value, _ in poses.add(value.value) }
+            service.onValue(of: pose) { value, _ in poses.add(value) }
             try device.send(Pose(x: 1, y: 2), to: pose)
             try await poses.wait(for: 1)
             #expect(poses.all == [Pose(x: 1, y: 2)])
+            #expect(service.devices.first?.value(of: pose) == Pose(x: 1, y: 2))
+            try service.send(Pose(x: 3, y: 4), to: pose)
+            try await eventually { device.value(of: pose) == Pose(x: 3, y: 4) }
         }
     }
 

@@ -27,7 +27,7 @@ struct RobotClient: AsyncParsableCommand {
         let report = Report()
         let robot = try await found.connect(as: "RobotClient", elements: Robot.all) { robot in
             // Before the first value is handed on, so that none is missed.
-            robot.onValue(of: Robot.pose) { report.add($0.value) }
+            robot.onValue(of: Robot.pose) { report.add($0) }
             robot.onValue(of: Robot.battery) { report.battery = $0 }
             robot.onValue(of: Robot.name) { print("the robot calls itself '\($0)'") }
             robot.onValue(of: Robot.emergencyStop) { if $0 { print("the robot is stopped") } }
