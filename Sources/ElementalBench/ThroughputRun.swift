@@ -49,7 +49,7 @@ public struct ThroughputRun: Sendable {
         if transport == .udp {
             var quietSince = ContinuousClock.now
             while report.messages < count, ContinuousClock.now - quietSince < Self.quietTime {
-                try? await Task.sleep(for: .milliseconds(20))
+                await Delay.wait(.milliseconds(20))
                 let next = try await reports.ask(run, timeout)
                 if next.messages > report.messages { quietSince = .now }
                 report = next
@@ -76,6 +76,6 @@ public struct ThroughputRun: Sendable {
     /// Waiting for less than a timer can tell would only slow down: those messages go together.
     private func wait(until due: ContinuousClock.Instant) async {
         guard due - .now > .milliseconds(1) else { return }
-        try? await Task.sleep(until: due, tolerance: .zero)
+        await Delay.wait(due - .now)
     }
 }

@@ -64,6 +64,20 @@ struct SessionTests {
         try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all)
     }
 
+    @Test(arguments: [1, 1_394, 1_395, 2_043, 9_000, 65_501])
+    func aDatagramOfAnySizeArrivesWhole(_ size: Int) async throws {
+        let picture = Element<Data>(9, "Picture", transport: .udp)
+        try await withPair([picture], client: [picture]) { service, device in
+            service.onValue(of: picture) { value, device in try? device.send(value, to: picture) }
+            let answers = Gathered<Data>()
+            device.onValue(of: picture) { answers.add($0) }
+            let sent = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 * 7) })
+            try device.send(sent, to: picture)
+            try await answers.wait(for: 1)
+            #expect(answers.all == [sent])
+        }
+    }
+
     @Test
     func emptyValuesTravelBetweenOurOwn() async throws {
         try await withPair { service, device in

@@ -31,7 +31,7 @@ enum LocalHost {
                 return nil
             }
             group.addTask {
-                try? await Task.sleep(for: timeout)
+                await Delay.wait(timeout)
                 return nil
             }
             defer { group.cancelAll() }

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Elemental
+import Foundation
+
+/// A figure to drive.
+enum Figure: String, CaseIterable, ExpressibleByArgument {
+    case circle, eight, square
+
+    /// Seconds that a figure takes.
+    var period: Double {
+        switch self {
+        case .circle: .pi
+        case .eight: 2 * .pi
+        case .square: 8
+        }
+    }
+
+    /// What the stick says after `seconds`: forward, to the left, turning to the left.
+    func motion(at seconds: Double) -> Vector3 {
+        let time = seconds.truncatingRemainder(dividingBy: period)
+        return switch self {
+        case .circle: [1, 0, 1]
+        case .eight: [1, 0, time < .pi ? 1 : -1]
+        // Without turning: to the front, to the left, back, to the right.
+        case .square: [[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]][min(Int(time / 2), 3)]
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Elemental
+import Foundation
+import Logging
+import RobotElements
+import ServiceLifecycle
+
+@main
+struct RobotServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "RobotServer",
+        abstract: "A simulated robot to be driven over the network.",
+        discussion: "Nothing real moves: the program adds up the motion it is sent and tells where that leads.")
+
+    @Option(help: "The name that people see.")
+    var name = "Rover"
+
+    @Option(help: "The TCP and UDP port; 0 lets the system choose.")
+    var port = 0
+
+    func run() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.port = port
+        let service = ElementalService(
+            Robot.service, displayName: name, elements: Robot.all, configuration: configuration)
+        let drive = Drive(service)
+        say("this robot is simulated: nothing real moves")
+        service.onEvent { event in
+            switch event {
+            case .listening(let port): say("listening on port \(port)")
+            case .published(let name): say("published as '\(name)'")
+            case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
+            case .deviceConnected(let device): say("connected: \(device)")
+            case .deviceDisconnected(let device, let reason):
+                let count = device.statistics.messagesReceived
+                say("disconnected: \(device), \(reason); it sent \(count) values")
+            case .stopped: say("stopped")
+            }
+        }
+
+        try service.send(0.5, to: Robot.speed)
+        try service.send([0, 0], to: Robot.arm)
+        try service.send(false, to: Robot.lights)
+        try service.send(name, to: Robot.name)
+        try service.send(false, to: Robot.emergencyStop)
+        service.onValue(of: Robot.motion) { motion, _ in drive.withRobot { $0.steer(motion) } }
+        // What one client sets, the service tells all of them.
+        relay(Robot.speed, of: service) { speed in drive.withRobot { $0.speed = speed } }
+        relay(Robot.emergencyStop, of: service) { isStopped in drive.withRobot { $0.isStopped = isStopped } }
+        relay(Robot.arm, of: service)
+        relay(Robot.lights, of: service)
+        relay(Robot.name, of: service)
+
+        var logger = Logger(label: "RobotServer", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = .error
+        let group = ServiceGroup(
+            services: [service, drive], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        try await group.run()
+    }
+
+    private func relay<Value>(
+        _ element: Element<Value>, of service: ElementalService,
+        perform change: @escaping @Sendable (Value) -> Void = { _ in }
+    ) {
+        service.onValue(of: element) { [weak service] value, device in
+            say("\(element.name.lowercased()): \(value.elementValue) from \(device)")
+            change(value)
+            _ = try? service?.send(value, to: element)
+        }
+    }
+}
+
+/// Prints a line at once, also into a pipe.
+private func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}

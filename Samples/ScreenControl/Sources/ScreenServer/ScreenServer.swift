@@ -1,0 +1,80 @@
+import ArgumentParser
+import Elemental
+import Foundation
+import Logging
+import ScreenElements
+import ServiceLifecycle
+
+@main
+struct ScreenServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ScreenServer",
+        abstract: "Lets clients set the brightness and the backlight of this machine's screen.",
+        discussion: "Without a backlight that it may change it prints what comes and changes nothing.")
+
+    @Option(help: "The name that people see. (default: the host's name)")
+    var name: String?
+
+    @Option(help: "The TCP and UDP port; 0 lets the system choose.")
+    var port = 0
+
+    func run() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.port = port
+        let service = ElementalService(
+            Screen.service, displayName: name, elements: Screen.all, configuration: configuration)
+        let backlight = findBacklight()
+        // A client that connects is told these, so that its sliders are right at once.
+        try service.send(backlight?.brightness ?? 1, to: Screen.brightness)
+        try service.send(backlight?.isOn == false ? 0 : 1, to: Screen.backlight)
+        service.onEvent { event in
+            switch event {
+            case .listening(let port): say("listening on port \(port)")
+            case .published(let name): say("published as '\(name)'")
+            case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
+            case .deviceConnected(let device): say("connected: \(device)")
+            case .deviceDisconnected(let device, let reason): say("disconnected: \(device), \(reason)")
+            case .stopped: say("stopped")
+            }
+        }
+        // A write to /sys takes microseconds; what took longer would not belong on the event loop.
+        service.onValue(of: Screen.brightness) { [weak service] value, device in
+            say("brightness \(value) from \(device)")
+            apply { try backlight?.set(brightness: value) }
+            apply { _ = try service?.send(value, to: Screen.brightness) }
+        }
+        service.onValue(of: Screen.backlight) { [weak service] value, device in
+            say("backlight \(value > 0 ? "on" : "off") from \(device)")
+            apply { try backlight?.set(isOn: value > 0) }
+            apply { _ = try service?.send(value, to: Screen.backlight) }
+        }
+        var logger = Logger(label: "ScreenServer", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = .error
+        try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger).run()
+    }
+
+    private func findBacklight() -> Backlight? {
+        do {
+            let backlight = try Backlight.first()
+            say("controls the backlight '\(backlight.name)'")
+            return backlight
+        } catch {
+            say("no real screen is controlled, what comes is only printed: \(error)")
+            return nil
+        }
+    }
+}
+
+private func apply(_ change: () throws -> Void) {
+    do {
+        try change()
+    } catch {
+        say("failed: \(error)")
+    }
+}
+
+/// Prints a line at once, also into a pipe.
+private func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}

@@ -1,0 +1,47 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file that the kernel makes up when it is read, as those of `/proc` and `/sys` are.
+public enum SmallFile {
+    /// The file's text.
+    ///
+    /// - Throws: ``ReadingError`` with the system's reason, or if the file is longer than a megabyte.
+    public static func text(_ path: String) throws(ReadingError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ReadingError(path, reason(errno)) }
+        defer { _ = close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { break }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw ReadingError(path, reason(errno))
+            }
+            bytes += buffer[..<count]
+            guard bytes.count <= 1 << 20 else { throw ReadingError(path, "longer than a megabyte") }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// A reading that could not be had.
+public struct ReadingError: Error, CustomStringConvertible {
+    public let path: String
+    public let reason: String
+
+    public init(_ path: String, _ reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String { "cannot read \(path): \(reason)" }
+}
