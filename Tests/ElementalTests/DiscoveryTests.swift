@@ -1,5 +1,6 @@
 import Elemental
 import Foundation
+import TestSupport
 import Testing
 
 /// Publishing and browsing through the Zeroconf daemon that the run was given (`Samples/private-avahi -- swift test`).

@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 
 /// What goes wrong, and what the user is told.

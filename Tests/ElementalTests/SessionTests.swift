@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 
 /// A service and a client of ours, over real sockets.
