@@ -79,6 +79,21 @@ struct SessionTests {
         }
     }
 
+    @Test("one socket for both families: TCP and UDP both ways", arguments: ["127.0.0.1", "::1"])
+    func bothFamilies(_ host: String) async throws {
+        try await withService(Lamp.all, { $0.address = nil }) { service, port in
+            service.onValue(of: Lamp.motion) { value, device in try? device.send(value, to: Lamp.motion) }
+            var options = ConnectOptions()
+            options.expectsHello = true
+            let device = try await ElementalDevice.connect(
+                host: host, port: port, as: "tester", elements: Lamp.all, options: options)
+            try device.send([1, 2, 3], to: Lamp.motion)
+            try await eventually { device.value(of: Lamp.motion) == [1, 2, 3] }
+            #expect(service.devices.first?.description.contains(host) == true)
+            await device.close()
+        }
+    }
+
     @Test
     func emptyValuesTravelBetweenOurOwn() async throws {
         try await withPair { service, device in
