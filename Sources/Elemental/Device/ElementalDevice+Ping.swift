@@ -27,10 +27,11 @@ extension ElementalDevice {
         do {
             let end = try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
+                    pings.wait(for: token, continuation)
                     let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { [pings] in
                         pings.fail(token, ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
                     }
-                    pings.wait(for: token, continuation, deadline: deadline)
+                    pings.set(deadline, for: token)
                     do {
                         try sendPing(bytes, over: transport)
                     } catch {

@@ -4,7 +4,7 @@ import NIOCore
 final class Latch: Sendable {
     private struct State {
         var isOpen = false
-        var waiting: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: Scheduled<Void>)] = [:]
+        var waiting: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: Scheduled<Void>?)] = [:]
         var last: UInt64 = 0
     }
 
@@ -18,7 +18,7 @@ final class Latch: Sendable {
             return Array(state.waiting.values)
         }
         for entry in waiting {
-            entry.deadline.cancel()
+            entry.deadline?.cancel()
             entry.continuation.resume(returning: true)
         }
     }
@@ -33,16 +33,20 @@ final class Latch: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { self.giveUp(token) }
                 let answer: Bool? = state.withLock { state in
                     if state.isOpen { return true }
                     if Task.isCancelled { return false }
-                    state.waiting[token] = (continuation, deadline)
+                    state.waiting[token] = (continuation, nil)
                     return nil
                 }
-                guard let answer else { return }
-                deadline.cancel()
-                continuation.resume(returning: answer)
+                if let answer { return continuation.resume(returning: answer) }
+                // Only now: a short time may be over before this thread goes on.
+                let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { self.giveUp(token) }
+                let isWaiting = state.withLock { state in
+                    state.waiting[token]?.deadline = deadline
+                    return state.waiting[token] != nil
+                }
+                if !isWaiting { deadline.cancel() }
             }
         } onCancel: {
             giveUp(token)
@@ -51,7 +55,7 @@ final class Latch: Sendable {
 
     private func giveUp(_ token: UInt64) {
         guard let entry = state.withLock({ $0.waiting.removeValue(forKey: token) }) else { return }
-        entry.deadline.cancel()
+        entry.deadline?.cancel()
         entry.continuation.resume(returning: false)
     }
 }

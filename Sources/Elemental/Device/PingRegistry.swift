@@ -6,7 +6,7 @@ final class PingRegistry: Sendable {
     typealias Continuation = CheckedContinuation<ContinuousClock.Instant, any Error>
 
     private struct State {
-        var waiting: [UInt64: (continuation: Continuation, deadline: Scheduled<Void>)] = [:]
+        var waiting: [UInt64: (continuation: Continuation, deadline: Scheduled<Void>?)] = [:]
         var last: UInt64 = 0
     }
 
@@ -20,8 +20,17 @@ final class PingRegistry: Sendable {
         }
     }
 
-    func wait(for token: UInt64, _ continuation: Continuation, deadline: Scheduled<Void>) {
-        state.withLock { $0.waiting[token] = (continuation, deadline) }
+    func wait(for token: UInt64, _ continuation: Continuation) {
+        state.withLock { $0.waiting[token] = (continuation, nil) }
+    }
+
+    /// The timer that ends the wait; it is cancelled with it.
+    func set(_ deadline: Scheduled<Void>, for token: UInt64) {
+        let isWaiting = state.withLock { state in
+            state.waiting[token]?.deadline = deadline
+            return state.waiting[token] != nil
+        }
+        if !isWaiting { deadline.cancel() }
     }
 
     /// The pong's first 8 bytes are the number.
@@ -41,7 +50,7 @@ final class PingRegistry: Sendable {
 
     private func take(_ token: UInt64) -> Continuation? {
         guard let entry = state.withLock({ $0.waiting.removeValue(forKey: token) }) else { return nil }
-        entry.deadline.cancel()
+        entry.deadline?.cancel()
         return entry.continuation
     }
 }
