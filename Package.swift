@@ -61,12 +61,13 @@ let package = Package(
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
-        .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "WireVectors"]),
+        .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"]),
         .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
             name: "ElementalTests",
             dependencies: [
-                "Elemental", "WireVectors", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                "Elemental", "TestSupport", "WireVectors",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ]
         ),
         .testTarget(name: "CommandLineTests", dependencies: ["ElementalCLI", "TestSupport", "WireVectors"]),

@@ -1,7 +1,7 @@
 /// An error of the framework: a kind to act on, a message for a person, and what caused it.
 public struct ElementalError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
-    public struct Code: Sendable, Hashable {
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
             case notConnected, queueFull, outOfRange, notAllowed, datagramTooLarge, udpUnavailable, emptyValue
             case unknownElement, wrongType, catalogueMismatch, catalogueUnavailable, invalidValue
@@ -10,6 +10,9 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
             case serviceNotFound, discoveryFailed
         }
         let value: Value
+
+        /// The kind as one word, such as `notConnected`.
+        public var description: String { "\(value)" }
 
         /// The device is not connected (any more).
         public static let notConnected = Code(value: .notConnected)

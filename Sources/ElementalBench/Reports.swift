@@ -12,7 +12,7 @@ struct Reports: Sendable {
         let (arrivals, arrival) = AsyncStream.makeStream(of: SinkReport?.self)
         self.arrivals = arrivals
         self.arrival = arrival
-        registration = device.onValue(of: BenchElements.report) { arrival.yield($0.value) }
+        registration = device.onValue(of: BenchElements.report) { arrival.yield($0) }
         device.onDisconnect { _, _ in arrival.finish() }
     }
 
@@ -22,13 +22,14 @@ struct Reports: Sendable {
         // What is queued before it takes its time: the limit counts from when the queue is empty.
         while device.statistics.messagesUnsent > 0 {
             try await device.waitForRoom()
-            do { try await Task.sleep(for: .milliseconds(1)) } catch {
+            await Delay.wait(.milliseconds(1))
+            if Task.isCancelled {
                 throw ElementalError(.cancelled, "the run was cancelled")
             }
         }
         let deadline = Task { [arrival] in
-            try await Task.sleep(for: timeout)
-            arrival.yield(nil)
+            await Delay.wait(timeout)
+            if !Task.isCancelled { arrival.yield(nil) }
         }
         defer { deadline.cancel() }
         for await report in arrivals {

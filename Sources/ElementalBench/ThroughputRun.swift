@@ -35,7 +35,8 @@ public struct ThroughputRun: Sendable {
         guard device.knownElements.elements == BenchElements.all.elements else {
             throw ElementalError(
                 .unknownElement,
-                "\(device.name) is no bench service, which throughput needs; start one there with: elemental bench serve")
+                "\(device.name) is no bench service, which throughput needs; start one there with: elemental bench serve"
+            )
         }
         let reports = Reports(device)
         defer { reports.end() }
@@ -48,7 +49,7 @@ public struct ThroughputRun: Sendable {
         if transport == .udp {
             var quietSince = ContinuousClock.now
             while report.messages < count, ContinuousClock.now - quietSince < Self.quietTime {
-                try? await Task.sleep(for: .milliseconds(20))
+                await Delay.wait(.milliseconds(20))
                 let next = try await reports.ask(run, timeout)
                 if next.messages > report.messages { quietSince = .now }
                 report = next
@@ -75,6 +76,6 @@ public struct ThroughputRun: Sendable {
     /// Waiting for less than a timer can tell would only slow down: those messages go together.
     private func wait(until due: ContinuousClock.Instant) async {
         guard due - .now > .milliseconds(1) else { return }
-        try? await Task.sleep(until: due, tolerance: .zero)
+        await Delay.wait(due - .now)
     }
 }

@@ -18,7 +18,7 @@ struct ElementalCommand: AsyncParsableCommand {
             A service publishes typed elements: a lamp's brightness, a robot's speed. Clients find it, read its elements \
             and set them. Two terminals show it all:
 
-              $ elemental publish robot --name Rover --element 1:Speed:float=0 --element 2:Camera:bool=off
+              $ elemental publish robot --element 1:Speed:float=0 --element 2:Camera:bool
               $ elemental browse
               $ elemental describe robot
               $ elemental set robot Speed=0.5 Camera=on
@@ -34,6 +34,7 @@ struct ElementalCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
+        StandardDescriptors.open()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -66,6 +67,7 @@ extension ReportingCommand {
         let console = Console(json: output.json)
         do {
             try await perform(console)
+            if let failure = console.failure { throw failure }
         } catch let error as ValidationError {
             throw error
         } catch {

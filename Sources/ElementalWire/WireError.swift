@@ -1,9 +1,12 @@
 /// What is wrong with a definition, a text or bytes of the wire.
 public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
-    public struct Code: Sendable, Hashable {
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value { case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge }
         let value: Value
+
+        /// The kind as one word, such as `invalidText`.
+        public var description: String { "\(value)" }
 
         /// An element's identifier, name, range or step is not allowed.
         public static let invalidDefinition = Code(value: .invalidDefinition)

@@ -1,5 +1,6 @@
 import Elemental
 import Foundation
+import TestSupport
 import Testing
 
 /// Publishing and browsing through the Zeroconf daemon that the run was given (`Samples/private-avahi -- swift test`).
@@ -79,6 +80,26 @@ struct DiscoveryTests {
                 }
                 #expect(missing.isEmpty)
             }
+        }
+    }
+
+    @Test
+    func whatBrowsersShowCanBeChanged() async throws {
+        try await withPublished("test_txt", "Changing", txt: ["state": "off"]) { service, _ in
+            var seen: [[String: String]] = []
+            for await event in try ElementalBrowser("test_txt").events() {
+                switch event {
+                case .found(let found):
+                    seen.append(found.txt)
+                    try service.update(txt: ["state": "on"])
+                case .updated(let found): seen.append(found.txt)
+                default: continue
+                }
+                if seen.last == ["state": "on"] { break }
+            }
+            #expect(seen.first == ["state": "off"])
+            let long = String(repeating: "x", count: 300)
+            #expect(throws: ElementalError.self) { try service.update(txt: ["state": long]) }
         }
     }
 

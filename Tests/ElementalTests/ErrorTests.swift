@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 
 /// What goes wrong, and what the user is told.
@@ -110,7 +111,6 @@ struct ErrorTests {
     @Test
     func connectingToNothing() async throws {
         let (listener, port) = try RawSocket.listen()
-        withExtendedLifetime(listener) {}
         let free = try RawSocket.datagram().localPort()
         let refused = await #expect(throws: ElementalError.self) { _ = try await connect(free) }
         #expect(refused?.code == .connectionFailed)
@@ -128,6 +128,7 @@ struct ErrorTests {
             _ = try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: options)
         }
         #expect(silent?.code == .timedOut)
+        withExtendedLifetime(listener) {}
     }
 
     @Test

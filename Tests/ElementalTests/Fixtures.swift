@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 import WireVectors
 
@@ -100,7 +101,8 @@ func eventually(
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
         if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(2))
+        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
+        try await Task.sleep(for: .milliseconds(2), clock: .suspending)
     }
     Issue.record("did not come about within 20 s: \(what())", sourceLocation: sourceLocation)
     throw RawSocket.Failure(text: "timed out waiting for \(what())")

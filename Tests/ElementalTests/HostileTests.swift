@@ -1,5 +1,6 @@
 import Elemental
 import Foundation
+import TestSupport
 import Testing
 
 /// Peers that break the rules. Each leaves the service serving the others.
@@ -85,7 +86,7 @@ struct HostileTests {
     func randomBytesEndOnlyTheirOwnConnection() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("random bytes to a service: seed \(seed)")
-        var random = SystemRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         try await withHostile { service, port, _ in
             for _ in 0..<50 {
                 let socket = try RawSocket.connect(to: port)
@@ -178,18 +179,5 @@ struct HostileTests {
             }
             await device.close()
         }
-    }
-}
-
-/// SplitMix64, as in the tests of the wire.
-struct SystemRandom: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

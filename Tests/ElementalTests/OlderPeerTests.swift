@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 import WireVectors
 

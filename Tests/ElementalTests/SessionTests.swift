@@ -1,4 +1,5 @@
 import Elemental
+import TestSupport
 import Testing
 
 /// A service and a client of ours, over real sockets.
@@ -62,6 +63,35 @@ struct SessionTests {
 
     private func connectOlder(_ port: Int) async throws -> ElementalDevice {
         try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all)
+    }
+
+    @Test(arguments: [1, 1_394, 1_395, 2_043, 9_000, 65_501])
+    func aDatagramOfAnySizeArrivesWhole(_ size: Int) async throws {
+        let picture = Element<Data>(9, "Picture", transport: .udp)
+        try await withPair([picture], client: [picture]) { service, device in
+            service.onValue(of: picture) { value, device in try? device.send(value, to: picture) }
+            let answers = Gathered<Data>()
+            device.onValue(of: picture) { answers.add($0) }
+            let sent = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 * 7) })
+            try device.send(sent, to: picture)
+            try await answers.wait(for: 1)
+            #expect(answers.all == [sent])
+        }
+    }
+
+    @Test("one socket for both families: TCP and UDP both ways", arguments: ["127.0.0.1", "::1"])
+    func bothFamilies(_ host: String) async throws {
+        try await withService(Lamp.all, { $0.address = nil }) { service, port in
+            service.onValue(of: Lamp.motion) { value, device in try? device.send(value, to: Lamp.motion) }
+            var options = ConnectOptions()
+            options.expectsHello = true
+            let device = try await ElementalDevice.connect(
+                host: host, port: port, as: "tester", elements: Lamp.all, options: options)
+            try device.send([1, 2, 3], to: Lamp.motion)
+            try await eventually { device.value(of: Lamp.motion) == [1, 2, 3] }
+            #expect(service.devices.first?.description.contains(host) == true)
+            await device.close()
+        }
     }
 
     @Test
@@ -211,10 +241,13 @@ struct SessionTests {
         let pose = Element<JSON<Pose>>(9, "Pose")
         try await withPair([pose], client: [pose]) { service, device in
             let poses = Gathered<Pose>()
-            service.onValue(of: pose) { value, _ in poses.add(value.value) }
+            service.onValue(of: pose) { value, _ in poses.add(value) }
             try device.send(Pose(x: 1, y: 2), to: pose)
             try await poses.wait(for: 1)
             #expect(poses.all == [Pose(x: 1, y: 2)])
+            #expect(service.devices.first?.value(of: pose) == Pose(x: 1, y: 2))
+            try service.send(Pose(x: 3, y: 4), to: pose)
+            try await eventually { device.value(of: pose) == Pose(x: 3, y: 4) }
         }
     }
 

@@ -245,8 +245,8 @@ public final class ChildProcess: Sendable {
 
     // MARK: - Reading
 
-    /// Reads on a thread of its own. A Dispatch read source would do with fewer, but libdispatch on Linux (Swift 6.3.1)
-    /// crashes in `_dispatch_event_loop_drain` when pipes hang up while their sources are being cancelled.
+    /// Reads on a thread of its own. With Dispatch read sources, fewer threads would do, but libdispatch on Linux (Swift
+    /// 6.3.1) crashed in `_dispatch_event_loop_drain` again and again while children ended.
     private func read(_ descriptor: Int32, into stream: Stream) {
         Thread.detachNewThread { [weak self] in
             var buffer = [UInt8](repeating: 0, count: 65536)

@@ -153,7 +153,7 @@ public final class PrivateAvahi: Sendable {
             guard process.isRunning, ContinuousClock.now < deadline else {
                 throw TestSupportError("\(what) did not come\n\(process.transcript)")
             }
-            try await Task.sleep(for: .milliseconds(30))
+            try await Task.sleep(for: .milliseconds(30), clock: .suspending)
         }
     }
 

@@ -97,7 +97,7 @@ struct InProcessTests {
                 return (error as? ZeroconfError)?.code ?? .system
             }
         }
-        try await Task.sleep(for: .milliseconds(200))
+        try await Task.sleep(for: .milliseconds(200), clock: .suspending)
         let start = ContinuousClock.now
         task.cancel()
         #expect(await task.value == .cancelled)
@@ -143,7 +143,7 @@ private struct Watch<Event: Sendable> {
                 return .some(.none)
             }
             group.addTask {
-                try? await Task.sleep(for: .seconds(30))
+                try? await Task.sleep(for: .seconds(30), clock: .suspending)
                 return nil
             }
             let value = await group.next() ?? nil

@@ -9,7 +9,7 @@ struct ServiceSearch: Sendable {
             let notes = Notes()
             group.addTask { await look(events, notes) }
             group.addTask {
-                try? await Task.sleep(for: timeout)
+                await Delay.wait(timeout)
                 return nil
             }
             let first = await group.next() ?? nil

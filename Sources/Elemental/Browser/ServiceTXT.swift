@@ -20,7 +20,7 @@ enum ServiceTXT {
             record[Self.service] = service.name
             record[instance] = instanceName
         }
-        for (key, value) in service.configuration.txt.sorted(by: { $0.key < $1.key }) { record[key] = value }
+        for (key, value) in service.txt.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { record[key] = value }
         return record
     }
 

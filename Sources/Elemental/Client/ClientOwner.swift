@@ -27,7 +27,7 @@ final class ClientOwner: SessionOwner {
             return greet(session, udpPort: 0)
         }
         let handler = NIOLoopBound(session, eventLoop: context.eventLoop)
-        DatagramBootstrap(group: context.eventLoop)
+        DatagramBootstrap.elemental(on: context.eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: handler.value))

@@ -14,14 +14,6 @@ extension ElementalDevice {
         try enqueue(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
     }
 
-    /// Sends a `Codable` value as JSON.
-    ///
-    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if the
-    ///   value cannot be encoded.
-    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) {
-        try send(Self.json(value, element.definition), to: element)
-    }
-
     /// Sends a value whose type is known at run time only.
     ///
     /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/wrongType`` if the
@@ -117,15 +109,6 @@ extension ElementalDevice {
         }
         if let range = element.range, let number = value.numericValue, !range.contains(number) {
             throw outOfRange(value, element)
-        }
-    }
-
-    static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value> {
-        do {
-            return try JSON(value)
-        } catch {
-            throw ElementalError(
-                .invalidValue, "the value for '\(element.name)' cannot be encoded as JSON", cause: error)
         }
     }
 

@@ -40,15 +40,6 @@ extension ElementalService {
         return try broadcast(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
     }
 
-    /// Sets a `Codable` element's value and sends it as JSON to every device.
-    ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: as the other form does, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
-    @discardableResult
-    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
-        try send(ElementalDevice.json(value, element.definition), to: element)
-    }
-
     /// Sets the value of an element known at run time and sends it to every device.
     ///
     /// - Returns: the devices that the value could not be sent to, with the reason of each.

@@ -25,12 +25,14 @@ public final class ElementalService: Sendable {
         let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
         let devices = Locked<[ObjectIdentifier: ElementalDevice]>([:])
         let current = Locked(LastValues())
+        let txt: Locked<[String: String]>
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
             self.displayName = displayName
             self.configuration = configuration
             table = ElementTable(elements)
+            txt = Locked(configuration.txt)
         }
     }
 
@@ -84,6 +86,24 @@ public final class ElementalService: Sendable {
     /// the event loop and must not block.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
+    }
+
+    /// Changes what browsers show of the service before they connect, running or not.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if it does not fit a TXT record; the
+    ///   service keeps what it had.
+    public func update(txt: [String: String]) throws(ElementalError) {
+        let before = shared.txt.withLock { current in
+            defer { current = txt }
+            return current
+        }
+        guard case .running(_, let publication?) = state.withLock({ $0 }) else { return }
+        do {
+            try publication.updateTXT()
+        } catch {
+            shared.txt.withLock { $0 = before }
+            throw error
+        }
     }
 
     /// Listens and begins to publish; returns when the service accepts connections.

@@ -70,7 +70,7 @@ struct Listener: Sendable {
         _ tcp: any Channel, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
         guard let address = tcp.localAddress else { throw ChannelError.unknownLocalAddress }
-        return try await DatagramBootstrap(group: eventLoop)
+        return try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))

@@ -8,6 +8,7 @@ final class Publication: Sendable {
     private let port: Int
     private let own: ServicePublisher
     private let common = Locked<ServicePublisher?>(nil)
+    private let publishedName = Locked<String?>(nil)
     private let watching = Locked<Task<Void, Never>?>(nil)
 
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
@@ -36,6 +37,19 @@ final class Publication: Sendable {
         own.start()
     }
 
+    /// Tells the network the service's TXT entries as they are now.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue``; both listings stay as they are.
+    func updateTXT() throws(ElementalError) {
+        do {
+            try own.update(txt: ServiceTXT.record(service, instanceName: nil))
+            let name = publishedName.withLock { $0 }
+            if let name { try common.withLock({ $0 })?.update(txt: ServiceTXT.record(service, instanceName: name)) }
+        } catch {
+            throw ElementalError(.invalidValue, "the TXT record cannot be published: \(error.message)")
+        }
+    }
+
     /// Withdraws both listings and waits until they are.
     func stop() async {
         let common = common.withLock { $0.take() }
@@ -59,6 +73,7 @@ final class Publication: Sendable {
     /// The common listing bears the name that the own one got. It is an addition: if it fails, the service is still
     /// found by its own type, and the publisher goes on trying.
     private func publishCommon(_ name: String) {
+        publishedName.withLock { $0 = name }
         do {
             let txt = ServiceTXT.record(service, instanceName: name)
             let current = common.withLock { $0 }

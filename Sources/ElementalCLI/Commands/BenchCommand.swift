@@ -32,13 +32,13 @@ struct BenchOptions: ParsableArguments {
     @Option(help: "The way that the messages travel, tcp or udp.")
     var transport = Transport.tcp
 
-    @Option(help: "How many messages are sent.")
+    @Option(help: "How many messages are sent (default: 10000 round trips, 200000 for throughput).")
     var count: Int?
 
     @Option(help: ArgumentHelp("Messages a second; 0 for as many as possible.", valueName: "hz"))
     var rate = 0.0
 
-    @Option(help: "The bytes of a message's value.")
+    @Option(help: "The bytes of a message's value (default: 8 for round trips, 64 for throughput).")
     var size: Int?
 
     @Option(help: ArgumentHelp("What this client calls itself (default: elemental@HOST).", valueName: "name"))

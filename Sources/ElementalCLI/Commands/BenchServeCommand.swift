@@ -42,7 +42,7 @@ struct BenchServeCommand: ReportingCommand {
         try await ServiceHost(service, console, passesValuesOn: false, showsValues: false).run {
             guard isResponder else { return try await Interruption.forever() }
             let input = InputLines()
-            while await input.next() != nil {}
+            while try await input.next() != nil {}
         }
     }
 }

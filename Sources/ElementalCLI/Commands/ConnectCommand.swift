@@ -13,7 +13,7 @@ struct ConnectCommand: ReportingCommand {
               $ elemental connect robot
               $ printf 'set Speed=0.5\\nget Speed\\n' | elemental connect robot
 
-            \(SessionLine.helpText)
+            \(SessionLine.helpText.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n"))
             """)
 
     @OptionGroup var client: ClientOptions

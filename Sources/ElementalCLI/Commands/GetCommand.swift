@@ -24,7 +24,9 @@ struct GetCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let client = try await Client.open(client.target, as: client.clientName, output, elements: element.catalogue) { arrival.yield() }
+        let client = try await Client.open(client.target, as: client.clientName, output, elements: element.catalogue) {
+            arrival.yield()
+        }
         client.device.onDisconnect { _, _ in arrival.finish() }
         do {
             try await client.printValues(names, arrivals, timeout: output.limit, console)

@@ -17,7 +17,7 @@ struct PublishCommand: ReportingCommand {
             in datagrams; latest keeps only the newest unsent value; ro, wo: clients only read, only write it. INITIAL \
             is its first value; @FILE there reads a string or data from a file.
 
-              $ elemental publish robot --name Rover --element 1:Speed:float=0 --element '2:Left arm:float3:udp'
+              $ elemental publish robot --element 1:Speed:float=0 --element 2:Arm:float3:udp
               $ while sleep 1; do echo "Load=$(cut -d' ' -f1 /proc/loadavg)"; done |
                     elemental publish machine --element 1:Load:double:ro
               $ elemental publish lamp --element 1:Light:bool=off --stay < /dev/null &
@@ -92,20 +92,19 @@ struct PublishCommand: ReportingCommand {
         let host = ServiceHost(service, console, passesValuesOn: true)
         try await host.run {
             let input = InputLines()
-            while let line = await input.next() { set(line, service, console) }
+            var backlog = Backlog()
+            while let line = try await input.next() { set(line, service, &backlog, console) }
             if stay { try await Interruption.forever() }
         }
     }
 
     /// Takes a line of input. A bad one is told and is no reason to end.
-    private func set(_ line: String, _ service: ElementalService, _ console: Console) {
+    private func set(_ line: String, _ service: ElementalService, _ backlog: inout Backlog, _ console: Console) {
         guard !line.allSatisfy(\.isWhitespace) else { return }
         do {
             let assignment = try Assignment(
                 parsing: line, among: service.elements, of: "service '\(service.service)'", readsFiles: false)
-            for failure in try service.send(assignment.value, to: assignment.element) {
-                console.talk("\(assignment.element.name) not sent to \(failure.device): \(failure.error)")
-            }
+            backlog.report(try service.send(assignment.value, to: assignment.element), console)
         } catch {
             console.talk("ignored: \(CommandFailure(error).description)")
         }

@@ -39,7 +39,8 @@ struct WatchCommand: ReportingCommand {
         let count = count
         let time = time?.duration
         try await Interruption.run(console) { [client, output, names] in
-            let client = try await Client.open(client.target, as: client.clientName, output, elements: catalogue, wantsValues: true)
+            let client = try await Client.open(
+                client.target, as: client.clientName, output, elements: catalogue, wantsValues: true)
             console.emit(.joined(device: client.device.name, address: client.device.addressText))
             do {
                 let wanted = try client.readable(names)

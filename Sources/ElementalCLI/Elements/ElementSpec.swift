@@ -37,8 +37,16 @@ struct ElementSpec: Sendable {
             throw problem(error.message)
         }
         initial = sides.count == 2 ? String(sides[1]) : nil
-        if initial != nil, !definition.access.contains(.read) {
-            throw problem("a write-only element has no value to begin with; leave out '=\(initial ?? "")'")
+        guard let initial else { return }
+        guard definition.access.contains(.read) else {
+            throw problem("a write-only element has no value to begin with; leave out '=\(initial)'")
+        }
+        // A file is read when the service starts.
+        if initial.hasPrefix("@"), type == .string || type == .data { return }
+        do {
+            _ = try ElementValue(text: initial, type: type)
+        } catch {
+            throw problem("INITIAL: \(error.message)")
         }
     }
 

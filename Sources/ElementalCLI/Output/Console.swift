@@ -18,6 +18,7 @@ final class Console: Sendable {
     private struct State {
         var prompt: String?
         var isBroken = false
+        var failure: CommandFailure?
         var onBroken: [@Sendable () -> Void] = []
     }
 
@@ -62,6 +63,13 @@ final class Console: Sendable {
     /// The line at the prompt has been typed.
     func hidePrompt() { state.withLock { $0.prompt = nil } }
 
+    /// Nothing will be typed at the prompt any more.
+    func endPrompt() {
+        state.withLock { state in
+            if state.prompt.take() != nil { _ = Self.write("\n", to: STDOUT_FILENO) }
+        }
+    }
+
     /// Calls `handler` once when the reader of standard output is gone, at once if it is.
     func onBrokenPipe(_ handler: @escaping @Sendable () -> Void) {
         let isBroken = state.withLock { state in
@@ -70,6 +78,9 @@ final class Console: Sendable {
         }
         if isBroken { handler() }
     }
+
+    /// Why standard output cannot be written; `nil` also if its reader is just gone.
+    var failure: CommandFailure? { state.withLock { $0.failure } }
 
     private func write(_ line: String) {
         let handlers = state.withLock { state -> [@Sendable () -> Void] in
@@ -82,6 +93,10 @@ final class Console: Sendable {
                 }
             if isWritten { return [] }
             state.isBroken = true
+            if errno != EPIPE {
+                state.failure = CommandFailure(
+                    "failed", "standard output cannot be written: \(String(cString: strerror(errno)))")
+            }
             defer { state.onBroken.removeAll() }
             return state.onBroken
         }

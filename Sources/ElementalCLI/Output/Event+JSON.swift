@@ -56,7 +56,7 @@ extension Event {
 
     private static func members(_ service: DiscoveredService) -> Members {
         [
-            ("service", .string(service.service)), ("name", .string(service.name)), ("host", .string(service.host)),
+            ("service", .string(service.service)), ("name", .string(service.name)), ("host", .string(service.hostName)),
             ("port", .integer(service.port)), ("addresses", .array(service.addresses.map { .string($0) })),
             ("txt", .object(service.txt.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
         ]

@@ -32,9 +32,8 @@ extension Event {
 
     /// `SERVICE/NAME  HOST:PORT  ADDRESSES  KEY=VALUE…`
     private static func line(_ service: DiscoveredService) -> String {
-        let host = service.host.hasSuffix(".") ? String(service.host.dropLast()) : service.host
         let parts =
-            ["\(service.service)/\(service.name)".padded(to: 28), "\(host):\(service.port)".padded(to: 22)]
+            ["\(service.service)/\(service.name)".padded(to: 28), "\(service.hostName):\(service.port)".padded(to: 22)]
             + [service.addresses.joined(separator: " ").padded(to: 15)]
             + service.txt.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
@@ -56,6 +55,11 @@ extension Event {
         for (name, count, meaning) in troubles where count > 0 { rows.append((name, "\(count) \(meaning)")) }
         return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
     }
+}
+
+extension DiscoveredService {
+    /// The host's name without the dot at its end, as people type it.
+    var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }
 
 extension String {

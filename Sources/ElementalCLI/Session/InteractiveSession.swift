@@ -34,6 +34,7 @@ struct InteractiveSession: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if the connection ends and nobody asked for it.
     func run() async throws {
+        defer { console.endPrompt() }
         let hasLost = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await printValues()
@@ -46,7 +47,7 @@ struct InteractiveSession: Sendable {
             defer { group.cancelAll() }
             return try await group.next() ?? false
         }
-        console.hidePrompt()
+        console.endPrompt()
         guard hasLost, !Task.isCancelled else { return }
         let reason = await client.device.waitUntilDisconnected()
         console.emit(.disconnected(device: client.device.name, reason))
@@ -64,7 +65,7 @@ struct InteractiveSession: Sendable {
         let input = InputLines()
         while true {
             if let prompt { console.show(prompt: prompt) }
-            guard let line = await input.next() else { return }
+            guard let line = try await input.next() else { return }
             console.hidePrompt()
             do {
                 guard let line = try SessionLine(parsing: line) else { continue }

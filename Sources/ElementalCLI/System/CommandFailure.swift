@@ -16,18 +16,12 @@ struct CommandFailure: Error, CustomStringConvertible {
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
-        case let error as ElementalError: self.init(Self.word(error.code), error.description)
-        case let error as WireError: self.init(Self.word(error.code), error.message)
-        case let error as ZeroconfError: self.init(Self.word(error.code), error.message)
+        case let error as ElementalError: self.init(error.code.description, error.description)
+        case let error as WireError: self.init(error.code.description, error.message)
+        case let error as ZeroconfError: self.init(error.code.description, error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
         default: self.init("failed", "\(error)")
         }
-    }
-
-    /// The code's one word, the last of its description.
-    private static func word(_ code: some Sendable) -> String {
-        let words = "\(code)".split { !$0.isLetter && !$0.isNumber }
-        return words.last.map { String($0) } ?? "failed"
     }
 
     /// Whether it only says that the command was told to end.

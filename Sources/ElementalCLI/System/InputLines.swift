@@ -13,10 +13,14 @@ import Darwin
 ///
 /// Nothing is read ahead but what comes with a line, so that a fast writer waits for a slow reader.
 final class InputLines: Sendable {
+    /// Longer than the longest value in hexadecimal digits.
+    private static let maximumByteCount = 130 * 1024 * 1024
+
     fileprivate struct State {
         var lines: [String] = []
         var rest: [UInt8] = []
         var isAtEnd = false
+        var isTooLong = false
         var isReading = false
         var waiting: CheckedContinuation<String?, Never>?
     }
@@ -25,7 +29,17 @@ final class InputLines: Sendable {
     private let queue = DispatchQueue(label: "elemental.input")
 
     /// The next line without its end; `nil` at the end of input or when the task is cancelled. One task may wait.
-    func next() async -> String? {
+    ///
+    /// - Throws: ``CommandFailure`` if a line does not end.
+    func next() async throws -> String? {
+        let line = await nextLine()
+        if line == nil, state.withLock({ $0.isTooLong }) {
+            throw CommandFailure("invalidText", "a line of input is longer than \(Self.maximumByteCount) bytes")
+        }
+        return line
+    }
+
+    private func nextLine() async -> String? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 var mustRead = false
@@ -52,6 +66,11 @@ final class InputLines: Sendable {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
             let answer: (CheckedContinuation<String?, Never>, String?)?? = state.withLock { state in
                 if count > 0 { state.take(buffer[..<count]) } else { state.takeEnd() }
+                if state.rest.count > Self.maximumByteCount {
+                    state.rest = []
+                    state.isTooLong = true
+                    state.isAtEnd = true
+                }
                 guard !state.lines.isEmpty || state.isAtEnd else { return nil }
                 state.isReading = false
                 guard let waiting = state.waiting.take() else { return .some(nil) }

@@ -1,3 +1,4 @@
+import Elemental
 import UnixSignals
 
 #if canImport(Glibc)
@@ -62,7 +63,7 @@ extension Interruption {
         guard let time else { return try await body() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await body() }
-            group.addTask { try? await Task.sleep(for: time) }
+            group.addTask { await Delay.wait(time) }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -33,7 +33,10 @@ struct Client: Sendable {
             if wantsValues { box.values.withLock { $0 = device.values() } }
             if let onValue { device.onAnyValue { _, _, _ in onValue() } }
         }
+        let start = ContinuousClock.now
         let device = try await connect(target, name, output, elements, connecting, configure)
+        output.logger.debug(
+            "connected", metadata: ["device": "\(device)", "milliseconds": "\((.now - start) / .milliseconds(1))"])
         do {
             if elements == nil { try await learn(device, output.limit) }
             if let reason = device.disconnectReason { throw ended(device, reason) }
@@ -41,6 +44,12 @@ struct Client: Sendable {
             await device.close()
             throw error
         }
+        output.logger.debug(
+            "elements known",
+            metadata: [
+                "count": "\((elements ?? device.knownElements).count)", "hello": "\(device.hello != nil)",
+                "milliseconds": "\((.now - start) / .milliseconds(1))",
+            ])
         return Client(
             device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 })
     }
@@ -51,6 +60,7 @@ struct Client: Sendable {
     ) async throws -> ElementalDevice {
         switch target {
         case .address(let host, let port):
+            let host = try await LocalHost.address(of: host, timeout: output.limit, logger: output.logger)
             let device = try await ElementalDevice.connect(
                 host: host, port: port, as: clientName, elements: elements, options: connecting,
                 configure: configure)

@@ -47,7 +47,7 @@ struct ServiceFinder: Sendable {
     }
 
     private static func tell(_ what: Input, after time: Duration, _ input: AsyncStream<Input>.Continuation) async {
-        try? await Task.sleep(for: time)
+        await Delay.wait(time)
         if !Task.isCancelled { input.yield(what) }
     }
 }

@@ -52,7 +52,15 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     func subscribe() -> AsyncStream<Machine.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Machine.Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
-        queue.async { self.add(continuation) }
+        let id = state.withLock { state in
+            state.lastConsumer += 1
+            return state.lastConsumer
+        }
+        // Set before the stream can end, for one that is set afterwards is never run.
+        continuation.onTermination = { _ in
+            self.queue.async { self.removeConsumer(id) }
+        }
+        queue.async { self.add(continuation, id) }
         return stream
     }
 
@@ -91,21 +99,15 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         }
     }
 
-    private func add(_ continuation: AsyncStream<Machine.Event>.Continuation) {
-        let added: (id: Int, replay: [Machine.Event], isFirst: Bool)? = state.withLock { state in
+    private func add(_ continuation: AsyncStream<Machine.Event>.Continuation, _ id: Int) {
+        let added: (replay: [Machine.Event], isFirst: Bool)? = state.withLock { state in
             guard !state.isStopped else { return nil }
-            state.lastConsumer += 1
-            let isFirst = state.consumers.isEmpty
-            state.consumers[state.lastConsumer] = continuation
-            return (state.lastConsumer, state.machine.replay(), isFirst)
+            state.consumers[id] = continuation
+            return (state.machine.replay(), state.consumers.count == 1)
         }
         guard let added else { return continuation.finish() }
         for event in added.replay {
             continuation.yield(event)
-        }
-        // Runs at once if the stream has already gone, and so never misses its end.
-        continuation.onTermination = { _ in
-            self.queue.async { self.removeConsumer(added.id) }
         }
         if added.isFirst && runsOnDemand {
             process(.start)

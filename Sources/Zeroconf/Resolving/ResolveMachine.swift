@@ -100,7 +100,8 @@ struct ResolveMachine: ServiceMachine {
         case .failed where location == nil:
             let timer = ids.timer()
             retryTimer = timer
-            return closeResolution() + [.startTimer(timer, Self.retryDelay)]
+            let entry = LogEntry.debug("nobody answers for \(instance); asking again in \(Self.retryDelay)")
+            return closeResolution() + [.startTimer(timer, Self.retryDelay), .log(entry)]
         case .failed:
             return closeResolution()
         case .openingFailed(let error):

@@ -27,7 +27,7 @@ struct RobotClient: AsyncParsableCommand {
         let report = Report()
         let robot = try await found.connect(as: "RobotClient", elements: Robot.all) { robot in
             // Before the first value is handed on, so that none is missed.
-            robot.onValue(of: Robot.pose) { report.add($0.value) }
+            robot.onValue(of: Robot.pose) { report.add($0) }
             robot.onValue(of: Robot.battery) { report.battery = $0 }
             robot.onValue(of: Robot.name) { print("the robot calls itself '\($0)'") }
             robot.onValue(of: Robot.emergencyStop) { if $0 { print("the robot is stopped") } }
@@ -61,7 +61,7 @@ struct RobotClient: AsyncParsableCommand {
 
     /// Drives the figure, and returns how many motions it sent.
     private func drive(_ robot: ElementalDevice, _ report: Report) async throws -> Int {
-        let start = ContinuousClock.now
+        let start = SuspendingClock.now
         let count = Int(seconds * 100)
         for number in 0..<count {
             if Task.isCancelled { return number }
@@ -72,7 +72,7 @@ struct RobotClient: AsyncParsableCommand {
             if number % 50 == 0 { report.printPose() }
             // From the start, so that small delays do not add up.
             try? await Task.sleep(
-                until: start + .milliseconds(10 * (number + 1)), tolerance: .zero, clock: .continuous)
+                until: start + .milliseconds(10 * (number + 1)), tolerance: .zero, clock: .suspending)
         }
         return count
     }

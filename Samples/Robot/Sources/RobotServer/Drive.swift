@@ -17,7 +17,7 @@ final class Drive: Service {
 
     func run() async throws {
         try await cancelWhenGracefulShutdown { [self] in
-            var next = ContinuousClock.now
+            var next = SuspendingClock.now
             var percent: Float?
             while !Task.isCancelled {
                 let (pose, battery) = robot.withLock { robot in
@@ -32,7 +32,7 @@ final class Drive: Service {
                     _ = try service.send(rounded, to: Robot.battery)
                 }
                 next = max(next + Self.period, .now)
-                try? await Task.sleep(until: next, tolerance: .zero, clock: .continuous)
+                try? await Task.sleep(until: next, tolerance: .zero, clock: .suspending)
             }
         }
     }

@@ -50,7 +50,7 @@ struct ScreenClient: AsyncParsableCommand {
             for step in 1...50 {
                 let part = Float(step) / 50
                 try screen.send(now + (fadeTo - now) * part, to: Screen.brightness)
-                try await Task.sleep(for: .milliseconds(20))
+                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
             }
             try await set(Screen.brightness, to: fadeTo, at: screen)
         }

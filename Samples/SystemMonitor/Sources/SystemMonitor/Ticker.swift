@@ -16,12 +16,12 @@ final class Ticker: Sendable {
     /// Ticks now and then at that interval.
     func start(every interval: Duration) {
         let new = Task { [continuation] in
-            var next = ContinuousClock.now
+            var next = SuspendingClock.now
             while !Task.isCancelled {
                 continuation.yield()
                 // Counted from the tick before, so that small delays do not add up; after a long one, from now.
                 next = max(next + interval, .now)
-                try? await Task.sleep(until: next, tolerance: .zero, clock: .continuous)
+                try? await Task.sleep(until: next, tolerance: .zero, clock: .suspending)
             }
         }
         task.withLock { task in

@@ -31,14 +31,14 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func thisMachine() throws {
-            var machine = Machine()
-            let first = try machine.sample()
-            #expect(first.networkRates == nil)
-            #expect(first.memory.total > first.memory.used)
-            #expect(first.uptime.seconds > 0)
-            #expect(try machine.sample().uptime.seconds >= first.uptime.seconds)
-        }
+    @Test func thisMachine() throws {
+        var machine = Machine()
+        let first = try machine.sample()
+        #expect(first.networkRates == nil)
+        #expect(first.memory.total > first.memory.used)
+        #expect(first.uptime.seconds > 0)
+        #expect(try machine.sample().uptime.seconds >= first.uptime.seconds)
+    }
     #endif
 
     private func withDirectory(_ body: (String) throws -> Void) throws {

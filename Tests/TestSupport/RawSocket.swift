@@ -2,14 +2,15 @@ import Dispatch
 import Glibc
 
 /// A bare socket, for peers that are not ours: it says just the bytes that a test gives it.
-final class RawSocket: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+public final class RawSocket: Sendable {
+    /// What a call of the system answered.
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
         init(_ call: String) { description = "\(call): \(String(cString: strerror(errno)))" }
-        init(text: String) { description = text }
+        public init(text: String) { description = text }
     }
 
-    let descriptor: Int32
+    private let descriptor: Int32
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -37,7 +38,7 @@ final class RawSocket: Sendable {
     }
 
     /// Connects to a port of this machine.
-    static func connect(to port: Int, from source: String = "127.0.0.1") throws -> RawSocket {
+    public static func connect(to port: Int, from source: String = "127.0.0.1") throws -> RawSocket {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
@@ -49,7 +50,7 @@ final class RawSocket: Sendable {
     }
 
     /// Listens on a port that the system chooses.
-    static func listen() throws -> (socket: RawSocket, port: Int) {
+    public static func listen() throws -> (socket: RawSocket, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
@@ -59,7 +60,7 @@ final class RawSocket: Sendable {
     }
 
     /// A UDP socket on a port of this machine; 0 lets the system choose.
-    static func datagram(port: Int = 0, address: String = "127.0.0.1") throws -> RawSocket {
+    public static func datagram(port: Int = 0, address: String = "127.0.0.1") throws -> RawSocket {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
@@ -68,14 +69,15 @@ final class RawSocket: Sendable {
     }
 
     /// A UDP socket on a port that the system gives to nobody who does not ask for it.
-    static func datagramBelowEphemeralPorts() throws -> RawSocket {
+    public static func datagramBelowEphemeralPorts() throws -> RawSocket {
         for _ in 0..<100 {
             if let socket = try? datagram(port: .random(in: 20_000..<30_000)) { return socket }
         }
         throw Failure(text: "no free port between 20000 and 30000")
     }
 
-    func localPort() throws -> Int {
+    /// The port that the socket is bound to.
+    public func localPort() throws -> Int {
         var name = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &name) { pointer in
@@ -85,7 +87,8 @@ final class RawSocket: Sendable {
         return Int(in_port_t(bigEndian: name.sin_port))
     }
 
-    func accept() async throws -> RawSocket {
+    /// The next connection.
+    public func accept() async throws -> RawSocket {
         try await blocking { [descriptor] in
             let accepted = Glibc.accept(descriptor, nil, nil)
             guard accepted >= 0 else { throw Failure("accept") }
@@ -93,7 +96,8 @@ final class RawSocket: Sendable {
         }
     }
 
-    func write(_ bytes: [UInt8]) throws {
+    /// Writes all of it.
+    public func write(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
             let count = bytes[start...].withUnsafeBytes {
@@ -104,7 +108,8 @@ final class RawSocket: Sendable {
         }
     }
 
-    func send(datagram bytes: [UInt8], to port: Int) throws {
+    /// Sends a datagram to a port of this machine.
+    public func send(datagram bytes: [UInt8], to port: Int) throws {
         let count = bytes.withUnsafeBytes { buffer in
             Self.with(Self.loopback(port, "127.0.0.1")) {
                 sendto(descriptor, buffer.baseAddress, buffer.count, 0, $0, $1)
@@ -114,7 +119,7 @@ final class RawSocket: Sendable {
     }
 
     /// Exactly so many bytes, or an error after 20 s or at the end of the stream.
-    func read(_ count: Int) async throws -> [UInt8] {
+    public func read(_ count: Int) async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var bytes: [UInt8] = []
             while bytes.count < count {
@@ -130,13 +135,14 @@ final class RawSocket: Sendable {
     }
 
     /// One frame of a stream.
-    func readFrame() async throws -> (id: Int8, value: [UInt8]) {
+    public func readFrame() async throws -> (id: Int8, value: [UInt8]) {
         let header = try await read(5)
         let length = header[1...].reversed().reduce(0) { $0 << 8 | Int($1) }
         return (Int8(bitPattern: header[0]), length == 0 ? [] : try await read(length))
     }
 
-    func readDatagram() async throws -> [UInt8] {
+    /// The next datagram.
+    public func readDatagram() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let got = recv(descriptor, &buffer, buffer.count, 0)
@@ -146,7 +152,7 @@ final class RawSocket: Sendable {
     }
 
     /// What comes until the other end closes; a reset counts as an end.
-    func readToEnd() async throws -> [UInt8] {
+    public func readToEnd() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -159,7 +165,8 @@ final class RawSocket: Sendable {
         }
     }
 
-    func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
+    /// Ends the stream to the other end; what comes from there can still be read.
+    public func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func blocking<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in

@@ -1,0 +1,45 @@
+public import ElementalWire
+
+// Elements of `JSON<Value>` take and give the plain `Codable` value.
+extension ElementalDevice {
+    /// Sends a `Codable` value as JSON.
+    ///
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if the
+    ///   value cannot be encoded.
+    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) {
+        try send(Self.json(value, element.definition), to: element)
+    }
+
+    /// Calls `handler` with every value of the element that comes and can be decoded, on the connection's event loop.
+    @discardableResult
+    public func onValue<Value>(
+        of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { bytes, device in
+            guard let json = JSON<Value>(wireBytes: bytes) else { return }
+            handler(json.value, device)
+        }
+    }
+
+    /// Calls `handler` with every value of the element that comes and can be decoded, on the connection's event loop.
+    @discardableResult
+    public func onValue<Value>(
+        of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
+    }
+
+    /// The newest value of the element that came, or `nil` if none did or it cannot be decoded.
+    public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
+        lastBytes(element.id)?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+    }
+
+    static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value> {
+        do {
+            return try JSON(value)
+        } catch {
+            throw ElementalError(
+                .invalidValue, "the value for '\(element.name)' cannot be encoded as JSON", cause: error)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import ElementalWire
+
+// Elements of `JSON<Value>` take and give the plain `Codable` value.
+extension ElementalService {
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
+    /// event loop.
+    @discardableResult
+    public func onValue<Value>(
+        of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { bytes, device in
+            guard let json = JSON<Value>(wireBytes: bytes) else { return }
+            handler(json.value, device)
+        }
+    }
+
+    /// Sets a `Codable` element's value and sends it as JSON to every device.
+    ///
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: as the other form does, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    @discardableResult
+    public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
+        try send(ElementalDevice.json(value, element.definition), to: element)
+    }
+
+    /// The value of the element that was set last, or `nil`.
+    public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
+        shared.current.withLock { $0[element.id] }?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+    }
+}

@@ -1,0 +1,22 @@
+import Elemental
+
+/// The devices that could not be sent values, told once when it begins and once when it is over: a device that does
+/// not read would otherwise fill the screen with every value set.
+struct Backlog {
+    private var missed: [ElementalDevice: Int] = [:]
+
+    /// Takes in what one value could not be sent to.
+    mutating func report(_ failures: [SendFailure], _ console: Console) {
+        guard !failures.isEmpty || !missed.isEmpty else { return }
+        let failing = Set(failures.map(\.device))
+        for (device, count) in missed where !failing.contains(device) {
+            missed[device] = nil
+            if device.isConnected { console.talk("\(device) takes values again; \(count) were not sent to it") }
+        }
+        for failure in failures {
+            let count = missed[failure.device, default: 0]
+            missed[failure.device] = count + 1
+            if count == 0 { console.talk("not sent to \(failure.device): \(failure.error)") }
+        }
+    }
+}

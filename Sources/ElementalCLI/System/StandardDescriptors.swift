@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Standard input, output and error, which a caller may have closed.
+enum StandardDescriptors {
+    /// Opens those that are closed on /dev/null, before a socket gets one of their numbers and is written to.
+    static func open() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest free number is the one that was closed.
+            #if canImport(Darwin)
+            _ = Darwin.open("/dev/null", O_RDWR)
+            #elseif canImport(Musl)
+            _ = Musl.open("/dev/null", O_RDWR)
+            #else
+            _ = Glibc.open("/dev/null", O_RDWR)
+            #endif
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Elemental
+import Logging
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Names such as `rover.local` on a machine whose resolver does not know them: on Linux it takes nss-mdns.
+enum LocalHost {
+    /// The name itself where the system knows it; otherwise the address that an element service of that host tells.
+    static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
+        let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+        guard name.hasSuffix(".local"), !isKnown(name) else { return host }
+        let events = try ElementalBrowser(logger: logger).events()
+        let address = try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                for await event in events {
+                    switch event {
+                    case .found(let service), .updated(let service):
+                        if service.hostName.lowercased() == name, let address = service.addresses.first {
+                            return address
+                        }
+                    case .failed(let error, _): throw error
+                    case .gone, .unresolved: break
+                    }
+                }
+                return nil
+            }
+            group.addTask {
+                await Delay.wait(timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+        guard let address else {
+            throw CommandFailure(
+                "connectionFailed",
+                "the system does not know the host '\(host)', and no element service of it was found within \(timeout); "
+                    + "names in .local take libnss-mdns, or give an address")
+        }
+        return address
+    }
+
+    /// Asks the system, which answers at once for a name in .local that it has no way to look up, and otherwise as fast
+    /// as the network does.
+    private static func isKnown(_ name: String) -> Bool {
+        var result: UnsafeMutablePointer<addrinfo>?
+        defer { if let result { freeaddrinfo(result) } }
+        return getaddrinfo(name, nil, nil, &result) == 0
+    }
+}

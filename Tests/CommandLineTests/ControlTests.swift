@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands against a service at HOST:PORT on this machine; no Zeroconf.
+struct ControlTests {
+    private static let elements = [
+        "--element", "1:Speed:float:rw=0.5", "--element", "2:Label:string=a = b: c", "--element", "3:Aim:float3:udp:wo",
+        "--element", "4:Count:uint64:ro:latest=18446744073709551615", "--element", "5:Raw:data", "--element",
+        "6:Unset:bool",
+    ]
+
+    private func withService(
+        _ arguments: [String] = elements, _ body: (_ service: ChildProcess, _ target: String) async throws -> Void
+    ) async throws {
+        let all = ["publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--json"] + arguments
+        try await ChildProcess.with(ElementalProcess.path, all) { service in
+            try await body(service, "127.0.0.1:\(try await service.listeningPort())")
+        }
+    }
+
+    @Test
+    func describeShowsEveryElement() async throws {
+        try await withService { _, target in
+            let (status, output, _) = try await ElementalProcess.run("describe", target, "--json")
+            #expect(status == .exited(0))
+            let elements = output.compactMap { JSONLine($0) }.filter { $0.event == "element" }
+            #expect(
+                elements.compactMap { $0["element"] as String? } == ["Speed", "Label", "Aim", "Count", "Raw", "Unset"])
+            #expect(elements.map { $0["access"] as String? } == ["rw", "rw", "wo", "ro", "rw", "rw"])
+            #expect(elements.map { $0["transport"] as String? } == ["tcp", "tcp", "udp", "tcp", "tcp", "tcp"])
+            #expect(output.contains { $0.contains("18446744073709551615") })
+        }
+    }
+
+    @Test
+    func getPrintsWhatWasSet() async throws {
+        try await withService { service, target in
+            let first = try await ElementalProcess.run("get", target, "Speed", "Label")
+            #expect(first.status == .exited(0))
+            #expect(first.output == ["Speed=0.5", "Label=a = b: c"])
+            let set = try await ElementalProcess.run("set", target, "Speed=0.75", "Raw=00ff10", "Aim=1,2,3")
+            #expect(set.status == .exited(0))
+            let second = try await ElementalProcess.run("get", target, "Speed", "Raw")
+            #expect(second.output == ["Speed=0.75", "Raw=00ff10"])
+            try await service.nextEvent("value") { $0["element"] == "Raw" && $0["value"] == "00ff10" }
+            #expect(service.lines(of: .output).contains { $0.contains("\"Aim\"") })
+        }
+    }
+
+    @Test
+    func watchShowsValuesAsTheyAreTypedIntoTheService() async throws {
+        try await withService { service, target in
+            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Speed", "--json", "--count", "4"]) {
+                watch in
+                try await watch.nextEvent("value") { $0.number("value") == 0.5 }
+                for value in ["0.1", "0.2", "0.3"] { try service.writeLine("Speed=\(value)") }
+                let watchStatus = try await watch.waitForExit()
+                #expect(watchStatus == .exited(0))
+                let values = watch.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "value" }
+                #expect(values.map { $0.number("value") } == [0.5, 0.1, 0.2, 0.3])
+                #expect(values.allSatisfy { $0["element"] == "Speed" })
+            }
+            // A bad line is told and does not end the service.
+            try service.writeLine("Spede=1")
+            try await service.nextLine(of: .error) { $0.contains("Spede") && $0.contains("Speed") }
+            service.closeInput()
+            let serviceStatus = try await service.waitForExit()
+            #expect(serviceStatus == .exited(0))
+        }
+    }
+
+    @Test(arguments: [
+        (["get", "TARGET", "Sped"], "Speed"), (["set", "TARGET", "Count=1"], "read-only"),
+        (["set", "TARGET", "Speed=fast"], "number"), (["get", "TARGET", "Unset", "--timeout", "0.5"], "Unset"),
+        (["get", "127.0.0.1:1", "Speed"], "nothing listens"),
+    ])
+    func whatCannotBeFailsWithTheReason(_ arguments: [String], _ hint: String) async throws {
+        try await withService { _, target in
+            let real = arguments.map { $0 == "TARGET" ? target : $0 }
+            try await ChildProcess.with(ElementalProcess.path, real) { child in
+                child.closeInput()
+                let childStatus = try await child.waitForExit()
+                #expect(childStatus == .exited(1), "\(child.transcript)")
+                let told = child.lines(of: .error).joined(separator: " ")
+                #expect(told.contains(hint), "\(child.transcript)")
+                #expect(child.lines(of: .output).isEmpty, "\(child.transcript)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["publish", "robot", "--element", "1:Speed"], ["publish", "robot", "--element", "200:Speed:float"],
+        ["publish", "robot", "--element", "1:A:float", "--element", "1:B:float"], ["get"], ["frobnicate"],
+        ["publish", "robot", "--element", "1:Speed:float=fast"], ["set", "127.0.0.1:1", "Speed"],
+    ])
+    func mistakesOnTheCommandLineExitWith64(_ arguments: [String]) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let childStatus = try await child.waitForExit()
+            #expect(childStatus == .exited(64), "\(child.transcript)")
+            #expect(!child.lines(of: .error).isEmpty)
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func signalsEndAServiceCleanlyAndItsClientsAreTold(_ signal: Int32) async throws {
+        try await withService { service, target in
+            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "--json"]) { watch in
+                try await watch.nextEvent("value")
+                service.send(signal: signal)
+                let serviceStatus = try await service.waitForExit()
+                #expect(serviceStatus == .exited(0), "\(service.transcript)")
+                let end = try await watch.nextEvent("disconnected")
+                #expect(end["code"] == "shutDown")
+                #expect(end["expected"] == true)
+            }
+        }
+    }
+
+    @Test
+    func everyCommandTeaches() async throws {
+        for command in [
+            ["--help"], ["publish", "--help"], ["browse", "--help"], ["describe", "--help"], ["get", "--help"],
+            ["set", "--help"], ["watch", "--help"], ["connect", "--help"], ["bench", "--help"],
+            ["bench", "latency", "--help"],
+            ["bench", "throughput", "--help"], ["bench", "serve", "--help"],
+        ] {
+            try await ChildProcess.with(ElementalProcess.path, command) { child in
+                let childStatus = try await child.waitForExit()
+                #expect(childStatus == .exited(0))
+                #expect(child.lines(of: .output).contains { $0.contains("$ elemental") }, "\(command) shows no example")
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What thousands of connections leave behind in a service's process.
+struct EnduranceTests {
+    private func number(_ key: String, of process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(key) })
+        return try #require(Int(line.filter(\.isNumber)))
+    }
+
+    private func descriptors(of process: Int32) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+
+    @Test("connect and vanish 1,000 times, three times: no descriptor and no memory is left behind")
+    func connectAndVanish() async throws {
+        let arguments = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            let port = try await service.listeningPort()
+            func thousand() async throws {
+                for index in 0..<1000 {
+                    let socket = try RawSocket.connect(to: port)
+                    if index.isMultiple(of: 2) { try socket.write([0xfe, 1, 0, 0, 0, 0x68]) }
+                    if index.isMultiple(of: 3) { try? socket.write([1, 200, 0, 0]) }
+                }
+            }
+            let before = try descriptors(of: service.processID)
+            try await thousand()
+            try await Self.eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
+            let memory = try number("VmRSS", of: service.processID)
+            try await thousand()
+            try await thousand()
+            try await Self.eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
+            let grown = try number("VmRSS", of: service.processID) - memory
+            // In KiB. A connection's state is some KiB: 2,000 that stayed would be far more than this.
+            #expect(grown < 2048, "resident memory grew by \(grown) KiB over 2,000 connections")
+            let status = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed").status
+            #expect(status == .exited(0))
+        }
+    }
+
+    private static func eventually(_ what: String, _ condition: () throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !condition() {
+            guard ContinuousClock.now < deadline else { throw TestSupportError("did not come back to \(what)") }
+            try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+        }
+    }
+}

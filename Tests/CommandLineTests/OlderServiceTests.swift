@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+import WireVectors
+
+/// The command line with a service that cannot tell its catalogue: the older ElementalController's recorded frames.
+struct OlderServiceTests {
+    private static let specs = [
+        "--element", "9:Level:float", "--element", "11:Label:string", "--element", "20:Motion:double:udp",
+    ]
+
+    private func withOlderService(_ body: (_ listener: RawSocket, _ target: String) async throws -> Void) async throws {
+        let (listener, port) = try RawSocket.listen()
+        try await body(listener, "127.0.0.1:\(port)")
+    }
+
+    private func greet(_ listener: RawSocket) async throws -> RawSocket {
+        let server = try await listener.accept()
+        try server.write(WireVectors.bytes(WireVectors.recorded.onAccept.serverSends))
+        return server
+    }
+
+    @Test
+    func setSendsTheRecordedFrame() async throws {
+        try await withOlderService { listener, target in
+            let arguments = ["set", target, "Level=1.5", "--name", "fake client"] + Self.specs
+            try await ChildProcess.with(ElementalProcess.path, arguments) { set in
+                let server = try await greet(listener)
+                let name = WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)
+                #expect(try await server.read(name.count) == name)
+                #expect(try await server.readFrame().id == -4)
+                #expect(try await server.read(9) == WireVectors.bytes("09040000000000c03f"))
+                server.closeOutput()
+                let status = try await set.waitForExit()
+                #expect(status == .exited(0), "\(set.transcript)")
+            }
+        }
+    }
+
+    @Test
+    func getAndWatchPrintWhatItSends() async throws {
+        try await withOlderService { listener, target in
+            for command in [["get", target, "Level"], ["watch", target, "Level", "--count", "1"]] {
+                try await ChildProcess.with(ElementalProcess.path, command + Self.specs) { child in
+                    let server = try await greet(listener)
+                    _ = try await server.readFrame()
+                    try server.write(WireVectors.bytes("09040000000000c03f"))
+                    let status = try await child.waitForExit()
+                    #expect(status == .exited(0), "\(child.transcript)")
+                    #expect(child.lines(of: .output) == ["Level=1.5"])
+                }
+            }
+        }
+    }
+
+    @Test
+    func withoutElementsTheErrorSaysToGiveThem() async throws {
+        try await withOlderService { listener, target in
+            let arguments = ["get", target, "Level", "--timeout", "0.5"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { get in
+                let server = try await greet(listener)
+                let status = try await get.waitForExit()
+                #expect(status == .exited(1))
+                #expect(get.lines(of: .error).joined(separator: " ").contains("--element"), "\(get.transcript)")
+                _ = server
+            }
+        }
+    }
+
+    @Test
+    func anEmptyStringIsAClearError() async throws {
+        try await withOlderService { listener, target in
+            try await ChildProcess.with(ElementalProcess.path, ["set", target, "Label="] + Self.specs) { set in
+                let server = try await greet(listener)
+                let status = try await set.waitForExit()
+                #expect(status == .exited(1))
+                #expect(set.lines(of: .error).joined(separator: " ").contains("empty"), "\(set.transcript)")
+                _ = server
+            }
+        }
+    }
+}
