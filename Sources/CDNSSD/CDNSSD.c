@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "CDNSSD.h"
 
 static bool prepared = false;
@@ -10,6 +11,7 @@ bool cdnssd_is_prepared(void) {
 
 #include <avahi-common/malloc.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 // Avahi 0.8's compatibility library allocates a DNSServiceRef without zeroing it and then tests its callback
 // pointers one after the other when the daemon dies, so it may call whatever was in that memory before. It
@@ -28,8 +30,14 @@ static const AvahiAllocator zeroing_allocator = {
 // A constructor runs before main and so before there are threads, which is what makes setenv and the change of
 // allocator safe. Memory from before the change can still be freed: both allocators are libc's.
 __attribute__((constructor)) static void prepare(void) {
-    // Without this the library prints three lines of advice to stderr and to syslog when it is first used.
+    // The library prints three lines of advice to stderr and to syslog at its first call, unless a variable is set.
+    // The variable is set for one harmless call, which uses the advice up, and then the environment is put back as it
+    // was: in a statically linked program Swift finds the command line's arguments beside it.
+    char **before = environ;
     setenv("AVAHI_COMPAT_NOWARN", "1", 0);
+    char name[kDNSServiceMaxDomainName];
+    DNSServiceConstructFullName(name, "a", "_b._tcp", "local.");
+    environ = before;
     avahi_set_allocator(&zeroing_allocator);
     prepared = true;
 }
