@@ -72,7 +72,7 @@ struct ControlTests {
 
     @Test(arguments: [
         (["get", "TARGET", "Sped"], "Speed"), (["set", "TARGET", "Count=1"], "read-only"),
-        (["set", "TARGET", "Speed=fast"], "number"), (["get", "TARGET", "Unset", "--timeout", "0.5"], "Unset"),
+        (["set", "TARGET", "Speed=fast"], "number"), (["get", "TARGET", "Unset", "--timeout", "5"], "Unset"),
         (["get", "127.0.0.1:1", "Speed"], "nothing listens"),
     ])
     func whatCannotBeFailsWithTheReason(_ arguments: [String], _ hint: String) async throws {

@@ -55,7 +55,7 @@ struct OlderServiceTests {
     @Test
     func withoutElementsTheErrorSaysToGiveThem() async throws {
         try await withOlderService { listener, target in
-            let arguments = ["get", target, "Level", "--timeout", "0.5"]
+            let arguments = ["get", target, "Level", "--timeout", "5"]
             try await ChildProcess.with(ElementalProcess.path, arguments) { get in
                 let server = try await greet(listener)
                 let status = try await get.waitForExit()

@@ -125,7 +125,7 @@ extension ElementalDevice: CustomStringConvertible {
     /// The name and the address.
     public var description: String {
         identity.withLock { identity in
-            guard let address = identity.address else { return identity.name }
+            guard let address = identity.address, address.text != identity.name else { return identity.name }
             return "\(identity.name) (\(address.text))"
         }
     }
