@@ -98,8 +98,14 @@ extension Element where Value: BinaryFloatingPoint {
     /// A number with a range and a step.
     ///
     /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a value, for people.
     ///   - range: the values allowed; others are refused when sent and rejected when received.
     ///   - step: the step in which a control should move, above 0.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
     public init(
         _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
         step: Value? = nil, access: Access = .readWrite, latest: Bool = false
@@ -115,8 +121,14 @@ extension Element where Value: BinaryInteger {
     /// A whole number with a range and a step. Bounds beyond 2^53 are rounded.
     ///
     /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a value, for people.
     ///   - range: the values allowed; others are refused when sent and rejected when received.
     ///   - step: the step in which a control should move, above 0.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
     public init(
         _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
         step: Value? = nil, access: Access = .readWrite, latest: Bool = false

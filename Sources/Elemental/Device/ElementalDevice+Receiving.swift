@@ -27,7 +27,7 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// Calls `handler` with every value that comes, whatever its element, as an untyped ``ElementValue``.
+    /// Calls `handler` with every value that comes, whatever its element, as an untyped `ElementValue`.
     ///
     /// Values that came before are handed on at once, the newest of each element.
     @discardableResult
