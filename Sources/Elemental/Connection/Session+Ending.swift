@@ -22,6 +22,7 @@ extension Session {
         handshakeDeadline?.cancel()
         device.outbound.withLock { outbound in
             outbound.connection = nil
+            outbound.endReason = reason
             if let shutdownText, !shutdownText.isEmpty {
                 var text = shutdownText
                 text.withUTF8 { outbound.appendSystem(.shutdown, UnsafeRawBufferPointer($0)) }
@@ -74,6 +75,7 @@ extension Session {
         handshakeDeadline?.cancel()
         let waiters = device.outbound.withLock { outbound in
             outbound.connection = nil
+            outbound.endReason = reason
             outbound.messagesLost += outbound.stream.messageCount + outbound.datagrams.messageCount
             let limit = outbound.stream.limit
             outbound.stream = OutboundQueue(.stream, limit: limit)

@@ -53,7 +53,7 @@ extension ElementalDevice {
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
         let answer: Result<Connection?, ElementalError> = outbound.withLock { outbound in
             guard let connection = outbound.connection else {
-                return .failure(ElementalError(.notConnected, "the device is not connected"))
+                return .failure(outbound.notConnected)
             }
             if transport == .udp, case .unavailable(let why) = outbound.datagramState {
                 return .failure(ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)"))

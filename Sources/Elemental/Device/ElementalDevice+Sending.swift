@@ -53,7 +53,7 @@ extension ElementalDevice {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                     let answer: Result<Void, any Error>? = outbound.withLock { outbound in
                         if outbound.connection == nil {
-                            return .failure(ElementalError(.notConnected, "the device is not connected"))
+                            return .failure(outbound.notConnected)
                         }
                         if Task.isCancelled { return .failure(CancellationError()) }
                         if outbound.hasPlenty { return .success(()) }

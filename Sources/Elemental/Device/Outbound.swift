@@ -10,6 +10,8 @@ struct Outbound {
 
     /// `nil` before the connection is ready and after its end.
     var connection: Connection?
+    /// Why the connection ends or has ended.
+    var endReason: DisconnectReason?
     var stream: OutboundQueue
     var datagrams: OutboundQueue
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
@@ -36,7 +38,11 @@ struct Outbound {
 
     var messagesUnsent: Int { messagesLost + stream.messageCount + datagrams.messageCount }
 
-    var isDrained: Bool { stream.isEmpty && datagrams.isEmpty }
+    /// The error of sending without a connection.
+    var notConnected: ElementalError {
+        ElementalError(
+            .notConnected, endReason.map { "the connection has ended: \($0)" } ?? "the device is not connected")
+    }
 
     /// Queues a value, or says why it cannot.
     ///
@@ -45,7 +51,7 @@ struct Outbound {
         _ id: Int8, transport: Transport, latest: Bool, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) -> Connection? {
         guard let connection else {
-            throw ElementalError(.notConnected, "the device is not connected")
+            throw notConnected
         }
         if !misfits.isEmpty, let misfit = misfits[id] { throw misfit }
         if length == 0, !takesEmptyValues {

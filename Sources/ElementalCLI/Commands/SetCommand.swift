@@ -55,6 +55,8 @@ extension Client {
 
     /// Sends values and waits until the service has them.
     func send(_ assignments: [Assignment], timeout: Duration) async throws {
+        // Whether an empty value may be sent depends on what the service is.
+        if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await waitForHello(timeout) }
         for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
         do throws(ElementalError) {
             if assignments.contains(where: { $0.element.transport == .tcp }) {

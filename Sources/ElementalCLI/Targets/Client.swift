@@ -11,8 +11,8 @@ struct Client: Sendable {
     /// All values from the first on, if they were asked for.
     let values: Values?
 
-    /// How long a service that was not found by Zeroconf may take to say hello, where the elements are known anyhow
-    /// and an older service would keep us waiting for nothing.
+    /// How long a service that was not found by Zeroconf may take to say hello before it counts as an older one, which
+    /// never does. Only what depends on it waits: nothing else is held up.
     private static let helloTime: Duration = .milliseconds(500)
 
     /// Finds the service, connects and learns its elements.
@@ -64,7 +64,6 @@ struct Client: Sendable {
             let device = try await ElementalDevice.connect(
                 host: host, port: port, as: clientName, elements: elements, options: connecting,
                 configure: configure)
-            if elements != nil { _ = try? await device.catalogue(timeout: min(helloTime, output.limit)) }
             return device
         case .service(let service, let name):
             let finder = ServiceFinder(service: service, name: name, timeout: output.limit, logger: output.logger)
@@ -87,10 +86,20 @@ struct Client: Sendable {
         }
     }
 
+    /// Waits until the service has said hello and told its elements, or is taken for an older one.
+    func waitForHello(_ timeout: Duration) async {
+        guard device.hello == nil else { return }
+        _ = try? await device.catalogue(timeout: min(Self.helloTime, timeout))
+    }
+
     /// Waits until the service has handled all that was sent to it, as far as it can be known.
     ///
     /// An older service answers no ping; closing the connection in order is all that can be done then.
     func settle(over transport: Transport = .tcp, timeout: Duration) async throws(ElementalError) {
+        await waitForHello(timeout)
+        if let reason = device.disconnectReason {
+            throw ElementalError(.notConnected, "the connection to \(device.name) has ended: \(reason)")
+        }
         guard device.hello?.features.contains(.ping) == true else { return }
         _ = try await device.ping(over: transport, timeout: timeout)
     }
