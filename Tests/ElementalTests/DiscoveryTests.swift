@@ -12,11 +12,6 @@ struct DiscoveryTests {
             "no private Zeroconf daemon: run these tests with Tests/run, or through Samples/private-avahi")
     }
 
-    private func published(_ configuration: inout ServiceConfiguration) {
-        configuration.isPublished = true
-        configuration.address = nil
-    }
-
     private func withPublished(
         _ service: String, _ name: String, txt: [String: String] = [:],
         _ body: (ElementalService, String) async throws -> Void

@@ -4,7 +4,6 @@ import ElementalWire
 struct Handshake {
     /// What to do about a system frame.
     enum Action {
-        case none
         /// The service told our UDP identifier, 0 for none.
         case udpIdentifier(UInt8)
         /// The client told its name.

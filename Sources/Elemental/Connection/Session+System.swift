@@ -10,8 +10,6 @@ extension Session {
             return
         }
         switch handshake.receive(id, value) {
-        case .none:
-            break
         case .udpIdentifier(let identifier):
             udpIdentifier = identifier
             device.identity.withLock { $0.udpIdentifier = identifier }

@@ -8,7 +8,6 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
         var isOver = false
     }
 
-    // Weak references are not needed: the handler table lets go of the stream when it terminates.
     private let device: ElementalDevice
     private let state = Locked(State())
 

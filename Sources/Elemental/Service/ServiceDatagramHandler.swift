@@ -27,7 +27,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
                 session.receiveDatagram(id, value)
             }
         }
-        if isStray || result == .malformed { server.countStrayDatagram(from: envelope.remoteAddress) }
+        if isStray || result == .malformed { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

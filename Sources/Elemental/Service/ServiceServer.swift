@@ -16,7 +16,6 @@ final class ServiceServer: SessionOwner {
     private var sessions: [ObjectIdentifier: Session] = [:]
     private var datagramChannel: (any Channel)?
     private var isStopping = false
-    private(set) var strayDatagrams = 0
 
     init(service: ElementalService.Shared, eventLoop: any EventLoop) {
         self.service = service
@@ -41,8 +40,7 @@ final class ServiceServer: SessionOwner {
         try channel.pipeline.syncOperations.addHandler(session)
     }
 
-    func countStrayDatagram(from address: SocketAddress) {
-        strayDatagrams += 1
+    func noteStrayDatagram(from address: SocketAddress) {
         logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
     }
 
