@@ -20,33 +20,18 @@ extension ElementDefinition: AnyElement {
 /// A value of another type does not compile. A wrong definition (an identifier outside 0...127, an empty name) stops
 /// the program where it is made, with the element's name; ``init(_:)`` takes a definition that was checked at run time.
 public struct Element<Value: ElementRepresentable>: AnyElement {
-    // One reference, so that handing an element to a send copies no strings.
-    @usableFromInline let storage: Storage
-
-    @usableFromInline
-    final class Storage: Sendable {
-        @usableFromInline let id: Int8
-        @usableFromInline let definition: ElementDefinition
-        @usableFromInline let range: ClosedRange<Double>?
-
-        init(_ definition: ElementDefinition) {
-            id = definition.id
-            range = definition.range
-            self.definition = definition
-        }
-    }
+    /// The element's definition.
+    public let definition: ElementDefinition
 
     /// The number that stands for the element on the wire, 0...127.
-    @inlinable public var id: Int8 { storage.id }
+    @inlinable public var id: Int8 { definition.id }
     /// The name that people see.
-    public var name: String { storage.definition.name }
-    /// The element's definition.
-    @inlinable public var definition: ElementDefinition { storage.definition }
+    public var name: String { definition.name }
 
     /// Whether the element's range, if it has one, contains `value`.
     @inlinable
     public func allows(_ value: Value) -> Bool {
-        guard let range = storage.range, let number = value.rangeValue else { return true }
+        guard let range = definition.range, let number = value.rangeValue else { return true }
         return range.contains(number)
     }
 
@@ -76,7 +61,7 @@ public struct Element<Value: ElementRepresentable>: AnyElement {
                 .invalidDefinition,
                 "element '\(definition.name)' (\(definition.id)) is \(definition.type), not \(Value.elementType)")
         }
-        storage = Storage(definition)
+        self.definition = definition
     }
 
     private init(
@@ -84,10 +69,9 @@ public struct Element<Value: ElementRepresentable>: AnyElement {
         access: Access, latest: Bool
     ) {
         do {
-            storage = Storage(
-                try ElementDefinition(
-                    id: id, name: name, type: Value.elementType, transport: transport, unit: unit, range: range,
-                    step: step, access: access, latest: latest))
+            definition = try ElementDefinition(
+                id: id, name: name, type: Value.elementType, transport: transport, unit: unit, range: range,
+                step: step, access: access, latest: latest)
         } catch {
             preconditionFailure(error.message)
         }

@@ -29,25 +29,49 @@ public struct Access: OptionSet, Sendable, Hashable {
 }
 
 /// All that both ends know of an element: its identifier, name and type, and what a user interface wants to show.
+///
+/// It is one reference: handing it on copies no strings.
 public struct ElementDefinition: Sendable, Hashable {
+    @usableFromInline
+    struct Fields: Sendable, Hashable {
+        @usableFromInline let id: Int8
+        @usableFromInline let name: String
+        @usableFromInline let type: ElementType
+        @usableFromInline let transport: Transport
+        @usableFromInline let unit: String
+        @usableFromInline let range: ClosedRange<Double>?
+        @usableFromInline let step: Double?
+        @usableFromInline let access: Access
+        @usableFromInline let latest: Bool
+    }
+
+    @usableFromInline
+    final class Storage: Sendable {
+        @usableFromInline let fields: Fields
+
+        init(_ fields: Fields) { self.fields = fields }
+    }
+
+    @usableFromInline let storage: Storage
+
     /// The number that stands for the element on the wire, 0...127.
-    public let id: Int8
+    @inlinable public var id: Int8 { storage.fields.id }
     /// The name that people see; unique within a catalogue, 1 to 255 UTF-8 bytes.
-    public let name: String
+    @inlinable public var name: String { storage.fields.name }
     /// The type of the element's values.
-    public let type: ElementType
+    @inlinable public var type: ElementType { storage.fields.type }
     /// How values travel.
-    public let transport: Transport
+    @inlinable public var transport: Transport { storage.fields.transport }
     /// The unit of a value, such as "°C" or "m/s"; empty for none. At most 255 UTF-8 bytes.
-    public let unit: String
+    @inlinable public var unit: String { storage.fields.unit }
     /// The values allowed, for numeric types. A send outside it is refused, a value received outside it is rejected.
-    public let range: ClosedRange<Double>?
+    @inlinable public var range: ClosedRange<Double>? { storage.fields.range }
     /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
-    public let step: Double?
+    @inlinable public var step: Double? { storage.fields.step }
     /// Who may send a value.
-    public let access: Access
+    @inlinable public var access: Access { storage.fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.
-    public let latest: Bool
+    @inlinable public var latest: Bool { storage.fields.latest }
 
     /// A definition, checked.
     ///
@@ -74,14 +98,17 @@ public struct ElementDefinition: Sendable, Hashable {
         }
         if let step, !(step > 0 && step.isFinite) { throw invalid("a step is a finite number above 0") }
         guard !access.isDisjoint(with: .readWrite) else { throw invalid("access is read, write or both") }
-        self.id = Int8(id)
-        self.name = name
-        self.type = type
-        self.transport = transport
-        self.unit = unit
-        self.range = range
-        self.step = step
-        self.access = access
-        self.latest = latest
+        storage = Storage(
+            Fields(
+                id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
+                access: access, latest: latest))
     }
+
+    /// Whether all that is defined is the same.
+    public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool {
+        a.storage === b.storage || a.storage.fields == b.storage.fields
+    }
+
+    /// Hashes all that is defined.
+    public func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
 }

@@ -5,7 +5,9 @@ import NIOCore
 ///
 /// It has no socket; a device guards one for TCP and one for UDP with a lock, appends from any thread and lets the
 /// event loop take segments. Memory is bounded by the limit; `latest` elements keep one unsent value each.
-struct OutboundQueue {
+///
+/// Unchecked: its pointers lead into its own buffer, which nobody else has.
+struct OutboundQueue: @unchecked Sendable {
     enum Kind {
         /// 5-byte envelopes; a segment is as much as is worth one write.
         case stream
@@ -32,68 +34,121 @@ struct OutboundQueue {
 
     let kind: Kind
     let limit: Int
+    private let header: Int
     private let segmentByteCount: Int
     private var full: CircularBuffer<Segment> = CircularBuffer(initialCapacity: 1)
-    private var tail = Segment()
+    private var fullByteCount = 0
+    private var fullMessageCount = 0
+    /// The segment being filled. What is in it lies between its writer index and the cursor: a message is written
+    /// through the pointer, and the buffer hears of it when the segment is complete. Nobody else has the buffer, and
+    /// its storage stays where it is until then.
+    private var tail: ByteBuffer?
+    private var tailMessageCount = 0
+    private var start = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
+    private var cursor = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
+    /// Up to here a message may be written without a further look: the end of the segment, or of the limit.
+    private var end = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
     private var recycled: ByteBuffer?
+    private var nextCapacity = Self.firstCapacity
     private var latest: [LatestValue] = []
-    private(set) var byteCount = 0
-    private(set) var messageCount = 0
+    private var latestByteCount = 0
+
+    /// The storage that a quiet connection needs, in bytes; a busy one soon gets whole segments.
+    private static let firstCapacity = 256
 
     init(_ kind: Kind, limit: Int) {
         self.kind = kind
         self.limit = limit
         switch kind {
-        case .stream: segmentByteCount = Self.streamSegmentByteCount
-        case .datagram: segmentByteCount = Self.datagramSegmentByteCount
+        case .stream:
+            segmentByteCount = Self.streamSegmentByteCount
+            header = Envelope.streamByteCount
+        case .datagram:
+            segmentByteCount = Self.datagramSegmentByteCount
+            header = Envelope.datagramByteCount
         }
     }
+
+    /// Bytes that wait, with their envelopes.
+    var byteCount: Int { fullByteCount + (cursor - start) + latestByteCount }
+    /// Messages that wait.
+    var messageCount: Int { fullMessageCount + tailMessageCount + latest.count }
 
     var isEmpty: Bool { messageCount == 0 }
 
-    private var headerByteCount: Int {
-        switch kind {
-        case .stream: Envelope.streamByteCount
-        case .datagram: Envelope.datagramByteCount
-        }
-    }
-
     /// Whether a message of `length` value bytes may be added. An empty queue takes any.
     func hasRoom(for length: Int) -> Bool {
-        byteCount == 0 || byteCount + headerByteCount + length <= limit
+        end - cursor >= header + length || byteCount == 0 || byteCount + header + length <= limit
     }
 
     /// Adds a message. The caller has asked for room.
     ///
     /// - Returns: the bytes that it takes with its envelope.
     @discardableResult
+    @inline(__always)
     mutating func append(id: Int8, length: Int, write: (UnsafeMutableRawPointer) -> Void) -> Int {
-        let header = headerByteCount
         let size = header + length
-        if tail.messageCount > 0, tail.buffer.readableBytes + size > segmentByteCount {
-            full.append(tail)
-            tail = Segment()
+        if end - cursor < size { makeRoom(for: size) }
+        switch kind {
+        case .stream:
+            Envelope.writeStreamHeader(id: id, length: length, to: cursor)
+        case .datagram(let udpIdentifier):
+            Envelope.writeDatagramHeader(id: id, length: length, udpIdentifier: udpIdentifier, to: cursor)
         }
-        // Taken, not copied: clearing keeps the storage only where it has one owner.
-        if tail.messageCount == 0, let buffer = recycled.take() {
-            tail.buffer = buffer
-            tail.buffer.clear()
-        }
-        tail.messageCount += 1
-        tail.buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { bytes in
-            let base = bytes.baseAddress.unsafelyUnwrapped
-            switch kind {
-            case .stream:
-                Envelope.writeStreamHeader(id: id, length: length, to: base)
-            case .datagram(let udpIdentifier):
-                Envelope.writeDatagramHeader(id: id, length: length, udpIdentifier: udpIdentifier, to: base)
-            }
-            write(base + header)
-            return size
-        }
-        byteCount += size
-        messageCount += 1
+        write(cursor + header)
+        cursor += size
+        tailMessageCount += 1
         return size
+    }
+
+    /// Sees to it that `size` bytes can be written at the cursor.
+    @inline(never)
+    private mutating func makeRoom(for size: Int) {
+        let filled = cursor - start
+        if filled + size > segmentByteCount || tail == nil {
+            completeTail()
+            // Taken, not copied: clearing keeps the storage only where it has one owner.
+            tail = recycled.take()
+            tail?.clear()
+        }
+        var buffer = tail.take() ?? ByteBuffer()
+        buffer.moveWriterIndex(forwardBy: cursor - start)
+        if buffer.writableBytes < size {
+            // Larger by steps, up to a segment; a value larger than that gets what it needs and no more.
+            while nextCapacity < buffer.readableBytes + size, nextCapacity < segmentByteCount { nextCapacity *= 4 }
+            nextCapacity = min(nextCapacity, segmentByteCount)
+            buffer.reserveCapacity(max(nextCapacity, buffer.readableBytes + size))
+        }
+        let written = buffer.readableBytes
+        let (first, last) = buffer.withVeryUnsafeMutableBytes { bytes in
+            let base = bytes.baseAddress.unsafelyUnwrapped
+            return (base, base + bytes.count)
+        }
+        buffer.moveWriterIndex(to: 0)
+        tail = buffer
+        start = first
+        cursor = first + written
+        // Past the limit every message is looked at; one that was let in has its room all the same.
+        let room = max(size, limit - fullByteCount - latestByteCount - written)
+        end = min(last, first + max(segmentByteCount, written + size), cursor + room)
+    }
+
+    /// Puts what is in the tail, if anything, behind the full segments.
+    private mutating func completeTail() {
+        guard let segment = takeTail() else { return }
+        fullByteCount += segment.buffer.readableBytes
+        fullMessageCount += segment.messageCount
+        full.append(segment)
+    }
+
+    private mutating func takeTail() -> Segment? {
+        guard tailMessageCount > 0, var buffer = tail.take() else { return nil }
+        buffer.moveWriterIndex(forwardBy: cursor - start)
+        let segment = Segment(buffer: buffer, messageCount: tailMessageCount)
+        cursor = start
+        end = start
+        tailMessageCount = 0
+        return segment
     }
 
     /// Sets the newest value of a `latest` element.
@@ -105,36 +160,39 @@ struct OutboundQueue {
             count = length
         }
         if let position = latest.firstIndex(where: { $0.id == id }) {
-            byteCount += length - latest[position].value.count
+            latestByteCount += length - latest[position].value.count
             latest[position].value = value
             return true
         }
         latest.append(LatestValue(id: id, value: value))
-        byteCount += headerByteCount + length
-        messageCount += 1
+        latestByteCount += header + length
         return false
     }
 
     /// The next segment to write, oldest first; `latest` values come when nothing else waits.
     mutating func takeSegment() -> Segment? {
         if let segment = full.popFirst() { return taken(segment) }
-        if tail.messageCount == 0 {
+        if tailMessageCount == 0 {
             encodeLatest()
             if let segment = full.popFirst() { return taken(segment) }
-            guard tail.messageCount > 0 else { return nil }
         }
-        let segment = tail
-        tail = Segment()
+        guard let segment = takeTail() else { return nil }
         // Its storage serves again once the write has let go of it. Storage much larger than what it carried goes back
         // to the system, so that an idle connection is small.
         let buffer = segment.buffer
-        recycled = buffer.capacity <= 1024 || buffer.readableBytes * 4 >= buffer.capacity ? buffer : nil
-        return taken(segment)
+        let isFilled = buffer.readableBytes * 4 >= buffer.capacity && buffer.capacity <= 2 * segmentByteCount
+        if isFilled || buffer.capacity <= 1024 {
+            recycled = buffer
+        } else {
+            recycled = nil
+            nextCapacity = Self.firstCapacity
+        }
+        return segment
     }
 
     private mutating func taken(_ segment: Segment) -> Segment {
-        byteCount -= segment.buffer.readableBytes
-        messageCount -= segment.messageCount
+        fullByteCount -= segment.buffer.readableBytes
+        fullMessageCount -= segment.messageCount
         return segment
     }
 
@@ -142,9 +200,8 @@ struct OutboundQueue {
         guard !latest.isEmpty else { return }
         let values = latest
         latest.removeAll(keepingCapacity: true)
+        latestByteCount = 0
         for entry in values {
-            byteCount -= headerByteCount + entry.value.count
-            messageCount -= 1
             append(id: entry.id, length: entry.value.count) { destination in
                 entry.value.withUnsafeBytes { bytes in
                     guard let base = bytes.baseAddress else { return }

@@ -5,45 +5,53 @@ extension Session {
     /// Bytes written in one turn of the loop before other connections get theirs.
     private static let turnByteCount = 1024 * 1024
 
-    /// Writes what is queued, as much as the socket takes.
+    /// Writes what is queued, as much as the sockets take.
     func flush() {
         guard let context else { return }
-        let isBlocked = flushStream(context)
-        flushDatagrams()
-        wakeWaiters()
-        if case .draining = ending, !isBlocked { finishDraining(context) }
+        let rest = flushStream(context)
+        if rest.contains(.datagrams) { flushDatagrams() }
+        if rest.contains(.waiters) { wakeWaiters() }
+        if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
     }
 
-    /// - Returns: whether something is left because the socket is full; it is written when the socket takes more.
-    private func flushStream(_ context: ChannelHandlerContext) -> Bool {
+    /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
+    private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
         var written = 0
-        while true {
-            var hasWritten = false
-            while context.channel.isWritable {
+        var rest: Outbound.Rest = []
+        repeat {
+            var unflushed = 0
+            while context.channel.isWritable, written < Self.turnByteCount {
                 let segment = device.outbound.withLock { outbound in
-                    // From here on a send asks for another flush.
-                    outbound.isStreamFlushScheduled = false
+                    defer {
+                        rest = outbound.rest
+                        // A send that comes later asks for another flush, or is seen by this one.
+                        outbound.isStreamFlushScheduled = rest.contains(.stream)
+                    }
                     return outbound.stream.takeSegment()
                 }
                 guard let segment else { break }
                 context.write(wrapOutboundOut(segment.buffer), promise: nil)
+                unflushed += segment.buffer.readableBytes
                 written += segment.buffer.readableBytes
-                hasWritten = true
-                if written >= Self.turnByteCount { break }
+                guard rest.contains(.stream) else { break }
             }
-            guard hasWritten else { break }
+            guard unflushed > 0 else { break }
             context.flush()
-            if written >= Self.turnByteCount {
-                device.outbound.withLock { $0.isStreamFlushScheduled = true }
-                context.eventLoop.assumeIsolated().execute { [self] in flush() }
-                return true
-            }
+        } while rest.contains(.stream) && written < Self.turnByteCount
+        return settle(context, rest, written: written)
+    }
+
+    /// What remains is written in the next turn, or when the socket takes more.
+    private func settle(_ context: ChannelHandlerContext, _ rest: Outbound.Rest, written: Int) -> Outbound.Rest {
+        if written >= Self.turnByteCount, rest.contains(.stream) {
+            context.eventLoop.assumeIsolated().execute { [self] in flush() }
+            return rest
         }
+        guard !context.channel.isWritable else { return rest }
         // Blocked by the socket, every send would wake the loop for nothing: the socket itself will.
-        guard !context.channel.isWritable else { return false }
         return device.outbound.withLock { outbound in
             outbound.isStreamFlushScheduled = !outbound.stream.isEmpty
-            return !outbound.stream.isEmpty
+            return outbound.rest
         }
     }
 

@@ -17,7 +17,9 @@ final class Session: ChannelDuplexHandler {
     /// A client that knows that the service says hello is ready only after it and the catalogue.
     let expectsHello: Bool
     var owner: (any SessionOwner)?
-    var table: ElementTable
+    var table: ElementTable { didSet { rules = table.rules } }
+    /// Those of the table, at hand.
+    private var rules: UnsafePointer<ElementTable.Rule>
     var handshake: Handshake
     var decoder: StreamDecoder
     var context: ChannelHandlerContext?
@@ -33,9 +35,9 @@ final class Session: ChannelDuplexHandler {
 
     private var hasStarted = false
     private var wantsRead = false
-    private var ownSnapshot = HandlerTable.Snapshot()
+    private var ownSnapshot = HandlerSnapshot.empty
     private var ownVersion: UInt64 = 0
-    private var sharedSnapshot = HandlerTable.Snapshot()
+    private var sharedSnapshot = HandlerSnapshot.empty
     private var sharedVersion: UInt64 = 0
 
     /// How far the end has come.
@@ -54,6 +56,7 @@ final class Session: ChannelDuplexHandler {
     ) {
         self.device = device
         self.table = table
+        rules = table.rules
         self.sharedHandlers = sharedHandlers
         self.expectsHello = expectsHello
         self.owner = owner
@@ -147,7 +150,6 @@ final class Session: ChannelDuplexHandler {
         _ = beginReading()
         received.bytesReceived += buffer.readableBytes
         guard case .none = ending else { return }
-        refreshHandlers()
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
                 try decoder.decode(bytes) { id, value in
@@ -167,10 +169,10 @@ final class Session: ChannelDuplexHandler {
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         guard case .none = ending else { return }
         received.bytesReceived += Envelope.datagramByteCount + value.count
-        refreshHandlers()
         if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .udp) }
     }
 
+    @inline(__always)
     private func refreshHandlers() {
         let version = device.handlers.version
         if version != ownVersion {
@@ -186,6 +188,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     /// Checks a value and hands it to everyone who asked for it.
+    @inline(__always)
     private func deliver(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         if !isReady {
             // An older client may be slow with its name; a value says that it means to talk.
@@ -193,28 +196,33 @@ final class Session: ChannelDuplexHandler {
             becomeReady()
             guard case .none = ending else { return }
         }
-        guard let rule = table.rule(id) else {
+        let rule = rules + Int(id)
+        guard rule.pointee.isDefined else {
             received.messagesUnknown += 1
             return
         }
-        guard rule.isWellFormed(value), !value.isEmpty || handshake.hasHello else {
+        guard rule.pointee.isWellFormed(value), !value.isEmpty || handshake.hasHello else {
             received.messagesMalformed += 1
             return
         }
-        guard rule.definition.access.contains(device.role == .client ? .write : .read), rule.allows(value) else {
+        guard rule.pointee.access.contains(device.role == .client ? .write : .read), rule.pointee.allows(value) else {
             received.messagesRejected += 1
             return
         }
         received.messagesReceived += 1
-        device.inbound.withLock { $0.lastValues.set(id, value) }
+        device.newest.set(id, value)
+        // A handler may have been added or cancelled by one that ran before.
         refreshHandlers()
-        if !sharedSnapshot.byElement.isEmpty {
-            for entry in sharedSnapshot.byElement[Int(id)] { entry.handler(value, device) }
-        }
-        for entry in sharedSnapshot.forAll { entry.handler(rule.definition, value, device) }
-        if !ownSnapshot.byElement.isEmpty {
-            for entry in ownSnapshot.byElement[Int(id)] { entry.handler(value, device) }
-        }
-        for entry in ownSnapshot.forAll { entry.handler(rule.definition, value, device) }
+        // Both snapshots stay until the next message at least: only this function replaces them.
+        Unmanaged.passUnretained(sharedSnapshot)._withUnsafeGuaranteedRef { $0.call(id, value, device) }
+        if !sharedSnapshot.isEmptyForAll { callForAll(sharedSnapshot.forAll, id, value) }
+        Unmanaged.passUnretained(ownSnapshot)._withUnsafeGuaranteedRef { $0.call(id, value, device) }
+        if !ownSnapshot.isEmptyForAll { callForAll(ownSnapshot.forAll, id, value) }
+    }
+
+    @inline(never)
+    private func callForAll(_ handlers: [AnyValueHandler], _ id: Int8, _ value: UnsafeRawBufferPointer) {
+        guard let element = table.catalogue[id: id] else { return }
+        for handler in handlers { handler(element, value, device) }
     }
 }

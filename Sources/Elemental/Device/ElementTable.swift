@@ -1,25 +1,38 @@
 import ElementalWire
 
-/// What received frames are checked against, by identifier, so that a frame costs one array access.
-final class ElementTable: Sendable {
-    /// What holds for the values of one element.
-    final class Rule: Sendable {
-        let definition: ElementDefinition
-        let type: ElementType
+/// What received frames are checked against, by identifier, so that a frame costs one look into memory.
+///
+/// Unchecked: its memory is written while it is made and never again.
+final class ElementTable: @unchecked Sendable {
+    /// What holds for the values of one element; plain bits, so that a check touches no reference count.
+    struct Rule {
+        var isDefined = false
+        var type = ElementType.data
+        var access: Access = []
+        var hasRange = false
         /// -1 where the length varies.
-        let byteCount: Int
-        let range: ClosedRange<Double>?
+        var byteCount: Int32 = -1
+        var lowerBound = 0.0
+        var upperBound = 0.0
+
+        init() {}
 
         init(_ definition: ElementDefinition) {
-            self.definition = definition
+            isDefined = true
             type = definition.type
-            byteCount = definition.type.fixedByteCount ?? -1
-            range = definition.range
+            access = definition.access
+            byteCount = Int32(definition.type.fixedByteCount ?? -1)
+            if let range = definition.range {
+                hasRange = true
+                lowerBound = range.lowerBound
+                upperBound = range.upperBound
+            }
         }
 
         /// Whether the bytes are a value of the element's type.
+        @inline(__always)
         func isWellFormed(_ value: UnsafeRawBufferPointer) -> Bool {
-            if byteCount >= 0, value.count != byteCount { return false }
+            if byteCount >= 0, value.count != Int(byteCount) { return false }
             switch type {
             case .bool: return value[0] <= 1
             case .string: return String(validating: value, as: UTF8.self) != nil
@@ -28,27 +41,32 @@ final class ElementTable: Sendable {
         }
 
         /// Whether a well-formed value lies in the element's range.
-        func allows(_ value: UnsafeRawBufferPointer) -> Bool {
-            guard let range else { return true }
+        @inline(__always)
+        func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || contains(value) }
+
+        private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
             guard let number = ElementValue(wireBytes: value, type: type)?.numericValue else { return true }
-            return range.contains(number)
+            return number >= lowerBound && number <= upperBound
         }
     }
 
     let catalogue: ElementCatalogue
-    private let rules: [Rule?]
+    /// 128 of them, by identifier. They live as long as the table.
+    let rules: UnsafePointer<Rule>
+    private static let count = 128
 
     init(_ catalogue: ElementCatalogue) {
         self.catalogue = catalogue
-        let count = (catalogue.map { Int($0.id) }.max() ?? -1) + 1
-        var rules: [Rule?] = Array(repeating: nil, count: count)
+        let rules = UnsafeMutablePointer<Rule>.allocate(capacity: Self.count)
+        rules.initialize(repeating: Rule(), count: Self.count)
         for definition in catalogue { rules[Int(definition.id)] = Rule(definition) }
-        self.rules = rules
+        self.rules = UnsafePointer(rules)
     }
 
-    /// What holds for the element, or `nil` if there is none. `id` is not negative.
-    func rule(_ id: Int8) -> Rule? {
-        let position = Int(id)
-        return position < rules.count ? rules[position] : nil
+    deinit { rules.deallocate() }
+
+    /// The type of the element, or `nil` if there is none of that identifier, which is not negative.
+    func type(of id: Int8) -> ElementType? {
+        rules[Int(id)].isDefined ? rules[Int(id)].type : nil
     }
 }

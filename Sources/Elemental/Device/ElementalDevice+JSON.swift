@@ -31,7 +31,7 @@ extension ElementalDevice {
 
     /// The newest value of the element that came, or `nil` if none did or it cannot be decoded.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
-        lastBytes(element.id)?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+        newest[element.id]?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
     }
 
     static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value> {

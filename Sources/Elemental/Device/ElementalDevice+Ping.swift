@@ -51,16 +51,16 @@ extension ElementalDevice {
     }
 
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
-        let answer: Result<Connection?, ElementalError> = outbound.withLock { outbound in
-            guard let connection = outbound.connection else {
-                return .failure(outbound.notConnected)
-            }
+        let failure = outbound.withLock { outbound -> ElementalError? in
+            guard outbound.connection != nil else { return outbound.notConnected }
             if transport == .udp, case .unavailable(let why) = outbound.datagramState {
-                return .failure(ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)"))
+                return ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)")
             }
             bytes.withUnsafeBytes { outbound.appendSystem(.ping, over: transport, $0) }
-            return .success(outbound.needsFlush(of: transport) ? connection : nil)
+            _ = outbound.needsFlush(of: transport)
+            return nil
         }
-        try answer.get()?.wake()
+        if let failure { throw failure }
+        wake()
     }
 }

@@ -42,8 +42,8 @@ extension ElementalDevice {
         onLoop { [self] in
             handlers.addForAll(registration.token, untyped)
             let elements = knownElements
-            for id in inbound.withLock({ $0.lastValues.ids }) {
-                guard let element = elements[id: id], let bytes = lastBytes(id) else { continue }
+            for id in newest.ids {
+                guard let element = elements[id: id], let bytes = newest[id] else { continue }
                 bytes.withUnsafeBytes { untyped(element, $0, self) }
             }
         }
@@ -52,12 +52,12 @@ extension ElementalDevice {
 
     /// The newest value of the element that came, or `nil` if none did.
     public func value<Value>(of element: Element<Value>) -> Value? {
-        lastBytes(element.id)?.withUnsafeBytes { Value(wireBytes: $0) }
+        newest[element.id]?.withUnsafeBytes { Value(wireBytes: $0) }
     }
 
     /// The newest value of the element that came, or `nil` if none did or it is of another type.
     public func value(of element: ElementDefinition) -> ElementValue? {
-        lastBytes(element.id)?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
+        newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
     @usableFromInline
@@ -67,7 +67,7 @@ extension ElementalDevice {
         let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
         onLoop { [self] in
             handlers.add(registration.token, for: id, handler)
-            lastBytes(id)?.withUnsafeBytes { handler($0, self) }
+            newest[id]?.withUnsafeBytes { handler($0, self) }
         }
         return registration
     }
@@ -76,8 +76,6 @@ extension ElementalDevice {
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
         if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
     }
-
-    func lastBytes(_ id: Int8) -> [UInt8]? { inbound.withLock { $0.lastValues[id] } }
 
     /// Stops reading from the network until ``resume()`` is called as often. What the other end sends meanwhile waits
     /// in the network and then at its end. Values that were read already still come.

@@ -76,30 +76,36 @@ extension ElementalDevice {
     func enqueue(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) {
-        let allowed: Access = role == .service ? .write : .read
-        guard element.access.contains(allowed) else {
-            throw ElementalError(
-                .notAllowed,
-                role == .service
-                    ? "element '\(element.name)' is read-only: the service tells it and takes no value"
-                    : "element '\(element.name)' is write-only: the service takes it and tells no value")
-        }
+        guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
         try enqueueUnchecked(element, length: length, write: write)
     }
 
     func enqueueUnchecked(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) {
-        let answer: Result<Connection?, ElementalError> = outbound.withLock { outbound in
-            do throws(ElementalError) {
-                return .success(
-                    try outbound.append(
-                        element.id, transport: element.transport, latest: element.latest, length: length, write: write))
-            } catch {
-                return .failure(error)
+        while true {
+            switch outbound.withLock({ $0.append(element, length: length, write: write) }) {
+            case .queued: return
+            case .first: return wake()
+            case .refused:
+                // What stood in the way may be gone by now.
+                if let refusal = outbound.withLock({ $0.refusal(of: element, length: length) }) { throw refusal }
             }
         }
-        try answer.get()?.wake()
+    }
+
+    /// Sees to it that what was queued leaves soon.
+    func wake() {
+        outbound.withLock { $0.connection }?.wake()
+    }
+
+    @inline(never)
+    private func notAllowed(_ element: ElementDefinition) -> ElementalError {
+        ElementalError(
+            .notAllowed,
+            role == .service
+                ? "element '\(element.name)' is read-only: the service tells it and takes no value"
+                : "element '\(element.name)' is write-only: the service takes it and tells no value")
     }
 
     static func check(_ value: ElementValue, _ element: ElementDefinition) throws(ElementalError) {
@@ -123,9 +129,4 @@ extension ElementalDevice {
     func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
         Self.outOfRange(value, element)
     }
-}
-
-extension Outbound {
-    /// Whether so little waits that those who wait for room may go on.
-    var hasPlenty: Bool { stream.byteCount <= stream.limit / 2 && datagrams.byteCount <= datagrams.limit / 2 }
 }

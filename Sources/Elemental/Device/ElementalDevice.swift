@@ -23,6 +23,7 @@ public final class ElementalDevice: Sendable {
     public let limits: DeviceLimits
     let logger: Logger
     let handlers = HandlerTable()
+    let newest = NewestValues()
     let outbound: Locked<Outbound>
     let inbound = Locked(Inbound())
     let identity: Locked<Identity>
@@ -44,7 +45,6 @@ public final class ElementalDevice: Sendable {
 
     /// What came in.
     struct Inbound {
-        var lastValues = LastValues()
         var statistics = DeviceStatistics()
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0

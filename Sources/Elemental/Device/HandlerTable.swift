@@ -13,18 +13,13 @@ typealias AnyValueHandler =
 /// The event loop works on a snapshot and takes a new one when the version says that something changed, so that a
 /// received value takes no lock to find its handlers.
 final class HandlerTable: Sendable {
-    struct Snapshot: Sendable {
-        /// By identifier, 0...127; empty where no element has a handler.
-        var byElement: [[(token: UInt64, handler: ValueHandler)]] = []
-        var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
-
-        var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.count } }
-    }
-
     private struct State {
-        var snapshot = Snapshot()
+        var byElement: [Int8: [(token: UInt64, handler: ValueHandler)]] = [:]
+        var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
         var lastToken: UInt64 = 0
         var cancelled: Set<UInt64> = []
+
+        var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
     }
 
     private let state = Locked(State())
@@ -33,7 +28,12 @@ final class HandlerTable: Sendable {
     /// Grows with every change.
     var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    var snapshot: Snapshot { state.withLock { $0.snapshot } }
+    var snapshot: HandlerSnapshot {
+        state.withLock { state in
+            HandlerSnapshot(
+                byElement: state.byElement.mapValues { $0.map(\.handler) }, forAll: state.forAll.map(\.handler))
+        }
+    }
 
     /// A token for a handler that is about to be added.
     func reserve() -> UInt64 {
@@ -46,29 +46,26 @@ final class HandlerTable: Sendable {
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) {
         change { state in
             guard state.cancelled.remove(token) == nil else { return }
-            if state.snapshot.byElement.isEmpty {
-                state.snapshot.byElement = Array(repeating: [], count: 128)
-            }
-            state.snapshot.byElement[Int(id)].append((token, handler))
+            state.byElement[id, default: []].append((token, handler))
         }
     }
 
     func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) {
         change { state in
             guard state.cancelled.remove(token) == nil else { return }
-            state.snapshot.forAll.append((token, handler))
+            state.forAll.append((token, handler))
         }
     }
 
     func remove(_ token: UInt64) {
         change { state in
-            let count = state.snapshot.count
-            state.snapshot.forAll.removeAll { $0.token == token }
-            for id in state.snapshot.byElement.indices {
-                state.snapshot.byElement[id].removeAll { $0.token == token }
+            let count = state.count
+            state.forAll.removeAll { $0.token == token }
+            for id in state.byElement.keys {
+                state.byElement[id]?.removeAll { $0.token == token }
             }
             // Not there yet: its turn on the event loop is still to come.
-            if state.snapshot.count == count { state.cancelled.insert(token) }
+            if state.count == count { state.cancelled.insert(token) }
         }
     }
 

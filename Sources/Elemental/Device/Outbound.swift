@@ -8,6 +8,27 @@ struct Outbound {
         case unavailable(String)
     }
 
+    /// What became of a value that was to be queued.
+    enum Admission {
+        /// It is queued, and a flush is on its way.
+        case queued
+        /// It is queued, and the connection is to be woken.
+        case first
+        /// It is not queued; ``Outbound/refusal(of:length:)`` says why.
+        case refused
+    }
+
+    /// What is left to do after a segment was taken.
+    struct Rest: OptionSet {
+        let rawValue: UInt8
+        /// More waits in the stream.
+        static let stream = Rest(rawValue: 1)
+        /// Datagrams wait.
+        static let datagrams = Rest(rawValue: 2)
+        /// Someone waits for room, and there is room.
+        static let waiters = Rest(rawValue: 4)
+    }
+
     /// `nil` before the connection is ready and after its end.
     var connection: Connection?
     /// Why the connection ends or has ended.
@@ -38,52 +59,86 @@ struct Outbound {
 
     var messagesUnsent: Int { messagesLost + stream.messageCount + datagrams.messageCount }
 
+    /// Whether so little waits that those who wait for room may go on.
+    var hasPlenty: Bool { stream.byteCount <= stream.limit / 2 && datagrams.byteCount <= datagrams.limit / 2 }
+
     /// The error of sending without a connection.
     var notConnected: ElementalError {
         ElementalError(
             .notConnected, endReason.map { "the connection has ended: \($0)" } ?? "the device is not connected")
     }
 
-    /// Queues a value, or says why it cannot.
-    ///
-    /// - Returns: the connection to wake if no flush is on its way.
+    /// Queues a value if it may be.
+    @inline(__always)
     mutating func append(
-        _ id: Int8, transport: Transport, latest: Bool, length: Int, write: (UnsafeMutableRawPointer) -> Void
-    ) throws(ElementalError) -> Connection? {
-        guard let connection else {
-            throw notConnected
+        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
+    ) -> Admission {
+        guard connection != nil, misfits.isEmpty || misfits[element.id] == nil, length > 0 || takesEmptyValues else {
+            return .refused
         }
-        if !misfits.isEmpty, let misfit = misfits[id] { throw misfit }
+        let size: Int
+        switch element.transport {
+        case .tcp:
+            size = Self.append(element, length: length, to: &stream, replaced: &messagesReplaced, write)
+        case .udp:
+            guard case .open = datagramState, length <= Envelope.maximumDatagramValueByteCount else { return .refused }
+            size = Self.append(element, length: length, to: &datagrams, replaced: &messagesReplaced, write)
+        }
+        guard size > 0 else { return .refused }
+        bytesSent += size
+        messagesSent += 1
+        return needsFlush(of: element.transport) ? .first : .queued
+    }
+
+    /// - Returns: the bytes that the message takes with its envelope, or 0 if there is no room for it.
+    @inline(__always)
+    private static func append(
+        _ element: ElementDefinition, length: Int, to queue: inout OutboundQueue, replaced: inout Int,
+        _ write: (UnsafeMutableRawPointer) -> Void
+    ) -> Int {
+        if element.latest {
+            if queue.replace(id: element.id, length: length, write: write) { replaced += 1 }
+            return Envelope.streamByteCount + length
+        }
+        guard queue.hasRoom(for: length) else { return 0 }
+        return queue.append(id: element.id, length: length, write: write)
+    }
+
+    /// Why a value may not be queued now, or `nil` if it may.
+    func refusal(of element: ElementDefinition, length: Int) -> ElementalError? {
+        guard connection != nil else { return notConnected }
+        if let misfit = misfits[element.id] { return misfit }
+        let name = "element '\(element.name)'"
         if length == 0, !takesEmptyValues {
-            throw ElementalError(
+            return ElementalError(
                 .emptyValue,
-                "element \(id): the other end has not said that it takes empty values (an older ElementalController "
+                "\(name): the other end has not said that it takes empty values (an older ElementalController "
                     + "takes none); send at least one byte")
         }
-        switch transport {
-        case .tcp:
-            bytesSent += try Self.append(
-                to: &stream, id, latest: latest, length: length, replaced: &messagesReplaced, write)
-        case .udp:
+        if element.transport == .udp {
             if case .unavailable(let why) = datagramState {
-                throw ElementalError(.udpUnavailable, "element \(id) travels over UDP, which is not to be had: \(why)")
+                return ElementalError(.udpUnavailable, "\(name) travels over UDP, which is not to be had: \(why)")
             }
             guard length <= Envelope.maximumDatagramValueByteCount else {
-                throw ElementalError(
+                return ElementalError(
                     .datagramTooLarge,
-                    "element \(id): a value of \(length) bytes does not fit a datagram, which takes "
+                    "\(name): a value of \(length) bytes does not fit a datagram, which takes "
                         + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
             }
-            bytesSent += try Self.append(
-                to: &datagrams, id, latest: latest, length: length, replaced: &messagesReplaced, write)
         }
-        messagesSent += 1
-        return needsFlush(of: transport) ? connection : nil
+        let queue = element.transport == .tcp ? stream : datagrams
+        guard !element.latest, !queue.hasRoom(for: length) else { return nil }
+        return ElementalError(
+            .queueFull,
+            "\(name): \(queue.byteCount) bytes wait to be sent and the limit is \(queue.limit); the other end "
+                + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark the "
+                + "element latest")
     }
 
     /// Notes that a flush is asked for.
     ///
     /// - Returns: whether this is the first to ask.
+    @inline(__always)
     mutating func needsFlush(of transport: Transport) -> Bool {
         switch transport {
         case .tcp:
@@ -93,24 +148,6 @@ struct Outbound {
             defer { isDatagramFlushScheduled = true }
             return !isDatagramFlushScheduled
         }
-    }
-
-    private static func append(
-        to queue: inout OutboundQueue, _ id: Int8, latest: Bool, length: Int, replaced: inout Int,
-        _ write: (UnsafeMutableRawPointer) -> Void
-    ) throws(ElementalError) -> Int {
-        if latest {
-            if queue.replace(id: id, length: length, write: write) { replaced += 1 }
-            return Envelope.streamByteCount + length
-        }
-        guard queue.hasRoom(for: length) else {
-            throw ElementalError(
-                .queueFull,
-                "element \(id): \(queue.byteCount) bytes wait to be sent and the limit is \(queue.limit); the other end "
-                    + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark the "
-                    + "element latest")
-        }
-        return queue.append(id: id, length: length, write: write)
     }
 
     /// Queues a frame of the system, which no limit holds back.
@@ -125,5 +162,14 @@ struct Outbound {
         case .tcp: stream.append(id: element.rawValue, length: bytes.count, write: copy)
         case .udp: datagrams.append(id: element.rawValue, length: bytes.count, write: copy)
         }
+    }
+
+    /// What is left to do.
+    var rest: Rest {
+        var rest: Rest = []
+        if !stream.isEmpty { rest.insert(.stream) }
+        if !datagrams.isEmpty { rest.insert(.datagrams) }
+        if !waiters.isEmpty, hasPlenty { rest.insert(.waiters) }
+        return rest
     }
 }

@@ -73,7 +73,7 @@ extension ElementalService {
     func broadcast(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) -> [SendFailure] {
-        guard shared.table.rule(element.id)?.type == element.type else {
+        guard shared.table.type(of: element.id) == element.type else {
             throw ElementalError(
                 .unknownElement,
                 "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")

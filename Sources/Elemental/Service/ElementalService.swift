@@ -24,7 +24,7 @@ public final class ElementalService: Sendable {
         let events = EventHub<ServiceEvent>()
         let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
         let devices = Locked<[ObjectIdentifier: ElementalDevice]>([:])
-        let current = Locked(LastValues())
+        let current = Locked(CurrentValues())
         let txt: Locked<[String: String]>
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {

@@ -1,5 +1,5 @@
-/// The newest value of each element, as bytes, by identifier.
-struct LastValues {
+/// The value that a service has set for each element, as bytes, by identifier.
+struct CurrentValues {
     private var values: [[UInt8]?] = []
 
     subscript(id: Int8) -> [UInt8]? {

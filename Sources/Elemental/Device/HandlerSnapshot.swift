@@ -1,0 +1,63 @@
+import ElementalWire
+
+/// The handlers at one time, laid out so that a received value finds and calls its own without touching a reference
+/// count: those of an element lie side by side.
+///
+/// Unchecked: its memory is written while it is made and never again.
+final class HandlerSnapshot: @unchecked Sendable {
+    /// A closure in a box of its own: a call through the box retains nothing.
+    private final class Box {
+        let handler: ValueHandler
+
+        init(_ handler: @escaping ValueHandler) { self.handler = handler }
+    }
+
+    static let empty = HandlerSnapshot(byElement: [:], forAll: [])
+
+    let forAll: [AnyValueHandler]
+    let isEmptyForAll: Bool
+    /// One past the largest identifier that has a handler.
+    private let idCount: Int
+    /// Where the handlers of an identifier begin, and of the next one, which is where they end.
+    private let starts: UnsafeMutablePointer<Int32>
+    /// Retained once each, for as long as the snapshot lives.
+    private let boxes: UnsafeMutablePointer<Unmanaged<Box>>
+    private let boxCount: Int
+
+    init(byElement: [Int8: [ValueHandler]], forAll: [AnyValueHandler]) {
+        self.forAll = forAll
+        isEmptyForAll = forAll.isEmpty
+        idCount = byElement.filter { !$0.value.isEmpty }.keys.map { Int($0) + 1 }.max() ?? 0
+        boxCount = byElement.values.reduce(0) { $0 + $1.count }
+        starts = .allocate(capacity: idCount + 1)
+        boxes = .allocate(capacity: boxCount)
+        var position = 0
+        for id in 0..<idCount {
+            (starts + id).initialize(to: Int32(position))
+            for handler in byElement[Int8(id)] ?? [] {
+                (boxes + position).initialize(to: Unmanaged.passRetained(Box(handler)))
+                position += 1
+            }
+        }
+        (starts + idCount).initialize(to: Int32(position))
+    }
+
+    deinit {
+        for position in 0..<boxCount { boxes[position].release() }
+        boxes.deallocate()
+        starts.deallocate()
+    }
+
+    /// Calls the element's handlers. The caller keeps the snapshot meanwhile.
+    @inline(__always)
+    func call(_ id: Int8, _ value: UnsafeRawBufferPointer, _ device: ElementalDevice) {
+        let position = Int(id)
+        guard position < idCount else { return }
+        var next = Int(starts[position])
+        let end = Int(starts[position + 1])
+        while next < end {
+            boxes[next]._withUnsafeGuaranteedRef { $0.handler(value, device) }
+            next += 1
+        }
+    }
+}

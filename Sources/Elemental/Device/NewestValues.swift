@@ -1,0 +1,121 @@
+import Synchronization
+
+/// The newest value of each element that came, written by the event loop and read from any thread.
+///
+/// A number costs the loop a few plain stores: its bytes lie in a slot whose sequence number is odd while they change,
+/// so that a reader who meets a change looks again. Longer values are behind a lock.
+///
+/// Unchecked: the slots are atomics in memory that only grows while the values live, and that one thread, the device's
+/// event loop, writes.
+final class NewestValues: @unchecked Sendable {
+    /// The sequence number, the length, and the bytes.
+    private enum Word {
+        static let sequence = 0
+        static let length = 1
+        static let bytes = 2
+        static let count = 4
+    }
+
+    private typealias Slots = UnsafeMutablePointer<Atomic<UInt64>>
+
+    private static let inlineByteCount = 16
+    private static let slotsPerGroup = 8
+    private static let groupCount = 16
+    /// In place of the length: there is none, and it is among the long ones.
+    private static let none = UInt64.max
+    private static let long = UInt64.max - 1
+
+    /// Groups of eight slots, made when an element of the group has its first value.
+    private let groups: UnsafeMutablePointer<Atomic<UInt>>
+    private let longValues = Locked<[Int8: [UInt8]]>([:])
+
+    init() {
+        groups = .allocate(capacity: Self.groupCount)
+        for group in 0..<Self.groupCount { (groups + group).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        for group in 0..<Self.groupCount {
+            guard let slots = slots(group) else { continue }
+            slots.deinitialize(count: Self.slotsPerGroup * Word.count)
+            slots.deallocate()
+        }
+        groups.deinitialize(count: Self.groupCount)
+        groups.deallocate()
+    }
+
+    @inline(__always)
+    private func slots(_ group: Int) -> Slots? {
+        Slots(bitPattern: groups[group].load(ordering: .acquiring))
+    }
+
+    /// Notes a value. On the event loop only.
+    @inline(__always)
+    func set(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+        let group = Int(id) / Self.slotsPerGroup
+        let slots = slots(group) ?? makeSlots(group)
+        let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
+        guard value.count <= Self.inlineByteCount else { return setLong(id, value, slot) }
+        var words: (UInt64, UInt64) = (0, 0)
+        if value.count == 8 {
+            words.0 = value.loadUnaligned(as: UInt64.self)
+        } else {
+            withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: value) }
+        }
+        store(slot, length: UInt64(value.count), words)
+    }
+
+    /// Each store is seen before the next, so that a reader who sees a new word sees that the sequence is odd or on.
+    @inline(__always)
+    private func store(_ slot: Slots, length: UInt64, _ words: (UInt64, UInt64)) {
+        let sequence = slot[Word.sequence].load(ordering: .relaxed)
+        slot[Word.sequence].store(sequence &+ 1, ordering: .relaxed)
+        slot[Word.length].store(length, ordering: .releasing)
+        slot[Word.bytes].store(words.0, ordering: .releasing)
+        slot[Word.bytes + 1].store(words.1, ordering: .releasing)
+        slot[Word.sequence].store(sequence &+ 2, ordering: .releasing)
+    }
+
+    @inline(never)
+    private func setLong(_ id: Int8, _ value: UnsafeRawBufferPointer, _ slot: Slots) {
+        longValues.withLock { values in
+            // A value of the same length goes into the storage of the one before: no allocation in the steady state.
+            if values[id]?.count == value.count {
+                values[id]?.withUnsafeMutableBytes { $0.copyMemory(from: value) }
+            } else {
+                values[id] = [UInt8](value)
+            }
+        }
+        store(slot, length: Self.long, (0, 0))
+    }
+
+    @inline(never)
+    private func makeSlots(_ group: Int) -> Slots {
+        let slots = Slots.allocate(capacity: Self.slotsPerGroup * Word.count)
+        for word in 0..<Self.slotsPerGroup * Word.count {
+            (slots + word).initialize(to: Atomic(word % Word.count == Word.length ? Self.none : 0))
+        }
+        groups[group].store(UInt(bitPattern: slots), ordering: .releasing)
+        return slots
+    }
+
+    /// The newest value, or `nil` if none came.
+    subscript(id: Int8) -> [UInt8]? {
+        guard id >= 0, let slots = slots(Int(id) / Self.slotsPerGroup) else { return nil }
+        let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
+        while true {
+            let sequence = slot[Word.sequence].load(ordering: .acquiring)
+            let length = slot[Word.length].load(ordering: .acquiring)
+            let words = (slot[Word.bytes].load(ordering: .acquiring), slot[Word.bytes + 1].load(ordering: .acquiring))
+            guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
+            switch length {
+            case Self.none: return nil
+            case Self.long: return longValues.withLock { $0[id] }
+            default: return withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
+            }
+        }
+    }
+
+    /// The elements that have a value.
+    var ids: [Int8] { (0...Int8.max).filter { self[$0] != nil } }
+}
