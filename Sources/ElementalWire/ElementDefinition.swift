@@ -9,14 +9,14 @@ public enum Transport: String, Sendable, Hashable, CaseIterable {
 /// Who may send an element's value, seen from the client.
 public struct Access: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The service tells the value to its clients.
-    public static let read = Access(rawValue: 1)
+    @inlinable public static var read: Access { Access(rawValue: 1) }
     /// A client may send a value to the service.
-    public static let write = Access(rawValue: 2)
+    @inlinable public static var write: Access { Access(rawValue: 2) }
     /// Both ways.
-    public static let readWrite: Access = [.read, .write]
+    @inlinable public static var readWrite: Access { [.read, .write] }
 
     /// `ro`, `wo` or `rw`, as the command line writes it.
     public var abbreviation: String {

@@ -12,18 +12,20 @@ final class Session: ChannelDuplexHandler {
 
     let device: ElementalDevice
     let logger: Logger
-    /// The service's handlers, which every device of it shares.
-    let sharedHandlers: HandlerTable?
     /// A client that knows that the service says hello is ready only after it and the catalogue.
     let expectsHello: Bool
     var owner: (any SessionOwner)?
     var table: ElementTable { didSet { rules = table.rules } }
+    /// What an element must allow for the peer to send it.
+    private let takes: Access
     /// Those of the table, at hand.
     private var rules: UnsafePointer<ElementTable.Rule>
     var handshake: Handshake
     var decoder: StreamDecoder
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
+    /// Where the peer is, known once the connection is there.
+    private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
     var isReady = false
@@ -35,10 +37,9 @@ final class Session: ChannelDuplexHandler {
 
     private var hasStarted = false
     private var wantsRead = false
-    private var ownSnapshot = HandlerSnapshot.empty
-    private var ownVersion: UInt64 = 0
-    private var sharedSnapshot = HandlerSnapshot.empty
-    private var sharedVersion: UInt64 = 0
+    private var own: HandlerView
+    /// The service's, which every device of it shares.
+    private var shared: HandlerView
 
     /// How far the end has come.
     enum Ending {
@@ -57,7 +58,9 @@ final class Session: ChannelDuplexHandler {
         self.device = device
         self.table = table
         rules = table.rules
-        self.sharedHandlers = sharedHandlers
+        takes = device.role == .client ? .write : .read
+        own = HandlerView(device.handlers)
+        shared = HandlerView(sharedHandlers ?? .none)
         self.expectsHello = expectsHello
         self.owner = owner
         self.logger = logger
@@ -81,6 +84,7 @@ final class Session: ChannelDuplexHandler {
     func start() {
         guard let context, !hasStarted else { return }
         hasStarted = true
+        host = context.remoteAddress.map(PeerHost.init)
         let limit = device.limits.handshakeTimeout
         handshakeDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             guard !isReady else { return }
@@ -172,21 +176,6 @@ final class Session: ChannelDuplexHandler {
         if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .udp) }
     }
 
-    @inline(__always)
-    private func refreshHandlers() {
-        let version = device.handlers.version
-        if version != ownVersion {
-            ownSnapshot = device.handlers.snapshot
-            ownVersion = version
-        }
-        guard let sharedHandlers else { return }
-        let shared = sharedHandlers.version
-        if shared != sharedVersion {
-            sharedSnapshot = sharedHandlers.snapshot
-            sharedVersion = shared
-        }
-    }
-
     /// Checks a value and hands it to everyone who asked for it.
     @inline(__always)
     private func deliver(_ id: Int8, _ value: UnsafeRawBufferPointer) {
@@ -205,19 +194,25 @@ final class Session: ChannelDuplexHandler {
             received.messagesMalformed += 1
             return
         }
-        guard rule.pointee.access.contains(device.role == .client ? .write : .read), rule.pointee.allows(value) else {
+        guard rule.pointee.access.contains(takes), rule.pointee.allows(value) else {
             received.messagesRejected += 1
             return
         }
         received.messagesReceived += 1
         device.newest.set(id, value)
-        // A handler may have been added or cancelled by one that ran before.
-        refreshHandlers()
-        // Both snapshots stay until the next message at least: only this function replaces them.
-        Unmanaged.passUnretained(sharedSnapshot)._withUnsafeGuaranteedRef { $0.call(id, value, device) }
-        if !sharedSnapshot.isEmptyForAll { callForAll(sharedSnapshot.forAll, id, value) }
-        Unmanaged.passUnretained(ownSnapshot)._withUnsafeGuaranteedRef { $0.call(id, value, device) }
-        if !ownSnapshot.isEmptyForAll { callForAll(ownSnapshot.forAll, id, value) }
+        // Looked at for every message: a handler that ran before may have added or cancelled one.
+        if shared.isStale { shared.refresh() }
+        call(shared.handlers, id, value)
+        if own.isStale { own.refresh() }
+        call(own.handlers, id, value)
+    }
+
+    @inline(__always)
+    private func call(_ handlers: Unmanaged<HandlerSnapshot>, _ id: Int8, _ value: UnsafeRawBufferPointer) {
+        handlers._withUnsafeGuaranteedRef { handlers in
+            handlers.call(id, value, device)
+            if handlers.hasForAll { callForAll(handlers.forAll, id, value) }
+        }
     }
 
     @inline(never)

@@ -21,20 +21,6 @@ extension SocketAddress {
     /// The host's address without port or scope, equal for a host however the socket shows it.
     var hostText: String { unmappedIPv4 ?? ipAddress ?? description }
 
-    /// Whether both are the same host, ports aside. Allocates nothing.
-    func isSameHost(as other: SocketAddress) -> Bool {
-        switch (self, other) {
-        case (.v4(let a), .v4(let b)):
-            return a.address.sin_addr.s_addr == b.address.sin_addr.s_addr
-        case (.v6(let a), .v6(let b)):
-            return withUnsafeBytes(of: a.address.sin6_addr) { a in
-                withUnsafeBytes(of: b.address.sin6_addr) { b in a.elementsEqual(b) }
-            }
-        default:
-            return hostText == other.hostText
-        }
-    }
-
     /// The same host at another port.
     func withPort(_ port: Int) -> SocketAddress {
         var copy = self

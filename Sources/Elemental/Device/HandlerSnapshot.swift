@@ -6,36 +6,34 @@ import ElementalWire
 /// Unchecked: its memory is written while it is made and never again.
 final class HandlerSnapshot: @unchecked Sendable {
     /// A closure in a box of its own: a call through the box retains nothing.
-    private final class Box {
-        let handler: ValueHandler
+    final class Handler: Sendable {
+        fileprivate let body: ValueHandler
 
-        init(_ handler: @escaping ValueHandler) { self.handler = handler }
+        init(_ body: @escaping ValueHandler) { self.body = body }
     }
 
-    static let empty = HandlerSnapshot(byElement: [:], forAll: [])
-
     let forAll: [AnyValueHandler]
-    let isEmptyForAll: Bool
+    let hasForAll: Bool
     /// One past the largest identifier that has a handler.
     private let idCount: Int
     /// Where the handlers of an identifier begin, and of the next one, which is where they end.
     private let starts: UnsafeMutablePointer<Int32>
     /// Retained once each, for as long as the snapshot lives.
-    private let boxes: UnsafeMutablePointer<Unmanaged<Box>>
-    private let boxCount: Int
+    private let handlers: UnsafeMutablePointer<Unmanaged<Handler>>
+    private let handlerCount: Int
 
-    init(byElement: [Int8: [ValueHandler]], forAll: [AnyValueHandler]) {
+    init(byElement: [Int8: [Handler]], forAll: [AnyValueHandler]) {
         self.forAll = forAll
-        isEmptyForAll = forAll.isEmpty
+        hasForAll = !forAll.isEmpty
         idCount = byElement.filter { !$0.value.isEmpty }.keys.map { Int($0) + 1 }.max() ?? 0
-        boxCount = byElement.values.reduce(0) { $0 + $1.count }
+        handlerCount = byElement.values.reduce(0) { $0 + $1.count }
         starts = .allocate(capacity: idCount + 1)
-        boxes = .allocate(capacity: boxCount)
+        handlers = .allocate(capacity: handlerCount)
         var position = 0
         for id in 0..<idCount {
             (starts + id).initialize(to: Int32(position))
             for handler in byElement[Int8(id)] ?? [] {
-                (boxes + position).initialize(to: Unmanaged.passRetained(Box(handler)))
+                (handlers + position).initialize(to: Unmanaged.passRetained(handler))
                 position += 1
             }
         }
@@ -43,8 +41,8 @@ final class HandlerSnapshot: @unchecked Sendable {
     }
 
     deinit {
-        for position in 0..<boxCount { boxes[position].release() }
-        boxes.deallocate()
+        for position in 0..<handlerCount { handlers[position].release() }
+        handlers.deallocate()
         starts.deallocate()
     }
 
@@ -56,7 +54,7 @@ final class HandlerSnapshot: @unchecked Sendable {
         var next = Int(starts[position])
         let end = Int(starts[position + 1])
         while next < end {
-            boxes[next]._withUnsafeGuaranteedRef { $0.handler(value, device) }
+            handlers[next]._withUnsafeGuaranteedRef { $0.body(value, device) }
             next += 1
         }
     }

@@ -14,13 +14,16 @@ typealias AnyValueHandler =
 /// received value takes no lock to find its handlers.
 final class HandlerTable: Sendable {
     private struct State {
-        var byElement: [Int8: [(token: UInt64, handler: ValueHandler)]] = [:]
+        var byElement: [Int8: [(token: UInt64, handler: HandlerSnapshot.Handler)]] = [:]
         var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
         var lastToken: UInt64 = 0
         var cancelled: Set<UInt64> = []
 
         var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
     }
+
+    /// The table of those who share none.
+    static let none = HandlerTable()
 
     private let state = Locked(State())
     private let changes = Atomic<UInt64>(0)
@@ -46,7 +49,7 @@ final class HandlerTable: Sendable {
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) {
         change { state in
             guard state.cancelled.remove(token) == nil else { return }
-            state.byElement[id, default: []].append((token, handler))
+            state.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler)))
         }
     }
 

@@ -12,22 +12,31 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
+        let host = PeerHost(envelope.remoteAddress)
         var isStray = false
+        // The messages of a datagram are one device's, as a rule.
+        var sender: (udpIdentifier: UInt8, session: Session)?
         let result = envelope.data.withUnsafeReadableBytes { bytes in
             DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
-                // Only the host that holds the identifier over TCP may use it. Ports cannot be compared: an older
-                // client's datagrams come from a port that it never told.
-                guard let session = server.udpIdentifiers[udpIdentifier],
-                    session.context?.remoteAddress?.isSameHost(as: envelope.remoteAddress) == true
-                else {
+                if sender?.udpIdentifier != udpIdentifier {
+                    sender = self.sender(udpIdentifier, at: host).map { (udpIdentifier, $0) }
+                }
+                guard let sender else {
                     isStray = true
                     return
                 }
-                if session.beginReading() { touched.append(session) }
-                session.receiveDatagram(id, value)
+                sender.session.receiveDatagram(id, value)
             }
         }
         if isStray || result == .malformed { server.noteStrayDatagram(from: envelope.remoteAddress) }
+    }
+
+    /// Only the host that holds the identifier over TCP may use it. Ports cannot be compared: an older client's
+    /// datagrams come from a port that it never told.
+    private func sender(_ udpIdentifier: UInt8, at host: PeerHost) -> Session? {
+        guard let session = server.udpIdentifiers[udpIdentifier], session.host == host else { return nil }
+        if session.beginReading() { touched.append(session) }
+        return session
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
