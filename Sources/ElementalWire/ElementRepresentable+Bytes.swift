@@ -79,6 +79,11 @@ extension Data: ElementRepresentable {
         }
     }
 
+    /// The data itself from 16 KiB on. Memory that the program manages itself (`Data(bytesNoCopy:)`) must not change
+    /// until it is sent.
+    @inlinable
+    public var longWireBytes: Data? { count >= 16 * 1024 ? self : nil }
+
     public var elementValue: ElementValue { .data(self) }
 
     public init?(_ elementValue: ElementValue) {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import struct FoundationEssentials.Data
+#else
+public import struct Foundation.Data
+#endif
+
 /// A Swift type that can be the value of an element.
 ///
 /// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`,
@@ -15,6 +21,10 @@ public protocol ElementRepresentable: Sendable {
     /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
     func writeWireBytes(to destination: UnsafeMutableRawPointer)
 
+    /// The value's wire form where it is long and at hand: a connection sends it from there instead of copying it.
+    /// `nil`, the default, where ``writeWireBytes(to:)`` is the way.
+    var longWireBytes: Data? { get }
+
     /// The value as a number, for a check against a range; `nil` where ranges mean nothing.
     var rangeValue: Double? { get }
 
@@ -28,6 +38,9 @@ public protocol ElementRepresentable: Sendable {
 extension ElementRepresentable {
     @inlinable
     public var rangeValue: Double? { nil }
+
+    @inlinable
+    public var longWireBytes: Data? { nil }
 }
 
 extension ElementRepresentable where Self: FixedWidthInteger {

@@ -1,6 +1,12 @@
 import ElementalWire
 import NIOCore
 
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
 /// Encoded messages on their way out, gathered into segments: what one write, or one datagram, takes.
 ///
 /// It has no socket; a device guards one for TCP and one for UDP with a lock, appends from any thread and lets the
@@ -23,8 +29,13 @@ struct OutboundQueue: @unchecked Sendable {
 
     /// What one write or one datagram takes.
     struct Segment {
-        var buffer = ByteBuffer()
-        var messageCount = 0
+        /// Gathered messages; where there is a long value, its header is the last of them.
+        var buffer: ByteBuffer
+        /// A value that is sent from where the program has it.
+        var long: Data?
+        var messageCount: Int
+
+        var byteCount: Int { buffer.readableBytes + (long?.count ?? 0) }
     }
 
     private struct LatestValue {
@@ -101,6 +112,18 @@ struct OutboundQueue: @unchecked Sendable {
         return size
     }
 
+    /// Adds a message whose value stays where it is until it is sent. The caller has asked for room.
+    ///
+    /// - Returns: the bytes that it takes with its envelope.
+    mutating func append(id: Int8, long: Data) -> Int {
+        if end - cursor < header { makeRoom(for: header) }
+        Envelope.writeStreamHeader(id: id, length: long.count, to: cursor)
+        cursor += header
+        tailMessageCount += 1
+        completeTail(long)
+        return header + long.count
+    }
+
     /// Sees to it that `size` bytes can be written at the cursor.
     @inline(never)
     private mutating func makeRoom(for size: Int) {
@@ -134,9 +157,10 @@ struct OutboundQueue: @unchecked Sendable {
     }
 
     /// Puts what is in the tail, if anything, behind the full segments.
-    private mutating func completeTail() {
-        guard let segment = takeTail() else { return }
-        fullByteCount += segment.buffer.readableBytes
+    private mutating func completeTail(_ long: Data? = nil) {
+        guard var segment = takeTail() else { return }
+        segment.long = long
+        fullByteCount += segment.byteCount
         fullMessageCount += segment.messageCount
         full.append(segment)
     }
@@ -144,7 +168,7 @@ struct OutboundQueue: @unchecked Sendable {
     private mutating func takeTail() -> Segment? {
         guard tailMessageCount > 0, var buffer = tail.take() else { return nil }
         buffer.moveWriterIndex(forwardBy: cursor - start)
-        let segment = Segment(buffer: buffer, messageCount: tailMessageCount)
+        let segment = Segment(buffer: buffer, long: nil, messageCount: tailMessageCount)
         cursor = start
         end = start
         tailMessageCount = 0
@@ -191,7 +215,7 @@ struct OutboundQueue: @unchecked Sendable {
     }
 
     private mutating func taken(_ segment: Segment) -> Segment {
-        fullByteCount -= segment.buffer.readableBytes
+        fullByteCount -= segment.byteCount
         fullMessageCount -= segment.messageCount
         return segment
     }

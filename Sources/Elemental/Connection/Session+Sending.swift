@@ -17,42 +17,49 @@ extension Session {
     /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
     private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
         var written = 0
-        var rest: Outbound.Rest = []
-        repeat {
-            var unflushed = 0
-            while context.channel.isWritable, written < Self.turnByteCount {
-                let segment = device.outbound.withLock { outbound in
-                    defer {
-                        rest = outbound.rest
-                        // A send that comes later asks for another flush, or is seen by this one.
-                        outbound.isStreamFlushScheduled = rest.contains(.stream)
-                    }
-                    return outbound.stream.takeSegment()
-                }
-                guard let segment else { break }
-                context.write(wrapOutboundOut(segment.buffer), promise: nil)
-                unflushed += segment.buffer.readableBytes
-                written += segment.buffer.readableBytes
-                guard rest.contains(.stream) else { break }
+        while written < Self.turnByteCount {
+            guard !isHandedOver, context.channel.isActive else { return blocked() }
+            if outgoing == nil {
+                let (segment, rest) = takeSegment()
+                guard let segment else { return rest }
+                outgoing = OutgoingSegment(segment)
             }
-            guard unflushed > 0 else { break }
-            context.flush()
-        } while rest.contains(.stream) && written < Self.turnByteCount
-        return settle(context, rest, written: written)
+            if let socket { written += outgoing?.write(to: socket) ?? 0 }
+            if outgoing?.isComplete == true { outgoing = nil } else { handOver(context) }
+        }
+        context.eventLoop.assumeIsolated().execute { [self] in flush() }
+        return blocked()
     }
 
-    /// What remains is written in the next turn, or when the socket takes more.
-    private func settle(_ context: ChannelHandlerContext, _ rest: Outbound.Rest, written: Int) -> Outbound.Rest {
-        if written >= Self.turnByteCount, rest.contains(.stream) {
-            context.eventLoop.assumeIsolated().execute { [self] in flush() }
-            return rest
+    private func takeSegment() -> (OutboundQueue.Segment?, Outbound.Rest) {
+        device.outbound.withLock { outbound in
+            let segment = outbound.stream.takeSegment()
+            let rest = outbound.rest
+            // A send that comes later asks for another flush, or is seen by this one.
+            outbound.isStreamFlushScheduled = segment != nil
+            return (segment, rest)
         }
-        guard !context.channel.isWritable else { return rest }
-        // Blocked by the socket, every send would wake the loop for nothing: the socket itself will.
-        return device.outbound.withLock { outbound in
-            outbound.isStreamFlushScheduled = !outbound.stream.isEmpty
-            return outbound.rest
+    }
+
+    /// A flush is sure to come: no send needs to wake the loop.
+    private func blocked() -> Outbound.Rest {
+        device.outbound.withLock { outbound in
+            outbound.isStreamFlushScheduled = true
+            return outbound.rest.union(.stream)
         }
+    }
+
+    /// The socket is full, or there is none to write to directly: NIO gets a piece and says when it is written.
+    private func handOver(_ context: ChannelHandlerContext) {
+        guard let piece = outgoing?.nextPiece() else { return }
+        if outgoing?.isComplete == true { outgoing = nil }
+        isHandedOver = true
+        var hasReturned = false
+        context.writeAndFlush(wrapOutboundOut(piece)).assumeIsolated().whenSuccess { [self] in
+            isHandedOver = false
+            if hasReturned { flush() }
+        }
+        hasReturned = true
     }
 
     private func flushDatagrams() {

@@ -24,6 +24,12 @@ final class Session: ChannelDuplexHandler {
     var decoder: StreamDecoder
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
+    /// `nil` where the channel is no socket, and before it is connected.
+    private(set) var socket: StreamSocket?
+    /// What is being written, in pieces where the socket takes no more.
+    var outgoing: OutgoingSegment?
+    /// Whether NIO holds a piece that the socket did not take.
+    var isHandedOver = false
     /// Where the peer is, known once the connection is there.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
@@ -85,6 +91,7 @@ final class Session: ChannelDuplexHandler {
         guard let context, !hasStarted else { return }
         hasStarted = true
         host = context.remoteAddress.map(PeerHost.init)
+        socket = StreamSocket(context.pipeline)
         let limit = device.limits.handshakeTimeout
         handshakeDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             guard !isReady else { return }
@@ -109,11 +116,6 @@ final class Session: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { flush() }
-        context.fireChannelWritabilityChanged()
-    }
 
     func read(context: ChannelHandlerContext) {
         if case .none = ending, device.isPaused {

@@ -1,5 +1,11 @@
 public import ElementalWire
 
+#if canImport(FoundationEssentials)
+public import struct FoundationEssentials.Data
+#else
+public import struct Foundation.Data
+#endif
+
 extension ElementalDevice {
     /// Sends a value. Never blocks: it queues the value, or throws that it cannot.
     ///
@@ -11,7 +17,9 @@ extension ElementalDevice {
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
-        try enqueue(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+        let definition = element.definition
+        if let long = value.longWireBytes, definition.takesLongValues { return try enqueue(definition, long: long) }
+        try enqueue(definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
     }
 
     /// Sends a value whose type is known at run time only.
@@ -20,6 +28,9 @@ extension ElementalDevice {
     ///   value is of another type than the element.
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) {
         try Self.check(value, element)
+        if case .data(let data) = value, let long = data.longWireBytes, element.takesLongValues {
+            return try enqueue(element, long: long)
+        }
         try enqueue(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
     }
 
@@ -80,17 +91,36 @@ extension ElementalDevice {
         try enqueueUnchecked(element, length: length, write: write)
     }
 
+    /// Queues a value of 16 KiB or more without copying it.
+    @usableFromInline
+    func enqueue(_ element: ElementDefinition, long: Data) throws(ElementalError) {
+        guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
+        try enqueueUnchecked(element, long: long)
+    }
+
     func enqueueUnchecked(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) {
-        while true {
-            switch outbound.withLock({ $0.append(element, length: length, write: write) }) {
-            case .queued: return
-            case .first: return wake()
-            case .refused:
-                // What stood in the way may be gone by now.
-                if let refusal = outbound.withLock({ $0.refusal(of: element, length: length) }) { throw refusal }
-            }
+        while try !isSettled(outbound.withLock { $0.append(element, length: length, write: write) }, element, length) {}
+    }
+
+    func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
+        while try !isSettled(outbound.withLock { $0.append(element, long: long) }, element, long.count) {}
+    }
+
+    /// - Returns: whether the value is queued; if not, what stood in the way is gone by now.
+    @inline(__always)
+    private func isSettled(
+        _ admission: Outbound.Admission, _ element: ElementDefinition, _ length: Int
+    ) throws(ElementalError) -> Bool {
+        switch admission {
+        case .queued: return true
+        case .first:
+            wake()
+            return true
+        case .refused:
+            if let refusal = outbound.withLock({ $0.refusal(of: element, length: length) }) { throw refusal }
+            return false
         }
     }
 
@@ -129,4 +159,9 @@ extension ElementalDevice {
     func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
         Self.outOfRange(value, element)
     }
+}
+
+extension ElementDefinition {
+    /// Whether a long value is sent from where it is: not in a datagram, and not where a newer one may take its place.
+    @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
 }

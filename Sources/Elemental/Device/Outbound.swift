@@ -1,5 +1,11 @@
 import ElementalWire
 
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
 /// A device's way out, guarded by its lock: the queues and what decides whether a value may enter them.
 struct Outbound {
     /// Why datagrams cannot be sent.
@@ -66,6 +72,14 @@ struct Outbound {
     var notConnected: ElementalError {
         ElementalError(
             .notConnected, endReason.map { "the connection has ended: \($0)" } ?? "the device is not connected")
+    }
+
+    /// Queues a long value if it may be; it goes over TCP and is no `latest` one.
+    mutating func append(_ element: ElementDefinition, long: Data) -> Admission {
+        guard connection != nil, misfits[element.id] == nil, stream.hasRoom(for: long.count) else { return .refused }
+        bytesSent += stream.append(id: element.id, long: long)
+        messagesSent += 1
+        return needsFlush(of: .tcp) ? .first : .queued
     }
 
     /// Queues a value if it may be.

@@ -1,5 +1,11 @@
 public import ElementalWire
 
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
     @discardableResult
@@ -87,9 +93,15 @@ extension ElementalService {
             if let base = buffer.baseAddress { write(base) }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             shared.current.withLock { $0.set(element.id, bytes) }
+            // Long ones are shared by the queues.
+            let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
             var failures: [SendFailure] = []
             for device in devices {
                 do throws(ElementalError) {
+                    if let long {
+                        try device.enqueueUnchecked(element, long: long)
+                        continue
+                    }
                     try device.enqueueUnchecked(element, length: length) { destination in
                         guard let base = bytes.baseAddress else { return }
                         destination.copyMemory(from: base, byteCount: length)

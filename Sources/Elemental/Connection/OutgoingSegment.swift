@@ -1,0 +1,52 @@
+import NIOCore
+
+/// A segment on its way into the socket, which may take it in pieces.
+struct OutgoingSegment {
+    private let segment: OutboundQueue.Segment
+    private let byteCount: Int
+    private var offset = 0
+
+    /// What NIO is given of a long value when the socket is full: enough to be worth a wake-up, little to copy.
+    private static let pieceByteCount = 16 * 1024
+
+    init(_ segment: OutboundQueue.Segment) {
+        self.segment = segment
+        byteCount = segment.byteCount
+    }
+
+    var isComplete: Bool { offset == byteCount }
+
+    /// Writes what is left.
+    ///
+    /// - Returns: how many bytes the socket took.
+    mutating func write(to socket: StreamSocket) -> Int {
+        let gathered = segment.buffer.readableBytes
+        let count = segment.buffer.withUnsafeReadableBytes { bytes -> Int in
+            let first = UnsafeRawBufferPointer(rebasing: bytes[min(offset, gathered)...])
+            guard let long = segment.long else {
+                return socket.write(first, UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            return long.withUnsafeBytes { long in
+                let second = UnsafeRawBufferPointer(rebasing: long[max(0, offset - gathered)...])
+                return first.isEmpty
+                    ? socket.write(second, UnsafeRawBufferPointer(start: nil, count: 0)) : socket.write(first, second)
+            }
+        }
+        offset += count
+        return count
+    }
+
+    /// The next piece of what is left, as a buffer for NIO.
+    mutating func nextPiece() -> ByteBuffer {
+        let gathered = segment.buffer.readableBytes
+        guard offset >= gathered, let long = segment.long else {
+            defer { offset = gathered }
+            return segment.buffer.getSlice(at: segment.buffer.readerIndex + offset, length: gathered - offset)
+                ?? ByteBuffer()
+        }
+        let start = offset - gathered
+        let count = min(long.count - start, Self.pieceByteCount)
+        offset += count
+        return long.withUnsafeBytes { ByteBuffer(bytes: $0[start..<start + count]) }
+    }
+}

@@ -1,0 +1,59 @@
+import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A connection's socket, written to directly: one system call for what was gathered, and a long value leaves from where
+/// the program has it. NIO's own way needs a buffer of its own for each.
+///
+/// Whoever uses it is on the channel's event loop and has seen that the channel is active, for a closed descriptor may
+/// be another connection's by now, and that NIO itself has nothing left to write, for that comes first.
+struct StreamSocket {
+    private let descriptor: CInt
+
+    /// `nil` where the channel is no socket.
+    init?(_ pipeline: ChannelPipeline) {
+        // A closed channel throws.
+        let descriptor = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        guard let descriptor = descriptor.flatMap({ $0 }) else { return nil }
+        self.descriptor = descriptor
+    }
+
+    /// Writes two stretches of bytes, one behind the other.
+    ///
+    /// - Returns: how many bytes the system took. None too if something is wrong: the channel will meet it.
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        while true {
+            let count = second.isEmpty ? send(descriptor, first.baseAddress, first.count, flags) : gather(first, second)
+            if count >= 0 { return count }
+            guard errno == EINTR else { return 0 }
+        }
+    }
+
+    private func gather(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        var parts = (
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+        )
+        return withUnsafeMutablePointer(to: &parts) { parts in
+            parts.withMemoryRebound(to: iovec.self, capacity: 2) { parts in
+                var message = msghdr()
+                message.msg_iov = parts
+                message.msg_iovlen = 2
+                return sendmsg(descriptor, &message, flags)
+            }
+        }
+    }
+
+    #if canImport(Darwin)
+    // NIO has told the socket not to raise SIGPIPE.
+    private let flags: CInt = 0
+    #else
+    private let flags = CInt(MSG_NOSIGNAL)
+    #endif
+}
