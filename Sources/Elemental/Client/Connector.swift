@@ -59,6 +59,7 @@ struct Connector: Sendable {
             .connectTimeout(TimeAmount(options.timeout))
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.recvAllocator, value: Session.receiveAllocator)
             .channelOption(.socketOption(.so_keepalive), value: 1)
         let connecting: EventLoopFuture<any Channel>
         switch endpoint {

@@ -134,6 +134,10 @@ final class Session: ChannelDuplexHandler {
 
     // MARK: Reading
 
+    /// What a read from the socket takes: little on a quiet connection, and on a busy one so much that most long values
+    /// lie whole within it.
+    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 512 * 1024)
+
     /// Begins a batch of reads, unless one is under way.
     ///
     /// - Returns: whether this call began it.

@@ -34,12 +34,15 @@ extension ElementalDevice {
         try enqueue(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
     }
 
-    /// Sends a value, waiting while the queue is full.
+    /// Sends a value, waiting while the queue is full. It stays on the caller's actor: while there is room, nothing is
+    /// handed between threads.
     ///
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
     ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
     @inlinable
-    public func sendWhenReady<Value>(_ value: Value, to element: Element<Value>) async throws(ElementalError) {
+    public func sendWhenReady<Value>(
+        _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
         while true {
             do throws(ElementalError) {
                 return try send(value, to: element)
@@ -54,7 +57,7 @@ extension ElementalDevice {
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
-    public func waitForRoom() async throws(ElementalError) {
+    public func waitForRoom(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
         let token = outbound.withLock { outbound in
             outbound.lastWaiter += 1
             return outbound.lastWaiter
