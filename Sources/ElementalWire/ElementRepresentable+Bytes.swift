@@ -69,6 +69,9 @@ extension Data: ElementRepresentable {
     }
 
     @inlinable
+    public init?(received: ReceivedBytes) { self = received.long ?? Data(received.bytes) }
+
+    @inlinable
     public var wireByteCount: Int { count }
 
     @inlinable

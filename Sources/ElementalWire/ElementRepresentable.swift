@@ -15,6 +15,9 @@ public protocol ElementRepresentable: Sendable {
     /// The value whose wire form is `bytes`, or `nil` if no value has that form (a wrong length, invalid UTF-8).
     init?(wireBytes bytes: UnsafeRawBufferPointer)
 
+    /// The value that came, or `nil` if no value has that form. The default asks ``init(wireBytes:)``.
+    init?(received: ReceivedBytes)
+
     /// How many bytes the value takes on the wire, without the envelope.
     var wireByteCount: Int { get }
 
@@ -38,6 +41,9 @@ public protocol ElementRepresentable: Sendable {
 extension ElementRepresentable {
     @inlinable
     public var rangeValue: Double? { nil }
+
+    @inlinable
+    public init?(received: ReceivedBytes) { self.init(wireBytes: received.bytes) }
 
     @inlinable
     public var longWireBytes: Data? { nil }

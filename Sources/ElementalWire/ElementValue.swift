@@ -89,6 +89,16 @@ public enum ElementValue: Sendable, Hashable {
         self = value
     }
 
+    /// The value of `type` that came, or `nil` if no value of the type has that form.
+    @inlinable
+    public init?(received: ReceivedBytes, type: ElementType) {
+        if type == .data, let long = received.long {
+            self = .data(long)
+        } else {
+            self.init(wireBytes: received.bytes, type: type)
+        }
+    }
+
     /// The value as a number, or `nil` if its type is not numeric. Integers beyond 2^53 are rounded.
     public var numericValue: Double? { representation.rangeValue }
 }

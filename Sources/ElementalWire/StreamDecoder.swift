@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
 /// Cuts a TCP stream into frames, however the network splits and joins them.
 ///
 /// It has no socket and no thread. A frame that lies whole in the bytes given is handed on without a copy; only one
@@ -14,8 +20,10 @@ public struct StreamDecoder: ~Copyable {
     /// The longest value taken, in bytes; a header that announces more ends the stream with an error.
     public let maximumValueByteCount: Int
 
-    /// An incomplete frame: its header and as much of the value as has come.
-    @usableFromInline var partial: [UInt8] = []
+    /// The header of an incomplete frame, as much of it as has come, or all of it.
+    @usableFromInline var header: (UInt64, count: Int) = (0, 0)
+    /// As much of the incomplete frame's value as has come.
+    private var value = GatheredBytes()
 
     /// A decoder for one stream.
     ///
@@ -25,12 +33,12 @@ public struct StreamDecoder: ~Copyable {
     }
 
     /// How many bytes of an incomplete frame are waiting for the rest.
-    public var bufferedByteCount: Int { partial.count }
+    public var bufferedByteCount: Int { header.count + value.count }
 
     /// The identifier and length of the incomplete frame, once its header is here.
     public var pendingFrame: (id: Int8, length: Int)? {
-        guard partial.count >= Envelope.streamByteCount else { return nil }
-        return partial.withUnsafeBytes {
+        guard header.count == Envelope.streamByteCount else { return nil }
+        return withUnsafeBytes(of: header.0) {
             (Int8(bitPattern: $0[0]), Envelope.length(at: $0.baseAddress.unsafelyUnwrapped))
         }
     }
@@ -38,19 +46,20 @@ public struct StreamDecoder: ~Copyable {
     /// Takes the next bytes of the stream and hands every frame that they complete to `body`, in order.
     ///
     /// The bytes of a value are valid only during the call. A length of 0 is handed on as an empty value.
+    /// - Parameter body: gets a value's identifier and bytes; of a long one that came in pieces they can be kept
+    ///   (``ReceivedBytes/long``).
     /// - Throws: ``WireError`` with the code ``WireError/Code/valueTooLarge``; the stream cannot go on after it.
     @inlinable
     public mutating func decode(
         _ bytes: UnsafeRawBufferPointer,
-        _ body: (_ id: Int8, _ value: UnsafeRawBufferPointer) -> Step
+        _ body: (_ id: Int8, _ value: ReceivedBytes) -> Step
     ) throws(WireError) {
-        var rest = bytes
-        if !partial.isEmpty {
-            guard let consumed = try completePartial(with: bytes, body) else { return }
-            rest = UnsafeRawBufferPointer(rebasing: bytes[consumed...])
+        guard var cursor = bytes.baseAddress else { return }
+        let end = cursor + bytes.count
+        if header.count > 0 {
+            guard let rest = try completeFrame(with: cursor, end, body) else { return }
+            cursor = rest
         }
-        guard var cursor = rest.baseAddress else { return }
-        let end = cursor + rest.count
         while end - cursor >= Envelope.streamByteCount {
             let length = Envelope.length(at: cursor)
             guard length <= maximumValueByteCount else { throw tooLarge(cursor, length) }
@@ -59,43 +68,37 @@ public struct StreamDecoder: ~Copyable {
             let id = cursor.load(as: Int8.self)
             let value = UnsafeRawBufferPointer(start: cursor + Envelope.streamByteCount, count: length)
             cursor += frame
-            if body(id, value) == .stop { return }
+            if body(id, ReceivedBytes(value)) == .stop { return }
         }
-        if cursor < end {
-            partial.append(contentsOf: UnsafeRawBufferPointer(start: cursor, count: end - cursor))
-        }
+        if cursor < end { _ = try completeFrame(with: cursor, end, body) }
     }
 
-    /// Adds to the incomplete frame and, once it is whole, hands it on.
+    /// Adds to the incomplete frame, or begins one, and hands it on once it is whole.
     ///
-    /// - Returns: how many bytes went into it, or `nil` if the frame is still incomplete or decoding shall stop.
+    /// - Returns: where the rest of the bytes begins, or `nil` if the frame is incomplete or decoding shall stop.
     @usableFromInline
-    mutating func completePartial(
-        with bytes: UnsafeRawBufferPointer,
-        _ body: (_ id: Int8, _ value: UnsafeRawBufferPointer) -> Step
-    ) throws(WireError) -> Int? {
-        var consumed = 0
-        if partial.count < Envelope.streamByteCount {
-            consumed = min(Envelope.streamByteCount - partial.count, bytes.count)
-            partial.append(contentsOf: bytes[..<consumed])
-            guard partial.count == Envelope.streamByteCount else { return nil }
+    mutating func completeFrame(
+        with bytes: UnsafeRawPointer, _ end: UnsafeRawPointer, _ body: (_ id: Int8, _ value: ReceivedBytes) -> Step
+    ) throws(WireError) -> UnsafeRawPointer? {
+        var cursor = bytes
+        if header.count < Envelope.streamByteCount {
+            let taken = min(Envelope.streamByteCount - header.count, end - cursor)
+            withUnsafeMutableBytes(of: &header.0) { [count = header.count] header in
+                (header.baseAddress.unsafelyUnwrapped + count).copyMemory(from: cursor, byteCount: taken)
+            }
+            header.count += taken
+            cursor += taken
         }
-        let header = pendingFrame.unsafelyUnwrapped
-        guard header.length <= maximumValueByteCount else {
-            throw partial.withUnsafeBytes { tooLarge($0.baseAddress.unsafelyUnwrapped, header.length) }
+        guard let frame = pendingFrame else { return nil }
+        guard frame.length <= maximumValueByteCount else {
+            throw withUnsafeBytes(of: header.0) { tooLarge($0.baseAddress.unsafelyUnwrapped, frame.length) }
         }
-        let missing = Envelope.streamByteCount + header.length - partial.count
-        let taken = min(missing, bytes.count - consumed)
-        partial.append(contentsOf: bytes[consumed..<consumed + taken])
-        guard taken == missing else { return nil }
-
-        // Moved out first: the body may run for long, and what it throws away must not keep a large buffer alive.
-        let frame = partial
-        partial = []
-        let step = frame.withUnsafeBytes {
-            body(header.id, UnsafeRawBufferPointer(rebasing: $0[Envelope.streamByteCount...]))
-        }
-        return step == .stop ? nil : consumed + taken
+        let taken = min(frame.length - value.count, end - cursor)
+        value.append(cursor, taken, of: frame.length)
+        cursor += taken
+        guard value.count == frame.length else { return nil }
+        header.count = 0
+        return value.handOver { body(frame.id, $0) } == .stop ? nil : cursor
     }
 
     @usableFromInline

@@ -37,7 +37,7 @@ enum Frames {
         // A copy of exactly these bytes, so that reading past them is found by the address sanitizer.
         try Array(bytes).withUnsafeBytes { bytes in
             try decoder.decode(bytes) { id, value in
-                frames.append(Frame(id: id, value: Array(value)))
+                frames.append(Frame(id: id, value: Array(value.bytes)))
                 return .next
             }
         }

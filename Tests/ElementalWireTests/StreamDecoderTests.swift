@@ -107,7 +107,7 @@ struct StreamDecoderTests {
             do {
                 try piece.withUnsafeBytes { bytes in
                     try decoder.decode(bytes) { id, value in
-                        frames.append(Frames.Frame(id: id, value: Array(value)))
+                        frames.append(Frames.Frame(id: id, value: Array(value.bytes)))
                         return .next
                     }
                 }

@@ -23,7 +23,7 @@ let benchmarks: @Sendable () -> Void = {
             var decoder = StreamDecoder(maximumValueByteCount: 1024)
             try? stream.withUnsafeBytes { bytes in
                 try decoder.decode(bytes) { _, value in
-                    sum += Double(wireBytes: value) ?? 0
+                    sum += Double(wireBytes: value.bytes) ?? 0
                     return .next
                 }
             }
@@ -39,7 +39,7 @@ let benchmarks: @Sendable () -> Void = {
                 for start in stride(from: 0, to: bytes.count, by: 100) {
                     let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 100, bytes.count)])
                     try decoder.decode(piece) { _, value in
-                        sum += Double(wireBytes: value) ?? 0
+                        sum += Double(wireBytes: value.bytes) ?? 0
                         return .next
                     }
                 }

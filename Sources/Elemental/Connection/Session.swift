@@ -163,11 +163,18 @@ final class Session: ChannelDuplexHandler {
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
                 try decoder.decode(bytes) { id, value in
-                    if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .tcp) }
+                    if id < 0 {
+                        receiveSystem(id, value.bytes, over: .tcp)
+                    } else if value.bytes.count >= ReadBuffer.longByteCount, value.long == nil {
+                        deliver(id, ReadBuffer.lend(value.bytes, of: buffer))
+                    } else {
+                        deliver(id, value)
+                    }
                     if case .none = ending { return .next }
                     return .stop
                 }
             }
+            device.newest.returnBorrowed()
         } catch {
             end(
                 DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
@@ -179,12 +186,12 @@ final class Session: ChannelDuplexHandler {
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         guard case .none = ending else { return }
         received.bytesReceived += Envelope.datagramByteCount + value.count
-        if id >= 0 { deliver(id, value) } else { receiveSystem(id, value, over: .udp) }
+        if id >= 0 { deliver(id, ReceivedBytes(value)) } else { receiveSystem(id, value, over: .udp) }
     }
 
     /// Checks a value and hands it to everyone who asked for it.
     @inline(__always)
-    private func deliver(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+    private func deliver(_ id: Int8, _ value: ReceivedBytes) {
         if !isReady {
             // An older client may be slow with its name; a value says that it means to talk.
             guard device.role == .client else { return }
@@ -196,11 +203,11 @@ final class Session: ChannelDuplexHandler {
             received.messagesUnknown += 1
             return
         }
-        guard rule.pointee.isWellFormed(value), !value.isEmpty || handshake.hasHello else {
+        guard rule.pointee.isWellFormed(value.bytes), !value.bytes.isEmpty || handshake.hasHello else {
             received.messagesMalformed += 1
             return
         }
-        guard rule.pointee.access.contains(takes), rule.pointee.allows(value) else {
+        guard rule.pointee.access.contains(takes), rule.pointee.allows(value.bytes) else {
             received.messagesRejected += 1
             return
         }
@@ -214,7 +221,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     @inline(__always)
-    private func call(_ handlers: Unmanaged<HandlerSnapshot>, _ id: Int8, _ value: UnsafeRawBufferPointer) {
+    private func call(_ handlers: Unmanaged<HandlerSnapshot>, _ id: Int8, _ value: ReceivedBytes) {
         handlers._withUnsafeGuaranteedRef { handlers in
             handlers.call(id, value, device)
             if handlers.hasForAll { callForAll(handlers.forAll, id, value) }
@@ -222,7 +229,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     @inline(never)
-    private func callForAll(_ handlers: [AnyValueHandler], _ id: Int8, _ value: UnsafeRawBufferPointer) {
+    private func callForAll(_ handlers: [AnyValueHandler], _ id: Int8, _ value: ReceivedBytes) {
         guard let element = table.catalogue[id: id] else { return }
         for handler in handlers { handler(element, value, device) }
     }

@@ -16,7 +16,7 @@ extension ElementalDevice {
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(wireBytes: bytes) else { return }
+            guard let json = JSON<Value>(received: bytes) else { return }
             handler(json.value, device)
         }
     }

@@ -11,7 +11,7 @@ extension ElementalDevice {
         of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let value = Value(wireBytes: bytes) else { return }
+            guard let value = Value(received: bytes) else { return }
             handler(value, device)
         }
     }
@@ -35,7 +35,7 @@ extension ElementalDevice {
         _ handler: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         let untyped: AnyValueHandler = { element, bytes, device in
-            guard let value = ElementValue(wireBytes: bytes, type: element.type) else { return }
+            guard let value = ElementValue(received: bytes, type: element.type) else { return }
             handler(element, value, device)
         }
         let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
@@ -44,7 +44,7 @@ extension ElementalDevice {
             let elements = knownElements
             for id in newest.ids {
                 guard let element = elements[id: id], let bytes = newest[id] else { continue }
-                bytes.withUnsafeBytes { untyped(element, $0, self) }
+                bytes.withUnsafeBytes { untyped(element, ReceivedBytes($0), self) }
             }
         }
         return registration
@@ -62,12 +62,12 @@ extension ElementalDevice {
 
     @usableFromInline
     func addHandler(
-        for id: Int8, _ handler: @escaping @Sendable (UnsafeRawBufferPointer, ElementalDevice) -> Void
+        for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
         onLoop { [self] in
             handlers.add(registration.token, for: id, handler)
-            newest[id]?.withUnsafeBytes { handler($0, self) }
+            newest[id]?.withUnsafeBytes { handler(ReceivedBytes($0), self) }
         }
         return registration
     }

@@ -6,7 +6,7 @@ extension ElementalDevice {
     public func values<Value>(of element: Element<Value>) -> ElementValues<Value> {
         stream { yield in
             self.addHandler(for: element.id) { bytes, _ in
-                guard let value = Value(wireBytes: bytes) else { return }
+                guard let value = Value(received: bytes) else { return }
                 yield(value)
             }
         }

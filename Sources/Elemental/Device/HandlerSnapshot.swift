@@ -48,7 +48,7 @@ final class HandlerSnapshot: @unchecked Sendable {
 
     /// Calls the element's handlers. The caller keeps the snapshot meanwhile.
     @inline(__always)
-    func call(_ id: Int8, _ value: UnsafeRawBufferPointer, _ device: ElementalDevice) {
+    func call(_ id: Int8, _ value: ReceivedBytes, _ device: ElementalDevice) {
         let position = Int(id)
         guard position < idCount else { return }
         var next = Int(starts[position])

@@ -2,11 +2,11 @@ import ElementalWire
 import Synchronization
 
 /// What a received value is handed to. The bytes are valid only during the call.
-typealias ValueHandler = @Sendable (_ value: UnsafeRawBufferPointer, _ device: ElementalDevice) -> Void
+typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
 /// What every received value is handed to, whatever its element.
 typealias AnyValueHandler =
-    @Sendable (_ element: ElementDefinition, _ value: UnsafeRawBufferPointer, _ device: ElementalDevice) -> Void
+    @Sendable (_ element: ElementDefinition, _ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
 /// The handlers of a device or of a service, added and removed from any thread.
 ///

@@ -1,4 +1,11 @@
+import ElementalWire
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
 
 /// The newest value of each element that came, written by the event loop and read from any thread.
 ///
@@ -27,7 +34,9 @@ final class NewestValues: @unchecked Sendable {
 
     /// Groups of eight slots, made when an element of the group has its first value.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
-    private let longValues = Locked<[Int8: [UInt8]]>([:])
+    private let longValues = Locked<[Int8: Data]>([:])
+    /// Long values that still lie in the buffer that was read, and keep it there; the event loop's alone.
+    private var borrowed: [Int8] = []
 
     init() {
         groups = .allocate(capacity: Self.groupCount)
@@ -51,18 +60,19 @@ final class NewestValues: @unchecked Sendable {
 
     /// Notes a value. On the event loop only.
     @inline(__always)
-    func set(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+    func set(_ id: Int8, _ value: ReceivedBytes) {
         let group = Int(id) / Self.slotsPerGroup
         let slots = slots(group) ?? makeSlots(group)
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
-        guard value.count <= Self.inlineByteCount else { return setLong(id, value, slot) }
+        let bytes = value.bytes
+        guard bytes.count <= Self.inlineByteCount else { return setLong(id, value, slot) }
         var words: (UInt64, UInt64) = (0, 0)
-        if value.count == 8 {
-            words.0 = value.loadUnaligned(as: UInt64.self)
+        if bytes.count == 8 {
+            words.0 = bytes.loadUnaligned(as: UInt64.self)
         } else {
-            withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: value) }
+            withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: bytes) }
         }
-        store(slot, length: UInt64(value.count), words)
+        store(slot, length: UInt64(bytes.count), words)
     }
 
     /// Each store is seen before the next, so that a reader who sees a new word sees that the sequence is odd or on.
@@ -77,16 +87,33 @@ final class NewestValues: @unchecked Sendable {
     }
 
     @inline(never)
-    private func setLong(_ id: Int8, _ value: UnsafeRawBufferPointer, _ slot: Slots) {
+    private func setLong(_ id: Int8, _ value: ReceivedBytes, _ slot: Slots) {
         longValues.withLock { values in
-            // A value of the same length goes into the storage of the one before: no allocation in the steady state.
-            if values[id]?.count == value.count {
-                values[id]?.withUnsafeMutableBytes { $0.copyMemory(from: value) }
+            if let long = value.long {
+                values[id] = long
+            } else if values[id]?.count == value.bytes.count {
+                // Into the storage of the one before: no allocation in the steady state.
+                values[id]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
             } else {
-                values[id] = [UInt8](value)
+                values[id] = Data(value.bytes)
             }
         }
+        if value.isLent, !borrowed.contains(id) { borrowed.append(id) }
         store(slot, length: Self.long, (0, 0))
+    }
+
+    /// Copies the long values that keep the buffer that was read. On the event loop, when the buffer is done with.
+    @inline(__always)
+    func returnBorrowed() {
+        if !borrowed.isEmpty { copyBorrowed() }
+    }
+
+    @inline(never)
+    private func copyBorrowed() {
+        longValues.withLock { values in
+            for id in borrowed { values[id] = values[id]?.withUnsafeBytes { Data($0) } }
+        }
+        borrowed.removeAll(keepingCapacity: true)
     }
 
     @inline(never)
@@ -110,7 +137,7 @@ final class NewestValues: @unchecked Sendable {
             guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
             switch length {
             case Self.none: return nil
-            case Self.long: return longValues.withLock { $0[id] }
+            case Self.long: return longValues.withLock { $0[id].map { Array($0) } }
             default: return withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
             }
         }

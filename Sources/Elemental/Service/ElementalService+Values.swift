@@ -14,7 +14,7 @@ extension ElementalService {
         of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let value = Value(wireBytes: bytes) else { return }
+            guard let value = Value(received: bytes) else { return }
             handler(value, device)
         }
     }
@@ -26,7 +26,7 @@ extension ElementalService {
     ) -> HandlerRegistration {
         let token = shared.handlers.reserve()
         shared.handlers.addForAll(token) { element, bytes, device in
-            guard let value = ElementValue(wireBytes: bytes, type: element.type) else { return }
+            guard let value = ElementValue(received: bytes, type: element.type) else { return }
             handler(element, value, device)
         }
         return HandlerRegistration(table: shared.handlers, token: token)
@@ -63,7 +63,7 @@ extension ElementalService {
 
     @usableFromInline
     func addHandler(
-        for id: Int8, _ handler: @escaping @Sendable (UnsafeRawBufferPointer, ElementalDevice) -> Void
+        for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         let token = shared.handlers.reserve()
         shared.handlers.add(token, for: id, handler)

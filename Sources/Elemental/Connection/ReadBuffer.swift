@@ -1,0 +1,27 @@
+import ElementalWire
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// What was read from a socket, lent to those who keep a long value so that they need not copy it.
+enum ReadBuffer {
+    /// A value from this many bytes on is long: a copy would cost more than the keeping.
+    static let longByteCount = 16 * 1024
+    /// How much larger than a value the buffer may be that the value keeps in memory.
+    private static let maximumExcess = 8
+
+    /// The value's bytes, which lie in the buffer, with what it takes to keep them.
+    static func lend(_ value: UnsafeRawBufferPointer, of buffer: ByteBuffer) -> ReceivedBytes {
+        guard let base = value.baseAddress, value.count * maximumExcess >= buffer.capacity else {
+            return ReceivedBytes(value)
+        }
+        let data = Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: value.count,
+            deallocator: .custom { _, _ in withExtendedLifetime(buffer) {} })
+        return ReceivedBytes(value, long: data, isLent: true)
+    }
+}

@@ -1,0 +1,56 @@
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A value that comes in pieces. Its memory grows with what has come; that of a long value becomes the receiver's when
+/// it is whole.
+struct GatheredBytes: ~Copyable {
+    private(set) var count = 0
+    private var memory: UnsafeMutableRawPointer?
+    private var capacity = 0
+
+    /// A value from this many bytes on is handed over with its memory.
+    private static let longByteCount = 16 * 1024
+    /// What a header is trusted with before the bytes are there.
+    private static let firstCapacity = 64 * 1024
+
+    init() {}
+
+    deinit { free(memory) }
+
+    /// Adds bytes of a value that will have `length`.
+    mutating func append(_ bytes: UnsafeRawPointer, _ size: Int, of length: Int) {
+        guard size > 0 else { return }
+        if count + size > capacity {
+            capacity = min(length, max(Self.firstCapacity, 2 * (count + size)))
+            guard let larger = realloc(memory, capacity) else { fatalError("out of memory") }
+            memory = larger
+        }
+        memory.unsafelyUnwrapped.advanced(by: count).copyMemory(from: bytes, byteCount: size)
+        count += size
+    }
+
+    /// Hands the whole value on and begins anew. Before that: the body may run for long, and what it throws away must
+    /// not keep memory alive.
+    mutating func handOver<Result>(_ body: (ReceivedBytes) -> Result) -> Result {
+        let (memory, count) = (self.memory, self.count)
+        self.memory = nil
+        self.count = 0
+        capacity = 0
+        guard let memory, count >= Self.longByteCount else {
+            defer { free(memory) }
+            return body(ReceivedBytes(UnsafeRawBufferPointer(start: memory, count: count)))
+        }
+        let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
+        return body(ReceivedBytes(UnsafeRawBufferPointer(start: memory, count: count), long: data))
+    }
+}
