@@ -16,21 +16,26 @@ struct BenchLatencyCommand: ReportingCommand {
               $ elemental bench latency robot --json
             """)
 
+    @Option(help: "How many round trips are made (default: 10000).")
+    var count: Int?
+
     @OptionGroup var bench: BenchOptions
+    @OptionGroup var messages: BenchMessageOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let size = bench.size, !(8...1024).contains(size) {
+        try BenchOptions.check(count: count)
+        if let size = messages.size, !(8...1024).contains(size) {
             throw ValidationError("--size takes 8 to 1024 bytes for a round trip, not \(size)")
         }
     }
 
     func perform(_ console: Console) async throws {
         var run = LatencyRun()
-        run.transport = bench.transport
-        run.count = bench.count ?? run.count
-        run.size = bench.size ?? run.size
-        run.rate = bench.pace
+        run.transport = messages.transport
+        run.count = count ?? run.count
+        run.size = messages.size ?? run.size
+        run.rate = messages.pace
         run.timeout = output.limit
         try await bench.measure(console, output) { [run] device in .latency(try await run.run(device)) }
     }

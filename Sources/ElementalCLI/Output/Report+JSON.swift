@@ -24,6 +24,8 @@ extension ThroughputReport {
             ("seconds", JSONText(seconds)),
             ("messagesPerSecond", Self.rate(messagesPerSecond)), ("bytesPerSecond", Self.rate(bytesPerSecond)),
             ("lost", .integer(lost)), ("sent", .integer(sent)), ("bytes", .integer(bytes)),
+            ("senderProcessorTime", JSONText(senderProcessorTime)),
+            ("receiverProcessorTime", JSONText(receiverProcessorTime)),
             ("repeated", .integer(repeated)), ("disordered", .integer(disordered)),
         ]
     }
