@@ -1,5 +1,4 @@
 public import Elemental
-import Synchronization
 
 /// A run of round trips, one after the other or at a fixed rate.
 ///
@@ -9,9 +8,11 @@ import Synchronization
 public struct LatencyRun: Sendable {
     /// Which way the messages travel.
     public var transport = Transport.tcp
+    /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
+    public var via: Via?
     /// How many round trips are made.
     public var count = 10_000
-    /// The bytes of each message's value, 8 to 1,024.
+    /// The bytes of each message's value, at least 8; at most 1,024 for pings.
     public var size = 8
     /// Round trips a second; `nil` for one after the other.
     public var rate: Double?
@@ -22,105 +23,54 @@ public struct LatencyRun: Sendable {
     public init() {}
 
     /// Round trips before the first that counts, so that both ends have their memory and code at hand.
-    private static let warmUpCount = 100
-    /// The most under way at a time; those due beyond it count as lost.
-    private static let maximumUnderWay = 10_000
+    private static let warmUpCount = 1000
 
     /// Measures.
     ///
-    /// - Parameter device: a connection to any service that answers pings.
-    /// - Throws: ``ElementalError`` if the other end answers none, the connection ends or the task is cancelled.
+    /// - Parameter device: a connection to a service of ``BenchService``, or for pings to any service.
+    /// - Throws: ``ElementalError`` if the other end answers none or is no bench service where it takes one, if the
+    ///   connection ends or the task is cancelled.
     public func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
-        for _ in 0..<min(Self.warmUpCount, count) {
-            do throws(ElementalError) {
-                _ = try await device.ping(over: transport, size: size, timeout: timeout)
-            } catch {
-                guard error.code == .timedOut, transport == .udp else { throw error }
+        let via = via ?? (BenchElements.areKnown(to: device) ? .handlers : .ping)
+        let report = LatencyReport(transport: transport, via: via)
+        if via == .ping {
+            guard size <= PingTrips.maximumSize else {
+                throw ElementalError(
+                    .invalidValue,
+                    "\(device.name) answers pings only, which have at most \(PingTrips.maximumSize) bytes")
             }
+            return try await PingTrips(device: device, settings: self).run(report, warmUpCount: warmUpCount)
         }
-        if let rate { return try await run(device, at: rate) }
-        var report = LatencyReport(transport: transport)
-        for _ in 0..<count {
-            do throws(ElementalError) {
-                report.record(try await device.ping(over: transport, size: size, timeout: timeout))
-            } catch {
-                guard error.code == .timedOut else { throw error }
-                report.recordLoss()
-            }
-        }
-        return report
+        try BenchElements.check(device, "a round trip by \(via.rawValue)")
+        let echo = Self.echo(via, transport)
+        if size == BenchElements.minimumByteCount { return try await run(line(device, echo.number, via), report) }
+        return try await run(line(device, echo.data, via), report)
     }
 
-    private func run(_ device: ElementalDevice, at rate: Double) async throws(ElementalError) -> LatencyReport {
-        let tally = Tally(LatencyReport(transport: transport))
-        let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let pacer = Pacer(count: count, interval: .seconds(1 / rate)) { due in
-            guard tally.begin(atMost: Self.maximumUnderWay) else {
-                end.yield()
-                return
-            }
-            Task {
-                await trip(device, due, tally)
-                end.yield()
-            }
-        }
-        var remaining = count
-        pacer.start()
-        for await _ in ends {
-            remaining -= 1
-            if remaining == 0 || tally.failure != nil { break }
-        }
-        pacer.cancel()
-        if let failure = tally.failure { throw failure }
-        if remaining > 0 { throw ElementalError(.cancelled, "the run was cancelled") }
-        return tally.report
-    }
+    private var warmUpCount: Int { min(Self.warmUpCount, count) }
 
-    private func trip(_ device: ElementalDevice, _ due: ContinuousClock.Instant, _ tally: Tally) async {
-        do throws(ElementalError) {
-            let lateness = max(.zero, ContinuousClock.now - due)
-            tally.end(.success(lateness + (try await device.ping(over: transport, size: size, timeout: timeout))))
-        } catch {
-            tally.end(.failure(error))
-        }
-    }
-}
-
-/// What the round trips that are under way at the same time add up to.
-private final class Tally: Sendable {
-    private struct State {
-        var report: LatencyReport
-        var underWay = 0
-        var failure: ElementalError?
-    }
-
-    private let state: Mutex<State>
-
-    init(_ report: LatencyReport) { state = Mutex(State(report: report)) }
-
-    var report: LatencyReport { state.withLock { $0.report } }
-    var failure: ElementalError? { state.withLock { $0.failure } }
-
-    /// - Returns: whether one more may be under way; otherwise it counts as lost.
-    func begin(atMost most: Int) -> Bool {
-        state.withLock { state in
-            guard state.underWay < most else {
-                state.report.recordLoss()
-                return false
-            }
-            state.underWay += 1
-            return true
+    private static func echo(_ via: Via, _ transport: Transport) -> BenchElements.Echo {
+        switch (via, transport) {
+        case (.streams, .tcp): BenchElements.streamEcho
+        case (.streams, .udp): BenchElements.streamEchoDatagram
+        case (_, .tcp): BenchElements.echo
+        case (_, .udp): BenchElements.echoDatagram
         }
     }
 
-    func end(_ result: Result<Duration, ElementalError>) {
-        state.withLock { state in
-            state.underWay -= 1
-            switch result {
-            case .success(let time): state.report.record(time)
-            case .failure(let error) where error.code == .timedOut: state.report.recordLoss()
-            case .failure(let error): state.failure = state.failure ?? error
-            }
-        }
+    private func line<Value>(_ device: ElementalDevice, _ element: Element<Value>, _ via: Via) -> EchoLine<Value> {
+        EchoLine(device: device, element: element, usesStreams: via == .streams, timeout: timeout)
+    }
+
+    private func run<Value>(
+        _ line: EchoLine<Value>, _ report: LatencyReport
+    ) async throws(ElementalError) -> LatencyReport {
+        // Losses need no exact end, and a watch that looks often would be in the way.
+        let interval = max(.milliseconds(1), min(timeout / 4, .seconds(1)))
+        let trips = EchoTrips(
+            line, report, warmUpCount: warmUpCount, count: rate == nil ? count : 0, size: size, timeout: timeout)
+        let first = try await trips.run(watching: interval)
+        guard let rate else { return first }
+        return try await PacedEchoTrips(line, report, count: count, size: size, rate: rate).run()
     }
 }

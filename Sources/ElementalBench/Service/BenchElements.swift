@@ -6,7 +6,8 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// The elements of a bench service: sinks for numbered messages and a report of what arrived.
+/// The elements of a bench service: sinks for numbered messages and a report of what arrived, and echoes that send each
+/// message back to the device that sent it.
 ///
 /// Every message bears a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
 /// another length is data.
@@ -20,16 +21,42 @@ public enum BenchElements {
     static let number = Element<UInt64>(4, "Number", access: .write)
     static let numberDatagram = Element<UInt64>(5, "Number datagram", transport: .udp, access: .write)
 
+    // Echoes, from a handler and from the consumer of an async stream.
+    static let echo = Echo(8, "Echo", transport: .tcp)
+    static let echoDatagram = Echo(10, "Echo datagram", transport: .udp)
+    static let streamEcho = Echo(12, "Stream echo", transport: .tcp)
+    static let streamEchoDatagram = Echo(14, "Stream echo datagram", transport: .udp)
+    /// Any value: has the service consume what the device sends to the stream echoes.
+    static let openStreams = Element<Bool>(16, "Open streams", access: .write)
+
+    /// The elements of an echo, for messages of 8 bytes and for others.
+    struct Echo: Sendable {
+        let number: Element<UInt64>
+        let data: Element<Data>
+
+        init(_ id: Int, _ name: String, transport: Transport) {
+            number = Element(id, name, transport: transport)
+            data = Element(id + 1, "\(name), data", transport: transport)
+        }
+    }
+
     /// All of them.
-    public static let all: ElementCatalogue = [data, dataDatagram, ask, report, number, numberDatagram]
+    public static let all: ElementCatalogue = [
+        data, dataDatagram, ask, report, number, numberDatagram,
+        echo.number, echo.data, echoDatagram.number, echoDatagram.data,
+        streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
+    ]
     /// The name under which a bench service is published.
     public static let service = "elemental_bench"
     /// The fewest bytes of a message: those of its number.
     public static let minimumByteCount = 8
 
+    /// Whether the other end is a bench service of this version.
+    static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }
+
     /// Makes sure that the other end is a bench service of this version.
     static func check(_ device: ElementalDevice, _ purpose: String) throws(ElementalError) {
-        guard device.knownElements.elements != all.elements else { return }
+        guard !areKnown(to: device) else { return }
         throw ElementalError(
             .unknownElement,
             "\(device.name) is no bench service, which \(purpose) needs; start one there with: elemental bench serve")

@@ -14,42 +14,55 @@ import Darwin
 /// It sleeps until shortly before each time and then watches the clock: a timer alone is late by the slack that the
 /// system allows itself, which is as long as a round trip on one machine.
 final class Pacer: Sendable {
-    private static let watching: Duration = .microseconds(150)
+    /// Nanoseconds.
+    private static let watchTime: UInt64 = 150_000
+    private static let startTime: UInt64 = 1_000_000
 
     private let count: Int
-    private let interval: Duration
-    private let action: @Sendable (ContinuousClock.Instant) -> Void
+    private let rate: Double
+    private let begin: Atomic<UInt64> = Atomic(0)
     private let isCancelled = Atomic(false)
     private let queue = DispatchQueue(label: "elemental.pacer", qos: .userInteractive)
 
-    /// - Parameter action: gets the time at which it was due.
-    init(count: Int, interval: Duration, action: @escaping @Sendable (ContinuousClock.Instant) -> Void) {
+    /// - Parameters:
+    ///   - count: how often the action is called.
+    ///   - rate: how often in a second.
+    init(count: Int, rate: Double) {
         self.count = count
-        self.interval = interval
-        self.action = action
+        self.rate = rate
     }
 
-    func start() {
+    /// From the start to the last call.
+    var duration: Duration { .nanoseconds(Int64(Self.startTime)) + .seconds(Double(max(0, count - 1)) / rate) }
+
+    /// When a call is due, in nanoseconds of ``MonotonicClock``. The pacer was started.
+    func due(_ number: Int) -> UInt64 {
+        begin.load(ordering: .relaxed) + UInt64(Double(number) * 1e9 / rate)
+    }
+
+    /// Begins to call the action.
+    ///
+    /// - Parameter action: gets the number of the call, from 0.
+    func start(_ action: @escaping @Sendable (Int) -> Void) {
+        begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
         queue.async { [self] in
-            let start = ContinuousClock.now + .milliseconds(1)
             for number in 0..<count {
-                let due = start + interval * number
-                Self.wait(until: due)
+                Self.wait(until: due(number))
                 if isCancelled.load(ordering: .relaxed) { return }
-                action(due)
+                action(number)
             }
         }
     }
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-    private static func wait(until due: ContinuousClock.Instant) {
-        let rest = due - .now - watching
-        if rest > .zero {
-            let (seconds, attoseconds) = rest.components
-            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+    private static func wait(until due: UInt64) {
+        let now = MonotonicClock.nanoseconds
+        if due > now + watchTime {
+            let rest = due - now - watchTime
+            var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
             nanosleep(&time, nil)
         }
-        while ContinuousClock.now < due {}
+        while MonotonicClock.nanoseconds < due {}
     }
 }

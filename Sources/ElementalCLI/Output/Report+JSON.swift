@@ -5,8 +5,8 @@ extension LatencyReport {
     /// The members of the report's object; times in microseconds.
     var members: [(key: String, value: JSONText)] {
         [
-            ("transport", .string(transport.rawValue)), ("count", .integer(count)), ("p50", Self.time(percentile(50))),
-            ("p90", Self.time(percentile(90))), ("p99", Self.time(percentile(99))),
+            ("transport", .string(transport.rawValue)), ("via", .string(via.rawValue)), ("count", .integer(count)),
+            ("p50", Self.time(percentile(50))), ("p90", Self.time(percentile(90))), ("p99", Self.time(percentile(99))),
             ("p999", Self.time(percentile(99.9))), ("max", Self.time(maximum)), ("lost", .integer(lost)),
             ("min", Self.time(minimum)), ("mean", Self.time(mean)),
         ]

@@ -1,0 +1,18 @@
+import Elemental
+
+/// A bench service's echoes by handlers: each message goes back to the device that sent it, on the event loop.
+enum Echoes {
+    static func attach(to service: ElementalService) {
+        for echo in [BenchElements.echo, BenchElements.echoDatagram] {
+            attach(echo.number, to: service)
+            attach(echo.data, to: service)
+        }
+    }
+
+    private static func attach<Value>(_ element: Element<Value>, to service: ElementalService) {
+        service.onValue(of: element) { value, device in
+            // What a device does not take is lost, and counted as such where it was sent.
+            try? device.send(value, to: element)
+        }
+    }
+}
