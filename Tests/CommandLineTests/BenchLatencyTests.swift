@@ -26,6 +26,17 @@ struct BenchLatencyTests {
         #expect(report.number("lost") == 0)
     }
 
+    @Test(arguments: ["large", "motion"], ["tcp", "udp"])
+    func besideALoad(_ load: String, _ transport: String) async throws {
+        let report = try await ElementalProcess.report(
+            "latency", "--beside", load, "--transport", transport, "--count", "50")
+        try Self.check(report, count: 50)
+        #expect(report["beside"] == load)
+        #expect(try #require(report.number("besideMessagesPerSecond")) > 0)
+        #expect(try #require(report.number("besideBytesPerSecond")) > 0)
+        if load == "large" { #expect(report.number("besideLost") == 0) }
+    }
+
     @Test
     func handlersAreMeasuredUnlessToldOtherwise() async throws {
         let report = try await ElementalProcess.report("latency", "--count", "1")

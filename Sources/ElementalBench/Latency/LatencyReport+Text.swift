@@ -4,12 +4,13 @@ extension LatencyReport {
     /// The percentiles and a histogram of the times in doubling steps, for a person.
     public var lines: [String] {
         var lines = ["\(count) round trips over \(transport.rawValue) by \(via.title), \(lost) lost"]
+        if let load { lines.append(load.line) }
         guard count > 0 else { return lines }
         for percent in [0.0, 50, 75, 90, 99, 99.9, 99.99, 100] {
             let time = percent == 0 ? minimum : percent == 100 ? maximum : percentile(percent)
-            lines.append("  \(Self.left("\(percent) %", 9)) \(Self.right(Self.microseconds(time), 12)) µs")
+            lines.append("  \(Self.left("\(percent) %", 9)) \(Self.right(Self.tenths(time), 12)) µs")
         }
-        lines.append("  \(Self.left("mean", 9)) \(Self.right(Self.microseconds(mean), 12)) µs")
+        lines.append("  \(Self.left("mean", 9)) \(Self.right(Self.tenths(mean), 12)) µs")
         return lines + bars
     }
 
@@ -25,7 +26,7 @@ extension LatencyReport {
             counts[min(step, counts.count - 1)] += Int(entry.count)
         }
         let most = max(1, counts.max() ?? 1)
-        let label = { (edge: Double) in Self.right(Self.microseconds(edge), 10) }
+        let label = { (edge: Double) in Self.right(Self.tenths(edge), 10) }
         return zip(edges, counts).map { edge, count in
             let width = count == 0 ? 0 : max(1, count * 50 / most)
             let bar = String(repeating: "#", count: width)
@@ -34,7 +35,7 @@ extension LatencyReport {
     }
 
     /// With one decimal.
-    static func microseconds(_ value: Double) -> String {
+    static func tenths(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }

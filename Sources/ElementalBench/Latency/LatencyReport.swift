@@ -9,6 +9,8 @@ public struct LatencyReport: Sendable {
     public let via: Via
     /// Round trips that were answered.
     public private(set) var count = 0
+    /// What went over the network beside them.
+    public internal(set) var load: LoadReport?
     /// Round trips that were not answered in time.
     public private(set) var lost = 0
 

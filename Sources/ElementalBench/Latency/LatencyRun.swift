@@ -19,6 +19,9 @@ public struct LatencyRun: Sendable {
     /// How long one may take before it counts as lost.
     public var timeout: Duration = .seconds(5)
 
+    /// What else happens meanwhile; `nil` for nothing.
+    public var load: Load?
+
     /// 10,000 round trips of 8 bytes over TCP, one after the other.
     public init() {}
 
@@ -27,10 +30,41 @@ public struct LatencyRun: Sendable {
 
     /// Measures.
     ///
-    /// - Parameter device: a connection to a service of ``BenchService``, or for pings to any service.
+    /// - Parameters:
+    ///   - device: a connection to a service of ``BenchService``, or for pings without a load to any service.
+    ///   - connect: makes further connections, for a load that takes them.
     /// - Throws: ``ElementalError`` if the other end answers none or is no bench service where it takes one, if the
     ///   connection ends or the task is cancelled.
-    public func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
+    public func run(
+        _ device: ElementalDevice, connect: @escaping ConnectAnother
+    ) async throws(ElementalError) -> LatencyReport {
+        if let load { try BenchElements.check(device, "--beside \(load.rawValue)") }
+        switch load {
+        case .large:
+            return Self.join(
+                try await LargeLoad(device: device, timeout: timeout).run { () async throws(ElementalError) in
+                    try await run(device)
+                })
+        case .motion:
+            return try await Crowd.with(MotionLoad.deviceCount, allowsUDP: true, connect) {
+                devices async throws(ElementalError) in
+                Self.join(
+                    try await MotionLoad(devices: devices, timeout: timeout).run { () async throws(ElementalError) in
+                        try await run(device)
+                    })
+            }
+        case nil:
+            return try await run(device)
+        }
+    }
+
+    private static func join(_ reports: (LatencyReport, LoadReport)) -> LatencyReport {
+        var report = reports.0
+        report.load = reports.1
+        return report
+    }
+
+    private func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
         let via = via ?? (BenchElements.areKnown(to: device) ? .handlers : .ping)
         let report = LatencyReport(transport: transport, via: via)
         if via == .ping {

@@ -20,6 +20,7 @@ public enum BenchElements {
     static let report = Element<JSON<SinkReport>>(3, "Report", access: .read)
     static let number = Element<UInt64>(4, "Number", access: .write)
     static let numberDatagram = Element<UInt64>(5, "Number datagram", transport: .udp, access: .write)
+    static let motion = Element<Vector3>(6, "Motion", transport: .udp, access: .write)
 
     // Echoes, from a handler and from the consumer of an async stream.
     static let echo = Echo(8, "Echo", transport: .tcp)
@@ -42,7 +43,7 @@ public enum BenchElements {
 
     /// All of them.
     public static let all: ElementCatalogue = [
-        data, dataDatagram, ask, report, number, numberDatagram,
+        data, dataDatagram, ask, report, number, numberDatagram, motion,
         echo.number, echo.data, echoDatagram.number, echoDatagram.data,
         streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
     ]

@@ -25,6 +25,7 @@ final class Sinks: Sendable {
             device.onValue(of: BenchElements.data) { sink.take($0, over: .tcp) }
             device.onValue(of: BenchElements.numberDatagram) { sink.take($0, over: .udp) }
             device.onValue(of: BenchElements.dataDatagram) { sink.take($0, over: .udp) }
+            device.onValue(of: BenchElements.motion) { sink.take($0, over: .udp) }
             return sink
         }
     }

@@ -60,5 +60,5 @@ public struct ThroughputReport: Sendable {
         return lines
     }
 
-    private static func rounded(_ value: Double) -> String { LatencyReport.microseconds(value) }
+    private static func rounded(_ value: Double) -> String { LatencyReport.tenths(value) }
 }

@@ -9,10 +9,10 @@ import Musl
 import Darwin
 #endif
 
-/// Calls an action at fixed times, from a thread of its own that keeps them to a few microseconds.
+/// Calls an action at fixed times, from a thread of its own.
 ///
-/// It sleeps until shortly before each time and then watches the clock: a timer alone is late by the slack that the
-/// system allows itself, which is as long as a round trip on one machine.
+/// To keep them to a few microseconds it sleeps until shortly before each time and then watches the clock: a timer alone
+/// is late by the slack that the system allows itself, which is as long as a round trip on one machine.
 final class Pacer: Sendable {
     /// Nanoseconds.
     private static let watchTime: UInt64 = 150_000
@@ -20,6 +20,7 @@ final class Pacer: Sendable {
 
     private let count: Int
     private let rate: Double
+    private let watchTime: UInt64
     private let begin: Atomic<UInt64> = Atomic(0)
     private let isCancelled = Atomic(false)
     private let queue = DispatchQueue(label: "elemental.pacer", qos: .userInteractive)
@@ -27,9 +28,11 @@ final class Pacer: Sendable {
     /// - Parameters:
     ///   - count: how often the action is called.
     ///   - rate: how often in a second.
-    init(count: Int, rate: Double) {
+    ///   - isExact: whether it watches the clock, which takes a processor; otherwise calls come a little late.
+    init(count: Int, rate: Double, isExact: Bool = true) {
         self.count = count
         self.rate = rate
+        watchTime = isExact ? Self.watchTime : 0
     }
 
     /// From the start to the last call.
@@ -47,7 +50,7 @@ final class Pacer: Sendable {
         begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
         queue.async { [self] in
             for number in 0..<count {
-                Self.wait(until: due(number))
+                wait(until: due(number))
                 if isCancelled.load(ordering: .relaxed) { return }
                 action(number)
             }
@@ -56,13 +59,13 @@ final class Pacer: Sendable {
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-    private static func wait(until due: UInt64) {
+    private func wait(until due: UInt64) {
         let now = MonotonicClock.nanoseconds
         if due > now + watchTime {
             let rest = due - now - watchTime
             var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
             nanosleep(&time, nil)
         }
-        while MonotonicClock.nanoseconds < due {}
+        if watchTime > 0 { while MonotonicClock.nanoseconds < due {} }
     }
 }

@@ -3,6 +3,7 @@ import Elemental
 import ElementalBench
 
 extension Via: ExpressibleByArgument {}
+extension Load: ExpressibleByArgument {}
 
 /// Measures round trips.
 struct BenchLatencyCommand: ReportingCommand {
@@ -19,6 +20,7 @@ struct BenchLatencyCommand: ReportingCommand {
 
               $ elemental bench latency
               $ elemental bench latency --via streams
+              $ elemental bench latency --beside large
               $ elemental bench latency --transport udp --rate 1000 --count 30000
               $ elemental bench latency robot --json
             """)
@@ -31,6 +33,12 @@ struct BenchLatencyCommand: ReportingCommand {
             "How messages are sent and received: handlers, streams or ping "
                 + "(default: handlers with a bench service, ping with any other)."))
     var via: Via?
+
+    @Option(
+        help: ArgumentHelp(
+            "What else goes over the network meanwhile: large, values of 1 MiB on the same connection as fast as it "
+                + "takes them, or motion, 120 vectors a second over UDP from each of 100 other connections."))
+    var beside: Load?
 
     @OptionGroup var bench: BenchOptions
     @OptionGroup var messages: BenchMessageOptions
@@ -52,7 +60,10 @@ struct BenchLatencyCommand: ReportingCommand {
         run.count = count ?? run.count
         run.size = messages.size ?? run.size
         run.rate = messages.pace
+        run.load = beside
         run.timeout = output.limit
-        try await bench.measure(console, output) { [run] device in .latency(try await run.run(device)) }
+        try await bench.measure(console, output) { [run] device, connect in
+            .latency(try await run.run(device, connect: connect))
+        }
     }
 }

@@ -48,6 +48,6 @@ struct BenchThroughputCommand: ReportingCommand {
         run.size = messages.size ?? run.size
         run.rate = messages.pace
         run.timeout = output.limit
-        try await bench.measure(console, output) { [run] device in .throughput(try await run.run(device)) }
+        try await bench.measure(console, output) { [run] device, _ in .throughput(try await run.run(device)) }
     }
 }

@@ -29,9 +29,10 @@ struct BenchOptions: ParsableArguments {
         throw ValidationError("--seconds takes 0.001 to 86400, not \(seconds)")
     }
 
-    /// Connects to the target, or to a responder that lasts as long as `body`.
+    /// Connects to the target, or to a responder that lasts as long as `body`, which may make further connections.
     func measure(
-        _ console: Console, _ output: OutputOptions, _ body: (ElementalDevice) async throws -> Event
+        _ console: Console, _ output: OutputOptions,
+        _ body: (ElementalDevice, @escaping ConnectAnother) async throws -> Event
     ) async throws {
         if let target { return try await measure(target, console, output, body) }
         let responder = try ResponderProcess.start()
@@ -40,12 +41,23 @@ struct BenchOptions: ParsableArguments {
     }
 
     private func measure(
-        _ target: Target, _ console: Console, _ output: OutputOptions, _ body: (ElementalDevice) async throws -> Event
+        _ target: Target, _ console: Console, _ output: OutputOptions,
+        _ body: (ElementalDevice, @escaping ConnectAnother) async throws -> Event
     ) async throws {
-        let client = try await Client.open(
-            target, as: name ?? ClientOptions.defaultName, output, elements: nil)
+        FileDescriptors.allowMany()
+        let name = name ?? ClientOptions.defaultName
+        let place = try await Place.find(target, output)
+        let client = try await Client.open(place, as: name, output, elements: nil)
+        let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
+            var options = ConnectOptions()
+            options.timeout = output.limit
+            options.logger = output.logger
+            options.expectsHello = true
+            options.allowsUDP = allowsUDP
+            return try await place.connect(as: "\(name) \(number)", elements: BenchElements.all, options: options)
+        }
         do {
-            console.emit(try await body(client.device))
+            console.emit(try await body(client.device, connect))
         } catch {
             await client.device.close()
             throw error
