@@ -26,10 +26,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
     func listen<Report>(
         _ outcome: Outcome<Report>, _ take: @escaping @Sendable (Value) -> Void
     ) async throws(ElementalError) -> Listening {
-        device.onDisconnect { reason, device in
-            outcome.end(
-                .failure(ElementalError(.notConnected, "the connection to \(device.name) has ended: \(reason)")))
-        }
+        outcome.fail(whenEnded: device)
         guard usesStreams else {
             return Listening(registration: device.onValue(of: element, perform: take), task: nil)
         }

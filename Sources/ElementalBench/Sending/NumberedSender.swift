@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 /// Sends the numbered messages of a run, as many as the connection takes or at a rate.
 struct NumberedSender<Value: NumberedValue>: Sendable {
@@ -75,13 +74,4 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
             return false
         }
     }
-}
-
-/// Tells a sender that it is enough.
-final class StopFlag: Sendable {
-    private let value = Atomic(false)
-
-    var isRaised: Bool { value.load(ordering: .relaxed) }
-
-    func raise() { value.store(true, ordering: .relaxed) }
 }

@@ -40,14 +40,12 @@ struct Reports: Sendable {
         var report = try await ask(run)
         let processorTime = ProcessorTime.seconds
         guard transport == .udp else { return (report, processorTime) }
-        var quietSince = MonotonicClock.nanoseconds
-        while report.messages < Int(sent), MonotonicClock.nanoseconds - quietSince < Self.quietTime.nanoseconds {
+        var progress = Progress(patience: Self.quietTime)
+        while report.messages < Int(sent), !progress.hasStopped(at: report.messages) {
             await Delay.wait(.milliseconds(20))
             let next = try await ask(run)
             // One that tells nothing new would only add the processor time of asking.
-            guard next.messages > report.messages else { continue }
-            quietSince = MonotonicClock.nanoseconds
-            report = next
+            if next.messages > report.messages { report = next }
         }
         return (report, processorTime)
     }

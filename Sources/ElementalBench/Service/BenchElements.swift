@@ -6,8 +6,8 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// The elements of a bench service: sinks for numbered messages and a report of what arrived, and echoes that send each
-/// message back to the device that sent it.
+/// The elements of a bench service: sinks for numbered messages and a report of what arrived, echoes that send each message
+/// back to the device that sent it, and broadcasts to all devices.
 ///
 /// Every message bears a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
 /// another length is data.
@@ -30,6 +30,12 @@ public enum BenchElements {
     /// Any value: has the service consume what the device sends to the stream echoes.
     static let openStreams = Element<Bool>(16, "Open streams", access: .write)
 
+    // Broadcasts.
+    static let broadcast = Element<JSON<BroadcastRequest>>(17, "Broadcast", access: .write)
+    static let broadcastNumber = Element<UInt64>(18, "Broadcast number", access: .read)
+    static let broadcastData = Element<Data>(19, "Broadcast data", access: .read)
+    static let broadcastReport = Element<JSON<BroadcastReport>>(20, "Broadcast report", access: .read)
+
     /// The elements of an echo, for messages of 8 bytes and for others.
     struct Echo: Sendable {
         let number: Element<UInt64>
@@ -46,6 +52,7 @@ public enum BenchElements {
         data, dataDatagram, ask, report, number, numberDatagram, motion,
         echo.number, echo.data, echoDatagram.number, echoDatagram.data,
         streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
+        broadcast, broadcastNumber, broadcastData, broadcastReport,
     ]
     /// The name under which a bench service is published.
     public static let service = "elemental_bench"

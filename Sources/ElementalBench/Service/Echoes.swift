@@ -11,8 +11,13 @@ enum Echoes {
 
     private static func attach<Value>(_ element: Element<Value>, to service: ElementalService) {
         service.onValue(of: element) { value, device in
-            // What a device does not take is lost, and counted as such where it was sent.
-            try? device.send(value, to: element)
+            do throws(ElementalError) {
+                try device.send(value, to: element)
+            } catch {
+                guard error.code == .queueFull else { return }
+                // A handler cannot wait. That the answers behind it may overtake it does not matter: all are numbered.
+                Task { try? await device.sendWhenReady(value, to: element) }
+            }
         }
     }
 }

@@ -22,8 +22,7 @@ final class StreamEchoes: Sendable {
         // Here on the event loop, so that the next message is not missed.
         let values = device.values(of: element)
         Task {
-            // What a device does not take is lost, and counted as such where it was sent.
-            for await value in values { try? device.send(value, to: element) }
+            for await value in values { try? await device.sendWhenReady(value, to: element) }
         }
     }
 }

@@ -5,7 +5,7 @@ import Elemental
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure latency and throughput, on one machine or between two.",
+        abstract: "Measure latency, throughput and fan-out, on one machine or between two.",
         discussion: """
             Without TARGET a responder is started as a second process on the loopback interface and ended afterwards. \
             Between two machines, start `elemental bench serve` on the other one.
@@ -13,8 +13,11 @@ struct BenchCommand: AsyncParsableCommand {
               $ elemental bench latency
               $ elemental bench latency robot --rate 1000 --count 60000
               $ elemental bench throughput --transport udp --rate 100000 --size 100
+              $ elemental bench fanout --devices 250
               $ elemental bench serve --name Pi
               $ elemental bench throughput elemental_bench/Pi
             """,
-        subcommands: [BenchLatencyCommand.self, BenchThroughputCommand.self, BenchServeCommand.self])
+        subcommands: [
+            BenchLatencyCommand.self, BenchThroughputCommand.self, BenchFanOutCommand.self, BenchServeCommand.self,
+        ])
 }

@@ -19,6 +19,9 @@ struct BenchOptions: ParsableArguments {
         if name?.isEmpty == true { throw ValidationError("--name takes a name that is not empty") }
     }
 
+    /// The most bytes that a message of a bench service may have over TCP.
+    static let maximumSize = 16_000_000
+
     static func check(count: Int?) throws {
         guard let count, !(1...1_000_000_000).contains(count) else { return }
         throw ValidationError("--count takes 1 to 1000000000, not \(count)")
@@ -87,5 +90,5 @@ struct BenchMessageOptions: ParsableArguments {
     var pace: Double? { rate == 0 ? nil : rate }
 
     /// The most bytes that a message of a bench service may have.
-    var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : 16_000_000 }
+    var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchOptions.maximumSize }
 }

@@ -42,6 +42,17 @@ extension ThroughputReport {
     }
 }
 
+extension FanOutReport {
+    /// The members of the report's object.
+    var members: [(key: String, value: JSONText)] {
+        [
+            ("devices", .integer(devices)), ("deliveries", .integer(deliveries)), ("seconds", JSONText(seconds)),
+            ("deliveriesPerSecond", JSONText(rounded: deliveriesPerSecond)), ("lost", .integer(lost)),
+            ("sent", .integer(sent)),
+        ]
+    }
+}
+
 extension JSONText {
     /// The nearest whole number.
     fileprivate init(rounded value: Double) { self = .integer(Int(value.rounded())) }

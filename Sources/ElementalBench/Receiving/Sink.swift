@@ -1,13 +1,13 @@
 import Elemental
 import Synchronization
 
-/// Counts the numbered messages that one device sends to a bench service.
+/// Counts the numbered messages that come over one connection.
 ///
-/// Messages come on the service's event loop, one at a time. The one that was expected, nearly always the case, costs
+/// Messages come on the connection's event loop, one at a time. The one that was expected, nearly always the case, costs
 /// neither lock nor clock: the number expected is atomic only so that whoever asks for a report may read it.
 final class Sink: Sendable {
     private struct State {
-        var report = SinkReport(run: 0)
+        var report: SinkReport
         var numbers = SequenceCounter()
         var transport = Transport.tcp
         /// Nanoseconds of ``MonotonicClock``; 0 before the first message.
@@ -21,12 +21,15 @@ final class Sink: Sendable {
     /// No run has this number: before the first message of a run none is expected.
     private static let nothing = UInt64.max
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let expected = Atomic(nothing)
     /// The bytes of each of the run's messages.
     private let byteCount = Atomic(0)
     /// When the newest message came whose arrival was noted.
     private let last = Atomic<UInt64>(0)
+
+    /// - Parameter run: the run that begins; 0 for none yet.
+    init(run: UInt32 = 0) { state = Mutex(State(report: SinkReport(run: run))) }
 
     /// Takes in a message. One of another run than the one begun last, or of another length, does not count.
     @inline(__always)
@@ -81,6 +84,14 @@ final class Sink: Sendable {
             state.report.seconds =
                 count == 0 ? 0 : MonotonicClock.seconds(from: state.first, to: last.load(ordering: .relaxed))
             return state.report
+        }
+    }
+
+    /// How many messages of the run have come until now.
+    var count: Int {
+        state.withLock { state in
+            catchUp(&state)
+            return Int(state.numbers.count)
         }
     }
 
