@@ -58,6 +58,8 @@ public enum BenchElements {
     public static let service = "elemental_bench"
     /// The fewest bytes of a message: those of its number.
     public static let minimumByteCount = 8
+    /// The most bytes of a message that a bench service is asked for, and of one over TCP.
+    public static let maximumByteCount = 16_000_000
 
     /// Whether the other end is a bench service of this version.
     static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }

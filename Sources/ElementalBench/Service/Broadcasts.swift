@@ -9,9 +9,8 @@ final class Broadcasts: Sendable {
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.broadcast) { [self, weak service] request, device in
             end(device)
-            guard let service, let byteCount = request.byteCount, byteCount >= BenchElements.minimumByteCount else {
-                return
-            }
+            let allowed = BenchElements.minimumByteCount...BenchElements.maximumByteCount
+            guard let service, let byteCount = request.byteCount, allowed.contains(byteCount) else { return }
             let isOver = StopFlag()
             ends.withLock { $0[device] = isOver }
             Task {

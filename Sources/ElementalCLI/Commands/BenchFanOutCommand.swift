@@ -34,7 +34,7 @@ struct BenchFanOutCommand: ReportingCommand {
             throw ValidationError("--devices takes 1 to 10000, not \(devices)")
         }
         try BenchOptions.check(seconds: seconds)
-        let sizes = BenchElements.minimumByteCount...BenchOptions.maximumSize
+        let sizes = BenchElements.minimumByteCount...BenchElements.maximumByteCount
         guard sizes.contains(size) else {
             throw ValidationError("--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes, not \(size)")
         }

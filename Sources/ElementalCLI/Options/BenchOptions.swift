@@ -19,9 +19,6 @@ struct BenchOptions: ParsableArguments {
         if name?.isEmpty == true { throw ValidationError("--name takes a name that is not empty") }
     }
 
-    /// The most bytes that a message of a bench service may have over TCP.
-    static let maximumSize = 16_000_000
-
     static func check(count: Int?) throws {
         guard let count, !(1...1_000_000_000).contains(count) else { return }
         throw ValidationError("--count takes 1 to 1000000000, not \(count)")
@@ -90,5 +87,5 @@ struct BenchMessageOptions: ParsableArguments {
     var pace: Double? { rate == 0 ? nil : rate }
 
     /// The most bytes that a message of a bench service may have.
-    var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchOptions.maximumSize }
+    var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchElements.maximumByteCount }
 }
