@@ -16,11 +16,12 @@ struct BenchLatencyCommand: ReportingCommand {
             of this framework is measured by pings. Without --rate one round trip follows the other. With --rate each \
             begins when it is due and its time counts from then, so that a stall shows in all the round trips that it \
             delayed. A message that is not answered within --timeout is lost. Up to 1000 round trips before the first \
-            that counts warm up both ends.
+            that counts warm up both ends. Beside a load give a --rate too: round trips that follow each other pile up \
+            where the load pauses.
 
               $ elemental bench latency
               $ elemental bench latency --via streams
-              $ elemental bench latency --beside large
+              $ elemental bench latency --beside large --rate 1000
               $ elemental bench latency --transport udp --rate 1000 --count 30000
               $ elemental bench latency robot --json
             """)
