@@ -9,7 +9,9 @@ struct BenchFanOutTests {
             "fanout", "--devices", "\(devices)", "--seconds", "0.2", "--size", "\(size)")
         #expect(report.number("devices") == Double(devices))
         #expect(report.number("lost") == 0)
-        for key in ["deliveries", "seconds", "deliveriesPerSecond"] {
+        // On a busy machine none of them may fall into the time that counts.
+        for key in ["deliveries", "deliveriesPerSecond"] { _ = try #require(report.number(key)) }
+        for key in ["seconds", "sent"] {
             #expect(try #require(report.number(key)) > 0, "\(key)")
         }
     }

@@ -18,7 +18,7 @@ struct Audience: Sendable {
     /// How many values have come until now, to all devices together.
     var count: Int { sinks.reduce(0) { $0 + $1.count } }
 
-    /// Waits until every device has so many values, or nothing more comes in that time.
+    /// Waits until the devices have so many values each on average, or nothing more comes in that time.
     ///
     /// - Returns: how many have come to all devices together.
     /// - Throws: ``ElementalError`` if a connection has ended or the task is cancelled.

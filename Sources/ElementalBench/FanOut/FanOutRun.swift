@@ -48,6 +48,9 @@ public struct FanOutRun: Sendable {
         let broadcast = Broadcast(devices[0], run, timeout: timeout)
         defer { broadcast.cancel() }
         try await broadcast.begin(byteCount: size)
+        guard try await audience.wait(for: 1, timeout) > 0 else {
+            throw ElementalError(.timedOut, "\(devices[0].name) sent nothing within \(timeout)")
+        }
         await Delay.wait(Self.warmUpTime)
         let (first, start) = (audience.count, MonotonicClock.nanoseconds)
         await Delay.wait(duration)
