@@ -22,6 +22,21 @@ enum ElementalProcess {
     }
 }
 
+extension ElementalProcess {
+    /// Runs a measurement to its end and returns its report, which bears the command's name.
+    static func report(_ command: String, _ arguments: String...) async throws -> JSONLine {
+        try await ChildProcess.with(path, ["bench", command] + arguments + ["--json"]) { child in
+            child.closeInput()
+            let status = try await child.waitForExit(timeout: .seconds(60))
+            let report = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == command }
+            guard status == .exited(0), let report else {
+                throw TestSupportError("no report: \(child.transcript)")
+            }
+            return report
+        }
+    }
+}
+
 /// A line of JSON output.
 struct JSONLine: @unchecked Sendable {
     // Foundation's plain objects, never changed after they were read.

@@ -8,7 +8,8 @@ struct BenchServeCommand: ReportingCommand {
         commandName: "serve",
         abstract: "Serve the other end of measurements until Ctrl-C.",
         discussion: """
-            It is published as \(BenchElements.service), answers pings and counts what arrives.
+            It is published as \(BenchElements.service), answers pings, sends back what is sent to its echoes, \
+            counts what arrives and sends to many at once.
 
               $ elemental bench serve
               $ elemental bench serve --port 5000 --name Pi
@@ -31,10 +32,12 @@ struct BenchServeCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
+        FileDescriptors.allowMany()
         var configuration = ServiceConfiguration()
         configuration.port = port
         configuration.address = responder ? "127.0.0.1" : nil
         configuration.isPublished = !responder
+        configuration.maximumDeviceCount = 10_000
         configuration.limits.handshakeTimeout = output.limit
         configuration.logger = output.logger
         let service = BenchService.make(displayName: name, configuration: configuration)

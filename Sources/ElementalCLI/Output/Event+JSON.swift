@@ -43,6 +43,7 @@ extension Event {
             [Self.object("ping", [("microseconds", .number(time.microsecondsText)), ("device", .string(device))])]
         case .latency(let report): [Self.object("latency", report.members)]
         case .throughput(let report): [Self.object("throughput", report.members)]
+        case .fanOut(let report): [Self.object("fanout", report.members)]
         case .error(let message, let code):
             [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
         }

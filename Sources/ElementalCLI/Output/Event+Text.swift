@@ -26,6 +26,7 @@ extension Event {
         case .ping(let time, let device): ["\(device) answered in \(time.microsecondsText) µs"]
         case .latency(let report): report.lines
         case .throughput(let report): report.lines
+        case .fanOut(let report): report.lines
         case .error(let message, _): ["elemental: \(message)"]
         }
     }

@@ -35,6 +35,7 @@ enum Event: Sendable {
     // Measurements
     case latency(LatencyReport)
     case throughput(ThroughputReport)
+    case fanOut(FanOutReport)
 
     /// A failure; `code` is one word.
     case error(String, code: String)
@@ -43,7 +44,7 @@ enum Event: Sendable {
     var isResult: Bool {
         switch self {
         case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
-            .throughput:
+            .throughput, .fanOut:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
             .disconnected, .error:

@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -15,9 +17,6 @@ struct ResponderProcess: Sendable {
     private let pid: pid_t
     /// The other end of its standard input.
     private let input: Int32
-    /// The other end of its standard output, kept since it would end if nobody read that.
-    private let output: Int32
-
     /// Starts it and waits until it listens.
     static func start() throws -> ResponderProcess {
         let toChild = try pipe()
@@ -32,14 +31,26 @@ struct ResponderProcess: Sendable {
             end(pid)
             throw CommandFailure("failed", "the responder did not start; try it by hand: elemental bench serve")
         }
-        return ResponderProcess(port: port, pid: pid, input: toChild.write, output: fromChild.read)
+        drain(fromChild.read)
+        return ResponderProcess(port: port, pid: pid, input: toChild.write)
     }
 
     /// Ends it and waits until it is gone.
     func end() {
         close(input)
         Self.end(pid)
-        close(output)
+    }
+
+    /// Reads what the responder tells of its devices until it is gone: it would come to a stop if nobody did.
+    private static func drain(_ output: Int32) {
+        DispatchQueue(label: "elemental.responder").async {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(output, &buffer, buffer.count)
+                if count == 0 || (count < 0 && errno != EINTR) { break }
+            }
+            close(output)
+        }
     }
 
     private static func end(_ pid: pid_t) {

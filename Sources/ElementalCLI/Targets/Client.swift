@@ -25,6 +25,16 @@ struct Client: Sendable {
         _ target: Target, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
         wantsValues: Bool = false, onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
+        try await open(
+            Place.find(target, output), as: name, output, elements: elements, wantsValues: wantsValues,
+            onValue: onValue)
+    }
+
+    /// Connects to a service that was found and learns its elements.
+    static func open(
+        _ place: Place, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
+        wantsValues: Bool = false, onValue: (@Sendable () -> Void)? = nil
+    ) async throws -> Client {
         let box = Box()
         var connecting = ConnectOptions()
         connecting.timeout = output.limit
@@ -34,7 +44,7 @@ struct Client: Sendable {
             if let onValue { device.onAnyValue { _, _, _ in onValue() } }
         }
         let start = ContinuousClock.now
-        let device = try await connect(target, name, output, elements, connecting, configure)
+        let device = try await place.connect(as: name, elements: elements, options: connecting, configure: configure)
         output.logger.debug(
             "connected", metadata: ["device": "\(device)", "milliseconds": "\((.now - start) / .milliseconds(1))"])
         do {
@@ -52,24 +62,6 @@ struct Client: Sendable {
             ])
         return Client(
             device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 })
-    }
-
-    private static func connect(
-        _ target: Target, _ clientName: String, _ output: OutputOptions, _ elements: ElementCatalogue?,
-        _ connecting: ConnectOptions, _ configure: @escaping @Sendable (ElementalDevice) -> Void
-    ) async throws -> ElementalDevice {
-        switch target {
-        case .address(let host, let port):
-            let host = try await LocalHost.address(of: host, timeout: output.limit, logger: output.logger)
-            let device = try await ElementalDevice.connect(
-                host: host, port: port, as: clientName, elements: elements, options: connecting,
-                configure: configure)
-            return device
-        case .service(let service, let name):
-            let finder = ServiceFinder(service: service, name: name, timeout: output.limit, logger: output.logger)
-            return try await finder.find().connect(
-                as: clientName, elements: elements, options: connecting, configure: configure)
-        }
     }
 
     private final class Box: Sendable {

@@ -18,6 +18,11 @@ public struct ThroughputReport: Sendable {
     /// Messages that arrived after a later one.
     public let disordered: Int
 
+    /// Processor time that the sending process used in the time that counts, all its threads, in seconds.
+    public let senderProcessorTime: Double
+    /// Processor time that the receiving process used meanwhile, in seconds.
+    public let receiverProcessorTime: Double
+
     /// Messages that were sent and did not arrive.
     public var lost: Int { max(0, sent - messages) }
     /// Messages that arrived in a second.
@@ -25,7 +30,7 @@ public struct ThroughputReport: Sendable {
     /// Bytes of values that arrived in a second.
     public var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
-    init(transport: Transport, sent: Int, arrived: SinkReport, sending: Double) {
+    init(transport: Transport, sent: Int, arrived: SinkReport, sending: Double, processorTime: Double) {
         self.transport = transport
         self.sent = sent
         messages = arrived.messages
@@ -33,6 +38,8 @@ public struct ThroughputReport: Sendable {
         repeated = arrived.repeated
         disordered = arrived.disordered
         seconds = max(arrived.seconds, sending)
+        senderProcessorTime = processorTime
+        receiverProcessorTime = arrived.processorTime
     }
 
     /// The report for a person.
@@ -43,9 +50,15 @@ public struct ThroughputReport: Sendable {
         ]
         let share = sent == 0 ? 0 : Double(lost) * 100 / Double(sent)
         lines.append("  \(lost) of \(sent) lost (\(Self.rounded(share)) %)")
+        if messages > 0 {
+            let cost = { (time: Double) in Self.rounded(time * 1e9 / Double(messages)) }
+            lines.append(
+                "  processor time: \(cost(senderProcessorTime)) ns a message at the sender, "
+                    + "\(cost(receiverProcessorTime)) ns at the receiver")
+        }
         if repeated + disordered > 0 { lines.append("  \(repeated) repeated, \(disordered) out of order") }
         return lines
     }
 
-    private static func rounded(_ value: Double) -> String { LatencyReport.microseconds(value) }
+    private static func rounded(_ value: Double) -> String { LatencyReport.tenths(value) }
 }

@@ -2,10 +2,14 @@
 struct SinkReport: Codable, Sendable {
     /// The run's number, which tells its messages and report from those of an earlier one.
     var run: UInt32
+    /// Messages that came, each counted once.
     var messages = 0
+    /// Their values' bytes.
     var bytes = 0
     var repeated = 0
     var disordered = 0
     /// From the first arrival to the last.
     var seconds = 0.0
+    /// What the service's whole process has used since the run began, in seconds.
+    var processorTime = 0.0
 }

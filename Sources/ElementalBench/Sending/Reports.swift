@@ -3,12 +3,18 @@ import Elemental
 /// Asks a bench service for reports, one at a time.
 struct Reports: Sendable {
     private let device: ElementalDevice
+    private let timeout: Duration
     private let arrivals: AsyncStream<SinkReport?>
     private let arrival: AsyncStream<SinkReport?>.Continuation
     private let registration: HandlerRegistration
 
-    init(_ device: ElementalDevice) {
+    /// Over UDP a run is over when everything has arrived, or nothing more for this long.
+    private static let quietTime: Duration = .milliseconds(200)
+
+    /// - Parameter timeout: how long a report may take.
+    init(_ device: ElementalDevice, timeout: Duration) {
         self.device = device
+        self.timeout = timeout
         let (arrivals, arrival) = AsyncStream.makeStream(of: SinkReport?.self)
         self.arrivals = arrivals
         self.arrival = arrival
@@ -16,8 +22,36 @@ struct Reports: Sendable {
         device.onDisconnect { _, _ in arrival.finish() }
     }
 
+    /// Has the service begin a run.
+    ///
+    /// - Returns: the run's number.
+    func begin() async throws(ElementalError) -> UInt32 {
+        let run = MessageNumber.newRun()
+        _ = try await ask(run)
+        return run
+    }
+
+    /// Waits until all messages of a run have arrived, or over UDP no more come.
+    ///
+    /// - Returns: the report, and the processor time that this process has used until all was sent, in seconds.
+    func end(
+        of run: UInt32, sent: UInt64, over transport: Transport
+    ) async throws(ElementalError) -> (report: SinkReport, processorTime: Double) {
+        var report = try await ask(run)
+        let processorTime = ProcessorTime.seconds
+        guard transport == .udp else { return (report, processorTime) }
+        var progress = Progress(patience: Self.quietTime)
+        while report.messages < Int(sent), !progress.hasStopped(at: report.messages) {
+            await Delay.wait(.milliseconds(20))
+            let next = try await ask(run)
+            // One that tells nothing new would only add the processor time of asking.
+            if next.messages > report.messages { report = next }
+        }
+        return (report, processorTime)
+    }
+
     /// Asks for the report of a run and waits for it; the first time begins the run.
-    func ask(_ run: UInt32, _ timeout: Duration) async throws(ElementalError) -> SinkReport {
+    private func ask(_ run: UInt32) async throws(ElementalError) -> SinkReport {
         try await device.sendWhenReady(run, to: BenchElements.ask)
         // What is queued before it takes its time: the limit counts from when the queue is empty.
         while device.statistics.messagesUnsent > 0 {
@@ -27,7 +61,7 @@ struct Reports: Sendable {
                 throw ElementalError(.cancelled, "the run was cancelled")
             }
         }
-        let deadline = Task { [arrival] in
+        let deadline = Task { [arrival, timeout] in
             await Delay.wait(timeout)
             if !Task.isCancelled { arrival.yield(nil) }
         }

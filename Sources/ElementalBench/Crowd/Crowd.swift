@@ -1,0 +1,66 @@
+public import Elemental
+
+/// Makes one more connection to the service that is measured.
+///
+/// `number` tells it from the others, from 1; `allowsUDP` says whether it needs a UDP socket.
+public typealias ConnectAnother =
+    @Sendable (_ number: Int, _ allowsUDP: Bool) async throws(ElementalError) -> ElementalDevice
+
+/// Many connections of this process to the service that is measured.
+enum Crowd {
+    /// How many connect at the same time.
+    private static let width = 16
+
+    /// Runs `body` with so many connections, and closes them however it ends.
+    static func with<Report>(
+        _ count: Int, allowsUDP: Bool, _ connect: @escaping ConnectAnother,
+        _ body: ([ElementalDevice]) async throws(ElementalError) -> Report
+    ) async throws(ElementalError) -> Report {
+        let (devices, failure) = await open(count, allowsUDP, connect)
+        do throws(ElementalError) {
+            if let failure { throw failure }
+            let report = try await body(devices)
+            await close(devices)
+            return report
+        } catch {
+            await close(devices)
+            throw error
+        }
+    }
+
+    private static func open(
+        _ count: Int, _ allowsUDP: Bool, _ connect: @escaping ConnectAnother
+    ) async -> ([ElementalDevice], ElementalError?) {
+        await withTaskGroup(of: Result<ElementalDevice, ElementalError>.self) { group in
+            var begun = 0
+            func beginNext() {
+                guard begun < count else { return }
+                begun += 1
+                group.addTask { [number = begun] in
+                    do throws(ElementalError) {
+                        return .success(try await connect(number, allowsUDP))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            var devices: [ElementalDevice] = []
+            var failure: ElementalError?
+            for _ in 0..<width { beginNext() }
+            for await result in group {
+                switch result {
+                case .success(let device): devices.append(device)
+                case .failure(let error): failure = failure ?? error
+                }
+                if failure == nil { beginNext() }
+            }
+            return (devices, failure)
+        }
+    }
+
+    private static func close(_ devices: [ElementalDevice]) async {
+        await withDiscardingTaskGroup { group in
+            for device in devices { group.addTask { await device.close() } }
+        }
+    }
+}

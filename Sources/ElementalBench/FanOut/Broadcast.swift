@@ -1,0 +1,47 @@
+import Elemental
+
+/// A broadcast of a bench service, as the device sees it that asks for it.
+struct Broadcast: Sendable {
+    private let device: ElementalDevice
+    private let run: UInt32
+    private let timeout: Duration
+    private let outcome = Outcome<UInt64>()
+    private let registration: HandlerRegistration
+
+    init(_ device: ElementalDevice, _ run: UInt32, timeout: Duration) {
+        self.device = device
+        self.run = run
+        self.timeout = timeout
+        registration = device.onValue(of: BenchElements.broadcastReport) { [outcome] report in
+            if report.run == run { outcome.end(.success(report.sent)) }
+        }
+        outcome.fail(whenEnded: device)
+    }
+
+    func begin(byteCount: Int) async throws(ElementalError) {
+        try device.send(BroadcastRequest(run: run, byteCount: byteCount), to: BenchElements.broadcast)
+    }
+
+    /// Ends the broadcast. How many values it had is told behind them all, so that it may take as long as they arrive.
+    ///
+    /// - Returns: how many values it had.
+    func end(_ audience: Audience) async throws(ElementalError) -> UInt64 {
+        try device.send(BroadcastRequest(run: run), to: BenchElements.broadcast)
+        let watch = Task { [outcome, device, timeout] in
+            var progress = Progress(patience: timeout)
+            while !progress.hasStopped(at: audience.count) {
+                await Delay.wait(.milliseconds(20))
+                if Task.isCancelled { return }
+            }
+            outcome.end(.failure(ElementalError(.timedOut, "\(device.name) did not report within \(timeout)")))
+        }
+        defer { watch.cancel() }
+        return try await outcome.wait()
+    }
+
+    /// Ends the broadcast if nobody waits for its end.
+    func cancel() {
+        registration.cancel()
+        try? device.send(BroadcastRequest(run: run), to: BenchElements.broadcast)
+    }
+}

@@ -1,0 +1,64 @@
+public import Elemental
+
+/// A run in which a bench service sends values to many devices at once, as fast as they take them.
+///
+/// All devices are connections of this process. What they get is counted while values flow, after a time that does not
+/// count; each device's values are checked to the last.
+public struct FanOutRun: Sendable {
+    /// How many devices there are.
+    public var deviceCount = 10
+    /// How long deliveries are counted.
+    public var duration: Duration = .seconds(2)
+    /// The bytes of each value, from ``BenchElements/minimumByteCount``; values of just that many are numbers, others
+    /// data.
+    public var size = 8
+    /// How long to wait for the other end's report, and for what is still under way then.
+    public var timeout: Duration = .seconds(5)
+
+    /// 8 bytes to 10 devices for 2 s.
+    public init() {}
+
+    /// Values flow for so long before the first that counts.
+    private static let warmUpTime: Duration = .milliseconds(300)
+
+    /// Measures.
+    ///
+    /// - Parameters:
+    ///   - device: a connection to a service of ``BenchService``, the first of the devices.
+    ///   - connect: makes the others.
+    /// - Throws: ``ElementalError`` if the other end is no such service, a connection ends or no report comes.
+    public func run(
+        _ device: ElementalDevice, connect: @escaping ConnectAnother
+    ) async throws(ElementalError) -> FanOutReport {
+        try BenchElements.check(device, "fanout")
+        return try await Crowd.with(deviceCount - 1, allowsUDP: false, connect) {
+            others async throws(ElementalError) in
+            size == BenchElements.minimumByteCount
+                ? try await run([device] + others, BenchElements.broadcastNumber)
+                : try await run([device] + others, BenchElements.broadcastData)
+        }
+    }
+
+    private func run<Value: NumberedValue>(
+        _ devices: [ElementalDevice], _ element: Element<Value>
+    ) async throws(ElementalError) -> FanOutReport {
+        let run = MessageNumber.newRun()
+        let audience = Audience(devices, run, element)
+        defer { audience.end() }
+        let broadcast = Broadcast(devices[0], run, timeout: timeout)
+        defer { broadcast.cancel() }
+        try await broadcast.begin(byteCount: size)
+        guard try await audience.wait(for: 1, timeout) > 0 else {
+            throw ElementalError(.timedOut, "\(devices[0].name) sent nothing within \(timeout)")
+        }
+        await Delay.wait(Self.warmUpTime)
+        let (first, start) = (audience.count, MonotonicClock.nanoseconds)
+        await Delay.wait(duration)
+        let (last, end) = (audience.count, MonotonicClock.nanoseconds)
+        let sent = try await broadcast.end(audience)
+        let arrived = try await audience.wait(for: sent, timeout)
+        return FanOutReport(
+            devices: devices.count, deliveries: last - first,
+            seconds: MonotonicClock.seconds(from: start, to: end), sent: Int(sent) * devices.count, arrived: arrived)
+    }
+}

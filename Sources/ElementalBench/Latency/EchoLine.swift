@@ -1,0 +1,49 @@
+import Elemental
+
+/// A way to a bench service's echo and back: the element, and whether handlers or streams take what comes.
+struct EchoLine<Value: NumberedValue>: Sendable {
+    let device: ElementalDevice
+    let element: Element<Value>
+    let usesStreams: Bool
+    let timeout: Duration
+
+    /// Ends the handing over.
+    struct Listening: Sendable {
+        fileprivate let registration: HandlerRegistration?
+        fileprivate let task: Task<Void, Never>?
+
+        func cancel() {
+            registration?.cancel()
+            task?.cancel()
+        }
+    }
+
+    func send(_ message: Value) throws(ElementalError) { try device.send(message, to: element) }
+
+    /// Hands over what comes back: on the event loop, or in a task that consumes an async stream.
+    ///
+    /// - Parameter outcome: fails when the connection ends.
+    func listen<Report>(
+        _ outcome: Outcome<Report>, _ take: @escaping @Sendable (Value) -> Void
+    ) async throws(ElementalError) -> Listening {
+        outcome.fail(whenEnded: device)
+        guard usesStreams else {
+            return Listening(registration: device.onValue(of: element, perform: take), task: nil)
+        }
+        try await device.sendWhenReady(true, to: BenchElements.openStreams)
+        // Datagrams may overtake it, so what was sent is waited for: it is handled before the ping behind it.
+        _ = try await device.ping(timeout: timeout)
+        let values = device.values(of: element)
+        let task = Task {
+            for await value in values { take(value) }
+        }
+        return Listening(registration: nil, task: task)
+    }
+
+    /// The error of messages that never come back.
+    var silence: ElementalError {
+        ElementalError(
+            .timedOut,
+            "\(device.name) sends nothing back over \(element.definition.transport.rawValue) within \(timeout)")
+    }
+}

@@ -1,0 +1,75 @@
+import Elemental
+import Synchronization
+
+/// Round trips one after the other through a bench service's echo: each answer sends the next message.
+///
+/// An answer costs a lock that is free but for the moment when the watch looks for losses, and allocates nothing.
+final class EchoTrips<Value: NumberedValue>: Sendable {
+    private struct State: Sendable {
+        var machine: TripMachine
+        /// The message sent last, whose storage serves again.
+        var message: Value
+    }
+
+    private let line: EchoLine<Value>
+    private let state: Mutex<State>
+    private let outcome = Outcome<LatencyReport>()
+
+    /// - Parameters:
+    ///   - size: the bytes of each message's value.
+    ///   - timeout: how long a round trip may take before it counts as lost.
+    init(_ line: EchoLine<Value>, _ report: LatencyReport, warmUpCount: Int, count: Int, size: Int, timeout: Duration) {
+        self.line = line
+        let machine = TripMachine(
+            report, run: MessageNumber.newRun(), warmUpCount: warmUpCount, count: count, timeout: timeout.nanoseconds)
+        state = Mutex(State(machine: machine, message: Value(machine.current, byteCount: size)))
+    }
+
+    func run(watching interval: Duration) async throws(ElementalError) -> LatencyReport {
+        let listening = try await line.listen(outcome) { [self] in take($0) }
+        defer { listening.cancel() }
+        let watch = Task { [self] in
+            while !Task.isCancelled {
+                await Delay.wait(interval)
+                goOn { $0.look(at: MonotonicClock.nanoseconds) }
+            }
+        }
+        defer { watch.cancel() }
+        goOn { .send($0.current) }
+        return try await outcome.wait()
+    }
+
+    private func take(_ value: Value) {
+        let now = MonotonicClock.nanoseconds
+        guard let number = value.number else { return }
+        goOn { $0.answer(number, at: now) }
+    }
+
+    @inline(__always)
+    private func goOn(_ next: (inout TripMachine) -> TripMachine.Action) {
+        let (action, message) = state.withLock { state in
+            let action = next(&state.machine)
+            if case .send(let number) = action {
+                state.message.number = number
+                state.machine.begin(at: MonotonicClock.nanoseconds)
+            }
+            return (action, state.message)
+        }
+        switch action {
+        case .send: send(message)
+        case .wait: break
+        case .finish: outcome.end(.success(state.withLock { $0.machine.report }))
+        case .giveUp: outcome.end(.failure(line.silence))
+        }
+    }
+
+    @inline(__always)
+    private func send(_ message: Value) {
+        do throws(ElementalError) {
+            try line.send(message)
+        } catch {
+            // What does not fit the queue is lost.
+            if error.code != .queueFull { outcome.end(.failure(error)) }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+public import Elemental
+
+/// A run of round trips, one after the other or at a fixed rate.
+///
+/// At a rate, each round trip begins when it is due, whether or not those before it were answered, and its time counts
+/// from then: a stall of the other end shows in all the round trips that it delayed, not in one alone (which is known
+/// as coordinated omission).
+public struct LatencyRun: Sendable {
+    /// Which way the messages travel.
+    public var transport = Transport.tcp
+    /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
+    public var via: Via?
+    /// How many round trips are made.
+    public var count = 10_000
+    /// The bytes of each message's value, at least 8; at most 1,024 for pings.
+    public var size = 8
+    /// Round trips a second; `nil` for one after the other.
+    public var rate: Double?
+    /// How long one may take before it counts as lost.
+    public var timeout: Duration = .seconds(5)
+
+    /// What else happens meanwhile; `nil` for nothing.
+    public var load: Load?
+
+    /// 10,000 round trips of 8 bytes over TCP, one after the other.
+    public init() {}
+
+    /// Round trips before the first that counts, so that both ends have their memory and code at hand.
+    private static let warmUpCount = 1000
+
+    /// Measures.
+    ///
+    /// - Parameters:
+    ///   - device: a connection to a service of ``BenchService``, or for pings without a load to any service.
+    ///   - connect: makes further connections, for a load that takes them.
+    /// - Throws: ``ElementalError`` if the other end answers none or is no bench service where it takes one, if the
+    ///   connection ends or the task is cancelled.
+    public func run(
+        _ device: ElementalDevice, connect: @escaping ConnectAnother
+    ) async throws(ElementalError) -> LatencyReport {
+        if let load { try BenchElements.check(device, "--beside \(load.rawValue)") }
+        switch load {
+        case .large:
+            return Self.join(
+                try await LargeLoad(device: device, timeout: timeout).run { () async throws(ElementalError) in
+                    try await run(device)
+                })
+        case .motion:
+            return try await Crowd.with(MotionLoad.deviceCount, allowsUDP: true, connect) {
+                devices async throws(ElementalError) in
+                Self.join(
+                    try await MotionLoad(devices: devices, timeout: timeout).run { () async throws(ElementalError) in
+                        try await run(device)
+                    })
+            }
+        case nil:
+            return try await run(device)
+        }
+    }
+
+    private static func join(_ reports: (LatencyReport, LoadReport)) -> LatencyReport {
+        var report = reports.0
+        report.load = reports.1
+        return report
+    }
+
+    private func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
+        let via = via ?? (BenchElements.areKnown(to: device) ? .handlers : .ping)
+        let report = LatencyReport(transport: transport, via: via)
+        if via == .ping {
+            guard size <= PingTrips.maximumSize else {
+                throw ElementalError(
+                    .invalidValue,
+                    "\(device.name) answers pings only, which have at most \(PingTrips.maximumSize) bytes")
+            }
+            return try await PingTrips(device: device, settings: self).run(report, warmUpCount: warmUpCount)
+        }
+        try BenchElements.check(device, "a round trip by \(via.rawValue)")
+        let echo = Self.echo(via, transport)
+        if size == BenchElements.minimumByteCount { return try await run(line(device, echo.number, via), report) }
+        return try await run(line(device, echo.data, via), report)
+    }
+
+    private var warmUpCount: Int { min(Self.warmUpCount, count) }
+
+    private static func echo(_ via: Via, _ transport: Transport) -> BenchElements.Echo {
+        switch (via, transport) {
+        case (.streams, .tcp): BenchElements.streamEcho
+        case (.streams, .udp): BenchElements.streamEchoDatagram
+        case (_, .tcp): BenchElements.echo
+        case (_, .udp): BenchElements.echoDatagram
+        }
+    }
+
+    private func line<Value>(_ device: ElementalDevice, _ element: Element<Value>, _ via: Via) -> EchoLine<Value> {
+        EchoLine(device: device, element: element, usesStreams: via == .streams, timeout: timeout)
+    }
+
+    private func run<Value>(
+        _ line: EchoLine<Value>, _ report: LatencyReport
+    ) async throws(ElementalError) -> LatencyReport {
+        // Losses need no exact end, and a watch that looks often would be in the way.
+        let interval = max(.milliseconds(1), min(timeout / 4, .seconds(1)))
+        let trips = EchoTrips(
+            line, report, warmUpCount: warmUpCount, count: rate == nil ? count : 0, size: size, timeout: timeout)
+        let first = try await trips.run(watching: interval)
+        guard let rate else { return first }
+        return try await PacedEchoTrips(line, report, count: count, size: size, rate: rate).run()
+    }
+}

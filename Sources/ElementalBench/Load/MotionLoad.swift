@@ -1,0 +1,109 @@
+import Elemental
+import Synchronization
+
+/// Many devices that tell their motion, each on a connection of its own.
+struct MotionLoad: Sendable {
+    static let deviceCount = 100
+    /// Messages a second of each device.
+    static let rate = 120.0
+
+    let devices: [ElementalDevice]
+    let timeout: Duration
+
+    /// Runs `body` while the devices send.
+    func run<Report>(
+        _ body: () async throws(ElementalError) -> Report
+    ) async throws(ElementalError) -> (Report, LoadReport) {
+        let reports = devices.map { Reports($0, timeout: timeout) }
+        defer { for report in reports { report.end() } }
+        var runs: [UInt32] = []
+        for report in reports { runs.append(try await report.begin()) }
+        let motion = Motion(devices, runs)
+        let start = MonotonicClock.nanoseconds
+        motion.start()
+        defer { _ = motion.stop() }
+        await Delay.wait(Load.leadTime)
+        let report = try await body()
+        let sent = motion.stop()
+        let seconds = MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds)
+        let arrived = try await Self.arrived(reports, runs, sent)
+        return (
+            report,
+            LoadReport(
+                load: .motion, sent: Int(sent.reduce(0, +)), messages: arrived.reduce(0) { $0 + $1.messages },
+                bytes: arrived.reduce(0) { $0 + $1.bytes }, seconds: seconds)
+        )
+    }
+
+    private static func arrived(
+        _ reports: [Reports], _ runs: [UInt32], _ sent: [UInt64]
+    ) async throws(ElementalError) -> [SinkReport] {
+        let results = await withTaskGroup { group in
+            for (report, (run, sent)) in zip(reports, zip(runs, sent)) {
+                group.addTask { () async -> Result<SinkReport, ElementalError> in
+                    do throws(ElementalError) {
+                        return .success(try await report.end(of: run, sent: sent, over: .udp).report)
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            var results: [Result<SinkReport, ElementalError>] = []
+            for await result in group { results.append(result) }
+            return results
+        }
+        var arrived: [SinkReport] = []
+        for result in results { arrived.append(try result.get()) }
+        return arrived
+    }
+}
+
+/// Sends the devices' motion, evenly spread, from one thread.
+private final class Motion: Sendable {
+    /// How often the thread looks who is due, in a second.
+    private static let lookRate = 1000.0
+
+    private struct State {
+        var sent: [UInt64]
+        var isOver = false
+    }
+
+    private let devices: [ElementalDevice]
+    private let runs: [UInt32]
+    private let state: Mutex<State>
+    private let pacer = Pacer(count: .max, rate: lookRate, isExact: false)
+
+    init(_ devices: [ElementalDevice], _ runs: [UInt32]) {
+        self.devices = devices
+        self.runs = runs
+        state = Mutex(State(sent: Array(repeating: 0, count: devices.count)))
+    }
+
+    func start() { pacer.start { [self] look in send(at: Double(look) / Self.lookRate) } }
+
+    /// - Returns: how many messages each device has sent.
+    func stop() -> [UInt64] {
+        pacer.cancel()
+        return state.withLock { state in
+            state.isOver = true
+            return state.sent
+        }
+    }
+
+    /// - Parameter time: since the start, in seconds.
+    private func send(at time: Double) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            for (position, device) in devices.enumerated() {
+                let phase = Double(position) / Double(devices.count)
+                let due = max(0, time * MotionLoad.rate - phase)
+                while Double(state.sent[position]) < due {
+                    let number = MessageNumber(run: runs[position], sequence: state.sent[position])
+                    // What does not go is lost, and shows in the report as such.
+                    try? device.send(Vector3(number, byteCount: 12), to: BenchElements.motion)
+                    state.sent[position] += 1
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Elemental
+import Synchronization
+
+/// Counts the numbered messages that come over one connection.
+///
+/// Messages come on the connection's event loop, one at a time. The one that was expected, nearly always the case, costs
+/// neither lock nor clock: the number expected is atomic only so that whoever asks for a report may read it.
+final class Sink: Sendable {
+    private struct State {
+        var report: SinkReport
+        var numbers = SequenceCounter()
+        var transport = Transport.tcp
+        /// Nanoseconds of ``MonotonicClock``; 0 before the first message.
+        var first: UInt64 = 0
+        /// Of the process, in seconds, when the run began.
+        var processorTime = 0.0
+    }
+
+    /// In between a message's arrival is only noted when its number is a multiple of this.
+    private static let markDistance: UInt64 = 64
+    /// No run has this number: before the first message of a run none is expected.
+    private static let nothing = UInt64.max
+
+    private let state: Mutex<State>
+    private let expected = Atomic(nothing)
+    /// The bytes of each of the run's messages.
+    private let byteCount = Atomic(0)
+    /// When the newest message came whose arrival was noted.
+    private let last = Atomic<UInt64>(0)
+
+    /// - Parameter run: the run that begins; 0 for none yet.
+    init(run: UInt32 = 0) { state = Mutex(State(report: SinkReport(run: run))) }
+
+    /// Takes in a message. One of another run than the one begun last, or of another length, does not count.
+    @inline(__always)
+    func take<Value: NumberedValue>(_ value: Value, over transport: Transport) {
+        guard let number = value.number else { return }
+        guard number.rawValue == expected.load(ordering: .relaxed),
+            value.wireByteCount == byteCount.load(ordering: .relaxed)
+        else { return takeOther(number, value.wireByteCount, transport) }
+        expected.store(number.next.rawValue, ordering: .relaxed)
+        if number.rawValue % Self.markDistance == 0 { last.store(MonotonicClock.nanoseconds, ordering: .relaxed) }
+    }
+
+    /// The first message of a run, and one that is out of order.
+    private func takeOther(_ number: MessageNumber, _ length: Int, _ transport: Transport) {
+        state.withLock { state in
+            guard number.run == state.report.run else { return }
+            let now = MonotonicClock.nanoseconds
+            if state.first == 0 {
+                state.first = now
+                state.transport = transport
+                byteCount.store(length, ordering: .relaxed)
+            }
+            guard length == byteCount.load(ordering: .relaxed) else { return }
+            catchUp(&state)
+            state.numbers.take(number.sequence)
+            let next = MessageNumber(run: number.run, sequence: state.numbers.next)
+            expected.store(next.rawValue, ordering: .relaxed)
+            last.store(now, ordering: .relaxed)
+        }
+    }
+
+    /// The report of the run; the first time that a run is asked for begins it.
+    func report(of run: UInt32) -> SinkReport {
+        state.withLock { state in
+            let processorTime = ProcessorTime.seconds
+            if run != state.report.run {
+                state = State(report: SinkReport(run: run), processorTime: processorTime)
+                expected.store(Self.nothing, ordering: .relaxed)
+            }
+            catchUp(&state)
+            let count = Int(state.numbers.count)
+            // Over TCP whoever asks does so right behind the last message. A datagram's arrival is not known as well:
+            // up to `markDistance` of them may have come after the last one noted.
+            if state.transport == .tcp, count > state.report.messages {
+                last.store(MonotonicClock.nanoseconds, ordering: .relaxed)
+            }
+            state.report.messages = count
+            state.report.bytes = count * byteCount.load(ordering: .relaxed)
+            state.report.repeated = state.numbers.repeated
+            state.report.disordered = state.numbers.disordered
+            state.report.processorTime = processorTime - state.processorTime
+            state.report.seconds =
+                count == 0 ? 0 : MonotonicClock.seconds(from: state.first, to: last.load(ordering: .relaxed))
+            return state.report
+        }
+    }
+
+    /// How many messages of the run have come until now.
+    var count: Int {
+        state.withLock { state in
+            catchUp(&state)
+            return Int(state.numbers.count)
+        }
+    }
+
+    /// Counts the messages that came in order.
+    private func catchUp(_ state: inout State) {
+        let number = MessageNumber(rawValue: expected.load(ordering: .relaxed))
+        if number.rawValue != Self.nothing { state.numbers.advance(to: number.sequence) }
+    }
+}

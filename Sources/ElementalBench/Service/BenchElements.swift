@@ -1,0 +1,74 @@
+public import Elemental
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// The elements of a bench service: sinks for numbered messages and a report of what arrived, echoes that send each message
+/// back to the device that sent it, and broadcasts to all devices.
+///
+/// Every message bears a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
+/// another length is data.
+public enum BenchElements {
+    // Sinks.
+    static let data = Element<Data>(0, "Data", access: .write)
+    static let dataDatagram = Element<Data>(1, "Data datagram", transport: .udp, access: .write)
+    /// A run's number: begins the run, or asks for its report if it has begun.
+    static let ask = Element<UInt32>(2, "Ask", access: .write)
+    static let report = Element<JSON<SinkReport>>(3, "Report", access: .read)
+    static let number = Element<UInt64>(4, "Number", access: .write)
+    static let numberDatagram = Element<UInt64>(5, "Number datagram", transport: .udp, access: .write)
+    static let motion = Element<Vector3>(6, "Motion", transport: .udp, access: .write)
+
+    // Echoes, from a handler and from the consumer of an async stream.
+    static let echo = Echo(8, "Echo", transport: .tcp)
+    static let echoDatagram = Echo(10, "Echo datagram", transport: .udp)
+    static let streamEcho = Echo(12, "Stream echo", transport: .tcp)
+    static let streamEchoDatagram = Echo(14, "Stream echo datagram", transport: .udp)
+    /// Any value: has the service consume what the device sends to the stream echoes.
+    static let openStreams = Element<Bool>(16, "Open streams", access: .write)
+
+    // Broadcasts.
+    static let broadcast = Element<JSON<BroadcastRequest>>(17, "Broadcast", access: .write)
+    static let broadcastNumber = Element<UInt64>(18, "Broadcast number", access: .read)
+    static let broadcastData = Element<Data>(19, "Broadcast data", access: .read)
+    static let broadcastReport = Element<JSON<BroadcastReport>>(20, "Broadcast report", access: .read)
+
+    /// The elements of an echo, for messages of 8 bytes and for others.
+    struct Echo: Sendable {
+        let number: Element<UInt64>
+        let data: Element<Data>
+
+        init(_ id: Int, _ name: String, transport: Transport) {
+            number = Element(id, name, transport: transport)
+            data = Element(id + 1, "\(name), data", transport: transport)
+        }
+    }
+
+    /// All of them.
+    public static let all: ElementCatalogue = [
+        data, dataDatagram, ask, report, number, numberDatagram, motion,
+        echo.number, echo.data, echoDatagram.number, echoDatagram.data,
+        streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
+        broadcast, broadcastNumber, broadcastData, broadcastReport,
+    ]
+    /// The name under which a bench service is published.
+    public static let service = "elemental_bench"
+    /// The fewest bytes of a message: those of its number.
+    public static let minimumByteCount = 8
+    /// The most bytes of a message that a bench service is asked for, and of one over TCP.
+    public static let maximumByteCount = 16_000_000
+
+    /// Whether the other end is a bench service of this version.
+    static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }
+
+    /// Makes sure that the other end is a bench service of this version.
+    static func check(_ device: ElementalDevice, _ purpose: String) throws(ElementalError) {
+        guard !areKnown(to: device) else { return }
+        throw ElementalError(
+            .unknownElement,
+            "\(device.name) is no bench service, which \(purpose) needs; start one there with: elemental bench serve")
+    }
+}

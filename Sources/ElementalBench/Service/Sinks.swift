@@ -1,0 +1,32 @@
+import Elemental
+import Synchronization
+
+/// A bench service's sinks, one for each device that has begun a run.
+final class Sinks: Sendable {
+    private let sinks = Mutex<[ElementalDevice: Sink]>([:])
+
+    func attach(to service: ElementalService) {
+        service.onValue(of: BenchElements.ask) { [self] run, device in
+            // A device that cannot take the report is gone or full; it asks again.
+            try? device.send(sink(of: device).report(of: run), to: BenchElements.report)
+        }
+        service.onEvent { [self] event in
+            if case .deviceDisconnected(let device, _) = event { _ = sinks.withLock { $0.removeValue(forKey: device) } }
+        }
+    }
+
+    /// The device's sink. Its handlers are the device's own, so that no message has to look for it.
+    private func sink(of device: ElementalDevice) -> Sink {
+        sinks.withLock { sinks in
+            if let sink = sinks[device] { return sink }
+            let sink = Sink()
+            sinks[device] = sink
+            device.onValue(of: BenchElements.number) { sink.take($0, over: .tcp) }
+            device.onValue(of: BenchElements.data) { sink.take($0, over: .tcp) }
+            device.onValue(of: BenchElements.numberDatagram) { sink.take($0, over: .udp) }
+            device.onValue(of: BenchElements.dataDatagram) { sink.take($0, over: .udp) }
+            device.onValue(of: BenchElements.motion) { sink.take($0, over: .udp) }
+            return sink
+        }
+    }
+}

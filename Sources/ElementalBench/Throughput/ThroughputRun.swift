@@ -1,0 +1,81 @@
+public import Elemental
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// A run that sends messages to a bench service as fast as it takes them, or at a rate, and counts what arrives.
+///
+/// The sender waits while the connection's queue is full, so that it never holds more unsent than the device's limit.
+public struct ThroughputRun: Sendable {
+    /// How much is sent.
+    public enum Amount: Sendable {
+        /// So many messages.
+        case count(Int)
+        /// As many as go in that time.
+        case time(Duration)
+    }
+
+    /// Which way the messages travel.
+    public var transport = Transport.tcp
+    /// How much is sent.
+    public var amount = Amount.time(.seconds(2))
+    /// The bytes of each message's value, from ``BenchElements/minimumByteCount``; messages of just that many are
+    /// numbers, others data.
+    public var size = 64
+    /// Messages a second; `nil` for as many as possible.
+    public var rate: Double?
+    /// How long to wait for the other end's report.
+    public var timeout: Duration = .seconds(5)
+
+    /// 64 bytes over TCP as fast as possible, for 2 s.
+    public init() {}
+
+    /// Messages are sent for so long before the first that counts, so that both ends have their memory and code at
+    /// hand.
+    private static let warmUpTime: Duration = .milliseconds(300)
+
+    /// Measures.
+    ///
+    /// - Parameter device: a connection to a service of ``BenchService``.
+    /// - Throws: ``ElementalError`` if the other end is no such service, the connection ends or no report comes.
+    public func run(_ device: ElementalDevice) async throws(ElementalError) -> ThroughputReport {
+        try BenchElements.check(device, "throughput")
+        switch (size == BenchElements.minimumByteCount, transport) {
+        case (true, .tcp): return try await run(device, BenchElements.number)
+        case (true, .udp): return try await run(device, BenchElements.numberDatagram)
+        case (false, .tcp): return try await run(device, BenchElements.data)
+        case (false, .udp): return try await run(device, BenchElements.dataDatagram)
+        }
+    }
+
+    private func run<Value: NumberedValue>(
+        _ device: ElementalDevice, _ element: Element<Value>
+    ) async throws(ElementalError) -> ThroughputReport {
+        let reports = Reports(device, timeout: timeout)
+        defer { reports.end() }
+        let sender = NumberedSender(device: device, element: element, byteCount: size, rate: rate)
+        let warmUp = try await reports.begin()
+        let warmUpCount = try await sender.send(run: warmUp, until: Self.limit(.time(Self.warmUpTime)))
+        _ = try await reports.end(of: warmUp, sent: warmUpCount, over: transport)
+
+        let run = try await reports.begin()
+        let processorTime = ProcessorTime.seconds
+        let start = MonotonicClock.nanoseconds
+        let sent = try await sender.send(run: run, until: Self.limit(amount))
+        let sending = MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds)
+        let arrived = try await reports.end(of: run, sent: sent, over: transport)
+        return ThroughputReport(
+            transport: transport, sent: Int(sent), arrived: arrived.report, sending: sending,
+            processorTime: arrived.processorTime - processorTime)
+    }
+
+    private static func limit<Value>(_ amount: Amount) -> NumberedSender<Value>.Limit {
+        switch amount {
+        case .count(let count): .count(UInt64(max(0, count)))
+        case .time(let time): .time(MonotonicClock.nanoseconds + time.nanoseconds)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The system's monotonic clock, read without a system call and without an allocation.
+enum MonotonicClock {
+    /// Nanoseconds since some moment in the past.
+    static var nanoseconds: UInt64 {
+        #if canImport(Darwin)
+        return clock_gettime_nsec_np(CLOCK_UPTIME_RAW)
+        #else
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        #endif
+    }
+
+    /// Seconds from one reading to a later one; 0 if it is not later.
+    static func seconds(from first: UInt64, to last: UInt64) -> Double {
+        last > first ? Double(last - first) / 1e9 : 0
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, 0 for a negative duration.
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) * 1_000_000_000 + UInt64(clamping: attoseconds / 1_000_000_000)
+    }
+}

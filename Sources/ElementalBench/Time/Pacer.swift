@@ -1,0 +1,71 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Calls an action at fixed times, from a thread of its own.
+///
+/// To keep them to a few microseconds it sleeps until shortly before each time and then watches the clock: a timer alone
+/// is late by the slack that the system allows itself, which is as long as a round trip on one machine.
+final class Pacer: Sendable {
+    /// Nanoseconds.
+    private static let watchTime: UInt64 = 150_000
+    private static let startTime: UInt64 = 1_000_000
+
+    private let count: Int
+    private let rate: Double
+    private let watchTime: UInt64
+    private let begin: Atomic<UInt64> = Atomic(0)
+    private let isCancelled = Atomic(false)
+    private let queue = DispatchQueue(label: "elemental.pacer", qos: .userInteractive)
+
+    /// - Parameters:
+    ///   - count: how often the action is called.
+    ///   - rate: how often in a second.
+    ///   - isExact: whether it watches the clock, which takes a processor; otherwise calls come a little late.
+    init(count: Int, rate: Double, isExact: Bool = true) {
+        self.count = count
+        self.rate = rate
+        watchTime = isExact ? Self.watchTime : 0
+    }
+
+    /// From the start to the last call.
+    var duration: Duration { .nanoseconds(Int64(Self.startTime)) + .seconds(Double(max(0, count - 1)) / rate) }
+
+    /// When a call is due, in nanoseconds of ``MonotonicClock``. The pacer was started.
+    func due(_ number: Int) -> UInt64 {
+        begin.load(ordering: .relaxed) + UInt64(Double(number) * 1e9 / rate)
+    }
+
+    /// Begins to call the action.
+    ///
+    /// - Parameter action: gets the number of the call, from 0.
+    func start(_ action: @escaping @Sendable (Int) -> Void) {
+        begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
+        queue.async { [self] in
+            for number in 0..<count {
+                wait(until: due(number))
+                if isCancelled.load(ordering: .relaxed) { return }
+                action(number)
+            }
+        }
+    }
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+    private func wait(until due: UInt64) {
+        let now = MonotonicClock.nanoseconds
+        if due > now + watchTime {
+            let rest = due - now - watchTime
+            var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+            nanosleep(&time, nil)
+        }
+        if watchTime > 0 { while MonotonicClock.nanoseconds < due {} }
+    }
+}
