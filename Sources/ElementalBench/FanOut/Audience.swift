@@ -15,6 +15,14 @@ struct Audience: Sendable {
         }
     }
 
+    /// Waits until every device counts: a handler is added in a turn of its device's event loop, and the answer to a ping
+    /// comes in a later one.
+    ///
+    /// - Throws: ``ElementalError`` if a device does not answer in time.
+    func begin(_ timeout: Duration) async throws(ElementalError) {
+        for device in devices { _ = try await device.ping(timeout: timeout) }
+    }
+
     /// How many values have come until now, to all devices together.
     var count: Int { sinks.reduce(0) { $0 + $1.count } }
 

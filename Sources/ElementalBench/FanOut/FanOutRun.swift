@@ -45,6 +45,7 @@ public struct FanOutRun: Sendable {
         let run = MessageNumber.newRun()
         let audience = Audience(devices, run, element)
         defer { audience.end() }
+        try await audience.begin(timeout)
         let broadcast = Broadcast(devices[0], run, timeout: timeout)
         defer { broadcast.cancel() }
         try await broadcast.begin(byteCount: size)
