@@ -1,0 +1,13 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "elemental-rivals",
+    platforms: [.macOS(.v15)],
+    targets: [
+        // What all contenders share: clock, samples, options, payloads, the books of the receiver.
+        .target(name: "PeerSupport"),
+        .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
+    ],
+    cLanguageStandard: .gnu11
+)
