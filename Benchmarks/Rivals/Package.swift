@@ -8,6 +8,8 @@ let package = Package(
         // What all contenders share: clock, samples, options, payloads, the books of the receiver.
         .target(name: "PeerSupport"),
         .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
+        .systemLibrary(name: "CZeroMQ", providers: [.apt(["libzmq3-dev"])]),
+        .executableTarget(name: "zmq-peer", dependencies: ["PeerSupport", "CZeroMQ"]),
     ],
     cLanguageStandard: .gnu11
 )

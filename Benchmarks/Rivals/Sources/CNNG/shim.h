@@ -1,0 +1,2 @@
+#include <nng/nng.h>
+#include <nng/protocol/pair0/pair.h>
