@@ -1,6 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+// Needs the Debian packages libzmq3-dev and libnng-dev; Benchmarks/compare installs them.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
@@ -8,8 +9,10 @@ let package = Package(
         // What all contenders share: clock, samples, options, payloads, the books of the receiver.
         .target(name: "PeerSupport"),
         .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
-        .systemLibrary(name: "CZeroMQ", providers: [.apt(["libzmq3-dev"])]),
-        .executableTarget(name: "zmq-peer", dependencies: ["PeerSupport", "CZeroMQ"]),
+        .executableTarget(
+            name: "zmq-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("zmq")]),
+        .executableTarget(
+            name: "nng-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("nng")]),
     ],
     cLanguageStandard: .gnu11
 )

@@ -1,2 +1,0 @@
-#include <nng/nng.h>
-#include <nng/protocol/pair0/pair.h>
