@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Needs the Debian packages libzmq3-dev and libnng-dev; Benchmarks/compare installs them.
+// Needs the Debian packages libzmq3-dev, libnng-dev and libmosquitto-dev; Benchmarks/compare installs them.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
@@ -13,6 +13,8 @@ let package = Package(
             name: "zmq-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("zmq")]),
         .executableTarget(
             name: "nng-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("nng")]),
+        .executableTarget(
+            name: "mqtt-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("mosquitto")]),
     ],
     cLanguageStandard: .gnu11
 )
