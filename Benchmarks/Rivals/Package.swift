@@ -5,6 +5,12 @@ import PackageDescription
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
+    ],
     targets: [
         // What all contenders share: clock, samples, options, payloads, the books of the receiver.
         .target(name: "PeerSupport"),
@@ -15,6 +21,16 @@ let package = Package(
             name: "nng-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("nng")]),
         .executableTarget(
             name: "mqtt-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("mosquitto")]),
+        .executableTarget(
+            name: "nio-peer",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        // Loaded into the contenders, not linked.
+        .target(name: "AllocationCounter"),
     ],
     cLanguageStandard: .gnu11
 )
