@@ -29,6 +29,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        .executableTarget(name: "idle-peer", dependencies: ["PeerSupport"]),
         // Loaded into the contenders, not linked.
         .target(name: "AllocationCounter"),
     ],
