@@ -30,6 +30,7 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "idle-peer", dependencies: ["PeerSupport"]),
+        .executableTarget(name: "compare"),
         // Loaded into the contenders, not linked.
         .target(name: "AllocationCounter"),
     ],
