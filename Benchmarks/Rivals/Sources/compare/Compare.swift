@@ -4,10 +4,8 @@ import Foundation
 @main
 struct Compare {
     static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.contains("--help") || arguments.contains("-h") { return print(CompareOptions.help) }
         do {
-            let options = try CompareOptions(arguments)
+            let options = try CompareOptions(Array(CommandLine.arguments.dropFirst()))
             LiveChildren.shared.endOnSignal()
             exit(try Compare(options).run() ? 0 : 1)
         } catch {
@@ -38,7 +36,7 @@ struct Compare {
     private func run() throws -> Bool {
         let machine = MachineDescription()
         print(machine.text)
-        print("\(options.rounds) rounds; medians")
+        print(options.rounds == 1 ? "1 round" : "\(options.rounds) rounds, of which the tables show the median")
         var book = Book()
         measure(&book)
         for table in measures.flatMap({ $0.tables(book) }) { print("\n" + table.text) }

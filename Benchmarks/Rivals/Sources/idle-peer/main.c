@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /// The identifiers of the framework's system elements; see the documentation's page on the wire.
-enum { UDP_IDENTIFIER = -1, DEVICE_NAME = -2, HELLO = -4 };
+enum { UDP_IDENTIFIER = -1, DEVICE_NAME = -2, SHUTDOWN = -3, HELLO = -4 };
 enum { HEADER = 5, HELLO_SIZE = 7, BUFFER_SIZE = 4096 };
 
 static void allow_descriptors(size_t count) {
@@ -42,6 +42,7 @@ static bool is_ready(const char *bytes, size_t size) {
         if (size - HEADER < length) break;
         if (bytes[0] == UDP_IDENTIFIER && length == 1) has_identifier = true;
         else if (bytes[0] == HELLO && length >= HELLO_SIZE) has_hello = true;
+        else if (bytes[0] == SHUTDOWN) peer_fail("the service refused: %.*s", (int)length, bytes + HEADER);
         else peer_fail("the service began with element %d of %u bytes", bytes[0], length);
         bytes += HEADER + length;
         size -= HEADER + length;

@@ -18,11 +18,8 @@ struct Connections: Measure {
 
     private func job(_ count: Int) -> Job {
         Job(name: "\(count) idle connections", seconds: Self.idleSeconds + 1.5 + Double(count) / 2000) { book, round in
-            let service = try Child(
-                Command(
-                    programs.elemental,
-                    ["publish", "idle", "--port", "0", "--address", "127.0.0.1", "--unlisted", "--json"]
-                        + ["--element", "1:Value:double"]))
+            // It takes more devices than a service that is told nothing.
+            let service = try Child(Contender.elemental.server(programs, .sink, .tcp))
             defer { service.end() }
             let port = Int(try service.report(having: "port", within: 10).number("port"))
             usleep(300_000)

@@ -68,11 +68,13 @@ struct Throughput: Measure {
 
     func tables(_ book: Book) -> [Table] {
         Self.sizes.map { transport, sizes in
+            let hasAllocations = transport == .tcp
             var table = Table(
                 title: "Throughput, \(transport.title), one sender to one receiver, free",
                 note: "messages received a second with lowest–highest of the rounds; × ours: how often as many; "
-                    + "processor time a message; allocations a message at the receiver",
-                header: ["", "bytes", "messages/s", "", "× ours", "MB/s", "lost", "sender", "receiver", "alloc."])
+                    + "processor time a message" + (hasAllocations ? "; allocations a message at the receiver" : ""),
+                header: ["", "bytes", "messages/s", "", "× ours", "MB/s", "lost", "sender", "receiver"]
+                    + (hasAllocations ? ["alloc."] : []))
             for size in sizes {
                 if size != sizes.first { table.rows.append([]) }
                 table.rows += contenders(transport).map { row(book, transport, size, $0) }
@@ -94,8 +96,7 @@ struct Throughput: Measure {
             Format.share(book.median(figure(.lost))),
             Format.nanoseconds(book.median(figure(.senderTimePerMessage))),
             Format.nanoseconds(book.median(figure(.receiverTimePerMessage))),
-            transport == .tcp && size == 8 ? Format.small(book.median(allocations)) : "",
-        ]
+        ] + (transport == .tcp ? [size == 8 ? Format.small(book.median(allocations)) : ""] : [])
     }
 
     func panels(_ book: Book) -> [Panel] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line says.
+/// What the command line says; the script Benchmarks/compare, which starts this, explains it.
 struct CompareOptions {
     var rounds = 3
     var seconds = 1.0
@@ -9,32 +9,6 @@ struct CompareOptions {
     var svg: String?
     var elemental: String?
     var root: String?
-
-    static let help = """
-        Usage: Benchmarks/compare [OPTION…]
-
-        Measures the framework against raw C with epoll, SwiftNIO's bare echo, ZeroMQ, nng and MQTT through mosquitto:
-        each contender in two processes on loopback, the contenders taking turns within a round. Prints a table for each
-        measure and at the end what was to be reached; the exit status is 0 if every "must" holds, otherwise 1.
-        Leave the machine alone meanwhile: whatever else runs is measured too.
-
-          --rounds N       how often each contender runs (default 3); figures are medians, with lowest–highest
-          --seconds S      how long one throughput run counts (default 1)
-          --only LIST      some of: roundtrip,throughput,fanout,load,scale,start
-          --json FILE      writes every figure of every round to a file
-          --svg FILE       draws a picture
-          --elemental FILE measures this build of the command line rather than .build/release/elemental
-          --help           this text
-
-        Examples:
-          Benchmarks/compare
-          Benchmarks/compare --only roundtrip --rounds 5
-          Benchmarks/compare --json figures.json --svg figures.svg
-
-        Pinned means that both ends share the first core, so that what is measured is work and not the waking of another
-        core; free leaves it to the kernel. Ratios are taken within each round, so that a machine that grows slower
-        meanwhile is slower for both.
-        """
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
