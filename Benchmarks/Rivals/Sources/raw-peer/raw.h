@@ -8,9 +8,11 @@
 #define STREAM_HEADER 5
 #define DATAGRAM_HEADER 6
 #define ID 1
-/// Bytes of a large write, and of the buffer that is read into.
-#define BUFFER_SIZE (512 * 1024)
-#define LARGEST_FRAME (BUFFER_SIZE / 2)
+/// Bytes of a large write at most, unless one frame is larger, and of the buffer that is read into. Larger ones gain
+/// nothing: they leave the processor's cache.
+#define WRITE_SIZE (128 * 1024)
+#define BUFFER_SIZE (256 * 1024)
+#define LARGEST_FRAME (100 * 1024)
 
 int listen_socket(const PeerOptions *options);
 int connect_socket(const PeerOptions *options);

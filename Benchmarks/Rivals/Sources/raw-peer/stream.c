@@ -37,7 +37,7 @@ static void flood(Sender *sender, uint64_t nanoseconds) {
 
 void measure_stream_throughput(const PeerOptions *options) {
     Sender sender = {.descriptor = connect_socket(options), .frame_size = STREAM_HEADER + options->size};
-    sender.frames = options->write_one ? 1 : BUFFER_SIZE / sender.frame_size;
+    sender.frames = options->write_one ? 1 : WRITE_SIZE / sender.frame_size;
     sender.buffer = calloc(sender.frames, sender.frame_size);
     if (!sender.buffer) peer_fail("no memory");
     for (size_t index = 0; index < sender.frames; index++) {

@@ -13,7 +13,7 @@ struct UnderLoad: Measure {
             switch self {
             case .nothing: "nothing else"
             case .large: "1 MiB values on the same connection"
-            case .motion: "100 other devices send 120 Hz motion"
+            case .motion: "100 other devices with 120 Hz motion"
             }
         }
     }

@@ -6,7 +6,7 @@ struct Picture {
     var panels: [Panel]
 
     private static let width = 860.0
-    private static let labelWidth = 270.0
+    private static let labelWidth = 280.0
     private static let valueWidth = 90.0
     private static let barHeight = 11.0
     private static let barGap = 2.0
@@ -33,7 +33,7 @@ struct Picture {
         let height = Int(y + 12)
         let head =
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
-            + "viewBox=\"0 0 \(width) \(height)\">"
+            + "viewBox=\"0 0 \(width) \(height)\" role=\"img\">"
         return ([head, "<style>\(Self.style)</style>"] + body + ["</svg>"]).joined(separator: "\n") + "\n"
     }
 
