@@ -7,7 +7,9 @@ struct Compare {
         do {
             let options = try CompareOptions(Array(CommandLine.arguments.dropFirst()))
             LiveChildren.shared.endOnSignal()
-            exit(try Compare(options).run() ? 0 : 1)
+            let holds = try Compare(options).run()
+            TemporaryFolder.remove()
+            exit(holds ? 0 : 1)
         } catch {
             Progress.write("compare: \(error)")
             exit(64)

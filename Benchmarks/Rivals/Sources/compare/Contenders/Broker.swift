@@ -1,16 +1,13 @@
 import Foundation
 
-/// A mosquitto of our own: on loopback, for anybody, without Nagle's delay, in a folder that is thrown away.
+/// A mosquitto of our own: on loopback, for anybody, without Nagle's delay, with nothing kept on disk.
 final class Broker {
     let port: Int
     private let child: Child
-    private let folder: URL
 
     init(isPinned: Bool) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rivals-broker-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         port = try freePort()
-        let file = folder.appendingPathComponent("mosquitto.conf")
+        let file = try TemporaryFolder.make().appendingPathComponent("mosquitto.conf")
         let configuration = """
             listener \(port) 127.0.0.1
             allow_anonymous true
@@ -33,10 +30,7 @@ final class Broker {
         throw CompareError("mosquitto does not answer: \(child.complaint() ?? "no reason given")")
     }
 
-    deinit {
-        child.terminate()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { child.terminate() }
 }
 
 private func loopback(_ port: Int) -> sockaddr_in {

@@ -74,11 +74,8 @@ private final class AllocationFiles {
 
     init(library: String) throws {
         self.library = library
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("rivals-count-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder.make()
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     func counting(_ command: Command) -> Command {
         var command = command

@@ -32,6 +32,7 @@ final class LiveChildren: Sendable {
             var signal: Int32 = 0
             sigwait(&signals, &signal)
             endAll()
+            TemporaryFolder.remove()
             FileHandle.standardError.write(Data("\ncompare: ended by a signal\n".utf8))
             _exit(128 + signal)
         }
