@@ -1,7 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Needs the Debian packages libzmq3-dev, libnng-dev and libmosquitto-dev; Benchmarks/compare installs them.
+// For Linux alone, with the Debian packages libzmq3-dev, libnng-dev and libmosquitto-dev, which the script
+// Benchmarks/compare installs.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],

@@ -7,7 +7,6 @@ struct Throughput: Measure {
 
     static let sizes: [(transport: Transport, bytes: [Int])] = [
         (.tcp, [8, 64, 1024, 65536]),
-        // A datagram holds no 65,536 bytes.
         (.udp, [8, 64, 1024]),
     ]
 
@@ -72,7 +71,9 @@ struct Throughput: Measure {
             var table = Table(
                 title: "Throughput, \(transport.title), one sender to one receiver, free",
                 note: "messages received a second with lowest–highest of the rounds; × ours: how often as many; "
-                    + "processor time a message" + (hasAllocations ? "; allocations a message at the receiver" : ""),
+                    + "processor time a message"
+                    + (hasAllocations
+                        ? "; allocations a message at the receiver" : "; 65,536 bytes do not fit a datagram"),
                 header: ["", "bytes", "messages/s", "", "× ours", "MB/s", "lost", "sender", "receiver"]
                     + (hasAllocations ? ["alloc."] : []))
             for size in sizes {

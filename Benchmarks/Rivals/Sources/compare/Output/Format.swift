@@ -7,7 +7,7 @@ enum Format {
     /// Three digits or so.
     static func number(_ value: Double?) -> String {
         guard let value else { return nothing }
-        let digits = abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0
+        let digits = abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0
         return String(format: "%.\(digits)f", value)
     }
 
@@ -29,10 +29,7 @@ enum Format {
         return "\(count(summary.lowest))–\(count(summary.highest))"
     }
 
-    static func ratio(_ value: Double?) -> String {
-        guard let value else { return nothing }
-        return value >= 0.1 || value == 0 ? number(value) : String(format: "%.3f", value)
-    }
+    static func ratio(_ value: Double?) -> String { small(value) }
 
     static func share(_ value: Double?) -> String {
         guard let value else { return nothing }
@@ -45,7 +42,7 @@ enum Format {
         return value < 1000 ? "\(number(value)) ns" : "\(number(value / 1000)) µs"
     }
 
-    /// A number near 0, such as allocations a message.
+    /// A number that may be near 0, such as allocations a message.
     static func small(_ value: Double?) -> String {
         guard let value else { return nothing }
         return value < 0.0005 ? "0" : value < 0.1 ? String(format: "%.3f", value) : number(value)
