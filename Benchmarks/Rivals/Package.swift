@@ -1,0 +1,39 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// For Linux alone, with the Debian packages libzmq3-dev, libnng-dev and libmosquitto-dev, which the script
+// Benchmarks/compare installs.
+let package = Package(
+    name: "elemental-rivals",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
+    ],
+    targets: [
+        // What all contenders share: clock, samples, options, payloads, the books of the receiver.
+        .target(name: "PeerSupport"),
+        .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
+        .executableTarget(
+            name: "zmq-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("zmq")]),
+        .executableTarget(
+            name: "nng-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("nng")]),
+        .executableTarget(
+            name: "mqtt-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("mosquitto")]),
+        .executableTarget(
+            name: "nio-peer",
+            dependencies: [
+                "PeerSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .executableTarget(name: "idle-peer", dependencies: ["PeerSupport"]),
+        .executableTarget(name: "compare"),
+        // Loaded into the contenders, not linked.
+        .target(name: "AllocationCounter"),
+    ],
+    cLanguageStandard: .gnu11
+)

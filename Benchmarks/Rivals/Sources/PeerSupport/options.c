@@ -1,0 +1,77 @@
+#include "PeerSupport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: %s serve      [--port P] [--transport tcp|udp] [--role echo|sink]\n"
+    "       %s latency    --port P [--transport tcp|udp] [--warm-up N] [--count N]\n"
+    "       %s throughput --port P [--transport tcp|udp] [--size BYTES] [--seconds S] [--write one|large]\n"
+    "\n"
+    "One contender of Benchmarks/compare. serve listens on 127.0.0.1, says the port in a line of JSON, and ends with\n"
+    "standard input or on SIGTERM. latency makes round trips with a server of role echo, throughput floods one of role\n"
+    "sink; both print a line of JSON.\n";
+
+static void print_usage(FILE *file, const char *program) {
+    const char *name = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
+    fprintf(file, usage, name, name, name);
+}
+
+static void refuse(const char *program, const char *what) {
+    fprintf(stderr, "%s: \"%s\" makes no sense here\n\n", program, what);
+    print_usage(stderr, program);
+    exit(64);
+}
+
+static double number(const char *program, const char *text, double lowest, double highest) {
+    char *end;
+    double value = strtod(text, &end);
+    if (*text == 0 || *end != 0 || !(value >= lowest && value <= highest)) refuse(program, text);
+    return value;
+}
+
+/// Which of two words it is: true for the second.
+static bool choice(const char *program, const char *text, const char *first, const char *second) {
+    if (strcmp(text, second) == 0) return true;
+    if (strcmp(text, first) != 0) refuse(program, text);
+    return false;
+}
+
+static PeerCommand command(const char *program, const char *text) {
+    if (strcmp(text, "serve") == 0) return PEER_SERVE;
+    if (strcmp(text, "latency") == 0) return PEER_LATENCY;
+    if (strcmp(text, "throughput") == 0) return PEER_THROUGHPUT;
+    refuse(program, text);
+    return PEER_SERVE;
+}
+
+PeerOptions peer_options(int argc, char **argv) {
+    const char *program = argv[0];
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(argc < 2 ? stderr : stdout, program);
+        exit(argc < 2 ? 64 : 0);
+    }
+    PeerOptions options = {
+        .command = command(program, argv[1]), .size = 8, .warm_up = 1000, .count = 10000, .seconds = 1};
+    for (int index = 2; index < argc; index += 2) {
+        const char *name = argv[index], *value = index + 1 < argc ? argv[index + 1] : NULL;
+        if (!value) refuse(program, name);
+        if (strcmp(name, "--port") == 0) options.port = (int)number(program, value, 0, 65535);
+        else if (strcmp(name, "--transport") == 0) options.udp = choice(program, value, "tcp", "udp");
+        else if (strcmp(name, "--role") == 0) options.sink = choice(program, value, "echo", "sink");
+        else if (strcmp(name, "--write") == 0) options.write_one = choice(program, value, "large", "one");
+        else if (strcmp(name, "--size") == 0) options.size = (size_t)number(program, value, 8, 1 << 24);
+        else if (strcmp(name, "--seconds") == 0) options.seconds = number(program, value, 0.01, 3600);
+        else if (strcmp(name, "--warm-up") == 0) options.warm_up = (uint64_t)number(program, value, 0, 1e9);
+        else if (strcmp(name, "--count") == 0) options.count = (uint64_t)number(program, value, 1, 1e9);
+        else refuse(program, name);
+    }
+    if (options.command != PEER_SERVE && options.port == 0) refuse(program, "no --port");
+    if (options.udp && options.size > 65000) refuse(program, "UDP with such a --size");
+    return options;
+}
+
+void peer_print_listening(int port) {
+    printf("{\"event\":\"listening\",\"port\":%d}\n", port);
+    fflush(stdout);
+}

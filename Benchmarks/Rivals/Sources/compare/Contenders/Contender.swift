@@ -1,0 +1,105 @@
+/// How messages travel.
+enum Transport: String {
+    case tcp, udp
+
+    var title: String { rawValue.uppercased() }
+}
+
+/// What a server does with a message.
+enum Role: String {
+    case echo, sink
+}
+
+/// One of those that are compared: how to start its two ends.
+struct Contender {
+    private enum Kind {
+        /// One of this package's own executables.
+        case peer(String, options: [String])
+        /// The framework's command line, by one of the ways in which values are received.
+        case elemental(via: String)
+    }
+
+    let name: String
+    var transports: [Transport] = [.tcp]
+    /// Both ends are clients of an MQTT broker.
+    var needsBroker = false
+    private let kind: Kind
+
+    /// The framework is what all ratios are given to.
+    var isOurs: Bool {
+        if case .elemental = kind { true } else { false }
+    }
+
+    func server(_ programs: Programs, _ role: Role, _ transport: Transport, port: Int = 0) -> Command {
+        switch kind {
+        case .peer(let program, _):
+            Command(
+                programs.peer(program),
+                ["serve", "--transport", transport.rawValue, "--role", role.rawValue, "--port", "\(port)"])
+        case .elemental:
+            Command(programs.elemental, ["bench", "serve", "--port", "0", "--responder", "--json"])
+        }
+    }
+
+    func latency(_ programs: Programs, _ transport: Transport, port: Int, count: Int) -> Command {
+        switch kind {
+        case .peer(let program, _):
+            Command(
+                programs.peer(program),
+                ["latency", "--transport", transport.rawValue, "--port", "\(port)", "--count", "\(count)"])
+        case .elemental(let via):
+            Command(
+                programs.elemental,
+                [
+                    "bench", "latency", "127.0.0.1:\(port)", "--json", "--via", via,
+                    "--transport", transport.rawValue, "--count", "\(count)", "--size", "8",
+                ])
+        }
+    }
+
+    func throughput(
+        _ programs: Programs, _ transport: Transport, port: Int, size: Int, seconds: Double
+    ) -> Command {
+        let amount = ["--transport", transport.rawValue, "--size", "\(size)", "--seconds", "\(seconds)"]
+        switch kind {
+        case .peer(let program, let options):
+            return Command(programs.peer(program), ["throughput", "--port", "\(port)"] + amount + options)
+        case .elemental:
+            return Command(programs.elemental, ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount)
+        }
+    }
+}
+
+extension Contender {
+    static let rawName = "raw C, epoll"
+    static let handlersName = "elemental, handlers"
+    static let zeroMQName = "ZeroMQ REQ/REP"
+
+    /// Those that make round trips, the framework first.
+    static let ofRoundTrips = [
+        Contender(name: handlersName, transports: [.tcp, .udp], kind: .elemental(via: "handlers")),
+        Contender(name: "elemental, streams", transports: [.tcp, .udp], kind: .elemental(via: "streams")),
+        Contender(name: rawName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: [])),
+        Contender(name: "SwiftNIO, bare echo", transports: [.tcp, .udp], kind: .peer("nio-peer", options: [])),
+        Contender(name: zeroMQName, kind: .peer("zmq-peer", options: [])),
+        Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),
+        Contender(name: "MQTT QoS 0, mosquitto", needsBroker: true, kind: .peer("mqtt-peer", options: [])),
+    ]
+
+    static let elementalName = "elemental"
+    static let zeroMQPushName = "ZeroMQ PUSH/PULL"
+    static let rawLargeName = "raw C, large writes"
+    static let rawOneName = "raw C, a write a message"
+
+    static let elemental = Contender(
+        name: elementalName, transports: [.tcp, .udp], kind: .elemental(via: "handlers"))
+
+    /// Those that move as many messages as they can from one sender to one receiver.
+    static let ofThroughput = [
+        elemental,
+        Contender(name: rawLargeName, kind: .peer("raw-peer", options: ["--write", "large"])),
+        Contender(name: rawOneName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: ["--write", "one"])),
+        Contender(name: zeroMQPushName, kind: .peer("zmq-peer", options: [])),
+        Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),
+    ]
+}

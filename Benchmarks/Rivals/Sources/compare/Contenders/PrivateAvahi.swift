@@ -1,0 +1,48 @@
+/// A D-Bus and an avahi-daemon of our own, and what is found and published through them.
+final class PrivateAvahi {
+    private let child: Child
+    private let busAddress: String
+
+    init(_ programs: Programs) throws {
+        child = try Child(
+            Command(
+                programs.privateAvahi,
+                ["--", "sh", "-c", "echo \"$DBUS_SYSTEM_BUS_ADDRESS\"; exec cat > /dev/null"]))
+        busAddress = try child.line(within: 30).text
+    }
+
+    deinit { child.end() }
+
+    /// The same command, seeing this avahi-daemon only.
+    func command(_ program: String, _ arguments: [String]) -> Command {
+        Command(program, arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": busAddress])
+    }
+}
+
+/// A way to publish services and to look for them.
+struct Discoverer {
+    var name: String
+    var browse: (_ avahi: PrivateAvahi, _ service: String) -> Command
+    var publish: (_ avahi: PrivateAvahi, _ service: String) -> Command
+    /// What a line that tells of a service begins with, its address known.
+    var foundPrefix: String
+
+    static func all(_ programs: Programs) -> [Discoverer] {
+        [
+            Discoverer(
+                name: Contender.elementalName,
+                browse: { $0.command(programs.elemental, ["browse", $1, "--json"]) },
+                publish: {
+                    $0.command(
+                        programs.elemental,
+                        ["publish", $1, "--port", "0", "--address", "127.0.0.1", "--element", "1:Value:double"])
+                },
+                foundPrefix: "{\"event\":\"found\""),
+            Discoverer(
+                name: "avahi-publish and -browse",
+                browse: { $0.command("avahi-browse", ["--resolve", "--parsable", "_\($1)._tcp"]) },
+                publish: { $0.command("avahi-publish", ["-s", $1, "_\($1)._tcp", "4711"]) },
+                foundPrefix: "=;"),
+        ]
+    }
+}

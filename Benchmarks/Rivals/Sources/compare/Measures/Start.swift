@@ -1,0 +1,51 @@
+import Foundation
+
+/// How soon the command line is of use, and what a service costs that does nothing.
+struct Start: Measure {
+    let programs: Programs
+    let group = Group.start
+
+    private static let measure = "start"
+
+    func stages(rounds: Int) -> [Stage] { [Stage(rounds: rounds, jobs: Discoverer.all(programs).map(job))] }
+
+    private func job(_ discoverer: Discoverer) -> Job {
+        Job(name: "\(Self.measure): \(discoverer.name)", seconds: 5) { book, round in
+            let avahi = try PrivateAvahi(programs)
+            let publisher = try Child(discoverer.publish(avahi, "started"))
+            defer { publisher.terminate() }
+            // The first browser waits for the publishing; the second one finds what is there.
+            let waiting = try Child(discoverer.browse(avahi, "started"))
+            _ = try waiting.line(startingWith: discoverer.foundPrefix, within: 10)
+            waiting.terminate()
+            usleep(1_000_000)
+            let browser = try Child(discoverer.browse(avahi, "started"))
+            defer { browser.terminate() }
+            let line = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
+            let figure = Figure(Self.measure, discoverer.name, .firstLine)
+            book.add((line.time - browser.startTime).seconds * 1000, figure, round: round)
+            book.add(
+                try ProcessUsage(of: publisher.pid).residentByteCount,
+                Figure(Self.measure, discoverer.name, .residentMemory), round: round)
+        }
+    }
+
+    func tables(_ book: Book) -> [Table] {
+        var table = Table(
+            title: "Start",
+            note: "from the browser's process start to its first found service, with lowest–highest; "
+                + "resident memory of an idle publisher",
+            header: ["", "first line, ms", "", "× ours", "publisher, MiB"])
+        for discoverer in Discoverer.all(programs) {
+            func figure(_ quantity: Quantity) -> Figure { Figure(Self.measure, discoverer.name, quantity) }
+            table.rows.append([
+                discoverer.name, Format.number(book.median(figure(.firstLine))),
+                Format.spread(book.summary(figure(.firstLine))),
+                Format.ratio(
+                    book.ratio(figure(.firstLine), over: Figure(Self.measure, Contender.elementalName, .firstLine))),
+                Format.number(book.median(figure(.residentMemory)).map { $0 / 1_048_576 }),
+            ])
+        }
+        return [table]
+    }
+}

@@ -1,0 +1,103 @@
+/// A ratio that has to be reached, and one to be proud of.
+struct Check {
+    enum Bound {
+        case atMost(Double)
+        case atLeast(Double)
+
+        func holds(_ value: Double) -> Bool {
+            switch self {
+            case .atMost(let bound): value <= bound
+            case .atLeast(let bound): value >= bound
+            }
+        }
+    }
+
+    var name: String
+    /// Which part of the comparison it belongs to.
+    var group: Group
+    /// `nil`: only to be documented.
+    var must: Bound?
+    var proud: Bound
+    var unit = ""
+    var value: (Book) -> Double?
+
+    /// A must without a figure does not hold.
+    func mustHolds(_ book: Book) -> Bool {
+        guard let value = value(book) else { return false }
+        return must?.holds(value) ?? true
+    }
+
+    func proudHolds(_ book: Book) -> Bool { value(book).map(proud.holds) ?? false }
+}
+
+extension Check {
+    static var all: [Check] {
+        let pinned = RoundTrips.measure(.tcp, isPinned: true)
+        func trip(_ contender: String, _ quantity: Quantity) -> Figure { Figure(pinned, contender, quantity) }
+        func rate(_ transport: Transport, _ size: Int, _ contender: String) -> Figure {
+            Figure(Throughput.measure(transport, size), contender, .messagesPerSecond)
+        }
+        let ours = Contender.handlersName
+        return [
+            Check(
+                name: "round trip TCP p50 on one core, over raw C", group: .roundtrip,
+                must: .atMost(1.6), proud: .atMost(1.25)
+            ) { $0.ratio(trip(ours, .p50), over: trip(Contender.rawName, .p50)) },
+            Check(
+                name: "same, p99", group: .roundtrip, must: .atMost(2.5), proud: .atMost(1.5)
+            ) { $0.ratio(trip(ours, .p99), over: trip(Contender.rawName, .p99)) },
+            Check(
+                name: "same p50, ZeroMQ's over ours", group: .roundtrip, must: .atLeast(2), proud: .atLeast(3)
+            ) { $0.ratio(trip(Contender.zeroMQName, .p50), over: trip(ours, .p50)) },
+            Check(
+                name: "throughput TCP, 8 bytes, over ZeroMQ", group: .throughput, must: .atLeast(3), proud: .atLeast(6)
+            ) {
+                $0.ratio(rate(.tcp, 8, Contender.elementalName), over: rate(.tcp, 8, Contender.zeroMQPushName))
+            },
+            Check(
+                name: "throughput TCP, 64 KiB, over raw C", group: .throughput,
+                must: .atLeast(0.7), proud: .atLeast(0.95)
+            ) {
+                $0.ratio(rate(.tcp, 65536, Contender.elementalName), over: rate(.tcp, 65536, Contender.rawLargeName))
+            },
+            Check(
+                name: "UDP, 8 bytes, delivered a second, over raw C", group: .throughput,
+                must: .atLeast(1), proud: .atLeast(5)
+            ) {
+                $0.ratio(rate(.udp, 8, Contender.elementalName), over: rate(.udp, 8, Contender.rawOneName))
+            },
+            Check(
+                name: "fan-out to 250 devices, over fan-out to one", group: .fanout,
+                must: .atLeast(0.3), proud: .atLeast(0.7)
+            ) { $0.ratio(FanOut.figure(250), over: FanOut.figure(1)) },
+            Check(
+                name: "round trip p99 beside 1 MiB values, over idle", group: .load, must: nil, proud: .atMost(5)
+            ) { $0.ratio(UnderLoad.figure(.large, .p99), over: UnderLoad.figure(.nothing, .p99)) },
+            Check(
+                name: "memory of an idle connection, of 5,000", group: .scale,
+                must: .atMost(16), proud: .atMost(6), unit: " KiB"
+            ) { $0.median(Connections.figure(5000, .memoryPerConnection)).map { $0 / 1024 } },
+            Check(
+                name: "allocations a received 8-byte message, handler", group: .throughput,
+                must: .atMost(1), proud: .atMost(0.005)
+            ) {
+                $0.median(Figure(Throughput.allocationMeasure, Contender.elementalName, .serverAllocations))
+            },
+        ]
+    }
+
+    static func table(_ checks: [Check], _ book: Book) -> Table {
+        var table = Table(
+            title: "What was to be reached",
+            note: "ratios within each round, their median",
+            header: ["", "measured", "must", "", "proud", ""])
+        for check in checks {
+            table.rows.append([
+                check.name, Format.with(check.unit, Format.ratio(check.value(book))),
+                check.must.map(Format.bound) ?? "told", check.mustHolds(book) ? "holds" : "FAILS",
+                Format.bound(check.proud), check.proudHolds(book) ? "reached" : "not yet",
+            ])
+        }
+        return table
+    }
+}

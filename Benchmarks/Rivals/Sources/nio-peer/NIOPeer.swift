@@ -1,0 +1,64 @@
+import NIOCore
+import NIOPosix
+import PeerSupport
+
+/// SwiftNIO's bare echo: one event loop at either end, frames like the framework's, nothing else.
+@main
+struct NIOPeer {
+    static func main() throws {
+        let options = peer_options(CommandLine.argc, CommandLine.unsafeArgv)
+        switch options.command {
+        case PEER_SERVE where !options.sink:
+            peer_end_when_told()
+            let channel = try server(options)
+            peer_print_listening(Int32(channel.localAddress?.port ?? 0))
+            try channel.closeFuture.wait()
+        case PEER_LATENCY:
+            try client(options).closeFuture.wait()
+        default:
+            fail("measures round trips alone")
+        }
+    }
+
+    /// A server at 127.0.0.1 that sends back what arrives.
+    private static func server(_ options: PeerOptions) throws -> any Channel {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        if options.udp {
+            return try DatagramBootstrap(group: group)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Echo()) }
+                }
+                .bind(host: "127.0.0.1", port: Int(options.port)).wait()
+        }
+        return try ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Echo()) }
+            }
+            .bind(host: "127.0.0.1", port: Int(options.port)).wait()
+    }
+
+    /// A client whose handler makes the round trips and closes the channel after the last.
+    private static func client(_ options: PeerOptions) throws -> any Channel {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let server = try SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port))
+        if options.udp {
+            return try DatagramBootstrap(group: group)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandlers(Envelopes(), RoundTrips(options))
+                    }
+                }
+                .connect(to: server).wait()
+        }
+        return try ClientBootstrap(group: group)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(RoundTrips(options))
+                }
+            }
+            .connect(to: server).wait()
+    }
+}

@@ -1,0 +1,50 @@
+#include "raw.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/// How long an answer may take, in milliseconds: a datagram may be lost.
+enum { PATIENCE = 1000 };
+
+/// Waits for an answer; false when none comes.
+static bool receive(int poll, int descriptor, bool udp, char *bytes, size_t size) {
+    struct epoll_event event;
+    int count;
+    while ((count = epoll_wait(poll, &event, 1, udp ? PATIENCE : -1)) < 0 && errno == EINTR) {}
+    if (count < 0) peer_fail("epoll_wait: %m");
+    if (count == 0) return false;
+    ssize_t received = read(descriptor, bytes, size);
+    if (received < 0) peer_fail("read: %m");
+    if (received == 0) peer_fail("the server closed the connection");
+    if ((size_t)received < size && !udp) read_all(descriptor, bytes + received, size - (size_t)received);
+    return true;
+}
+
+void measure_latency(const PeerOptions *options) {
+    int descriptor = connect_socket(options), poll = watch(&descriptor, 1);
+    size_t header = options->udp ? DATAGRAM_HEADER : STREAM_HEADER, size = header + options->size;
+    char sent[LARGEST_FRAME], received[LARGEST_FRAME];
+    write_datagram_header(sent, options->size);
+    PeerSamples samples = peer_samples_create(options->count);
+    uint64_t lost = 0;
+    for (uint64_t sequence = 0; sequence < options->warm_up + options->count; sequence++) {
+        peer_payload_write(sent + header, options->size, sequence);
+        uint64_t start = peer_now();
+        write_all(descriptor, sent, size);
+        bool answered;
+        // An answer that comes after it was given up is passed over.
+        do {
+            answered = receive(poll, descriptor, options->udp, received, size);
+        } while (answered && options->udp && peer_load(received + header) < sequence);
+        uint64_t end = peer_now();
+        if (!answered) {
+            lost += 1;
+        } else if (!peer_payload_is(received + header, options->size, sequence)) {
+            peer_fail("the answer to message %llu is not what was sent", (unsigned long long)sequence);
+        } else if (sequence >= options->warm_up) {
+            peer_samples_add(&samples, end - start);
+        }
+    }
+    peer_samples_print(&samples, lost);
+}
