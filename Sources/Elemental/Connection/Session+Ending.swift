@@ -85,7 +85,7 @@ extension Session {
             return Array(outbound.waiters.values)
         }
         let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
-        for waiter in waiters { waiter.resume(throwing: error) }
+        for waiter in waiters { waiter.continuation.resume(throwing: error) }
         let batch = received
         received = DeviceStatistics()
         device.inbound.withLock { $0.statistics.addReceived(batch) }

@@ -10,7 +10,7 @@ extension Session {
         guard let context else { return }
         let rest = flushStream(context)
         if rest.contains(.datagrams) { flushDatagrams() }
-        if rest.contains(.waiters) { wakeWaiters() }
+        if rest.contains(.room), device.needsToWait { wakeWaiters() }
         if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
     }
 
@@ -82,11 +82,11 @@ extension Session {
     }
 
     private func wakeWaiters() {
-        let waiters = device.outbound.withLock { outbound -> [CheckedContinuation<Void, any Error>] in
-            guard !outbound.waiters.isEmpty, outbound.hasPlenty else { return [] }
-            defer { outbound.waiters.removeAll() }
-            return Array(outbound.waiters.values)
+        let waiters = device.outbound.withLock { outbound in
+            let (waiters, isCongested) = outbound.takeWaiters()
+            device.isCongested.store(isCongested, ordering: .relaxed)
+            return waiters
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume() }
     }
 }

@@ -1,4 +1,5 @@
 public import ElementalWire
+import Synchronization
 
 #if canImport(FoundationEssentials)
 public import struct FoundationEssentials.Data
@@ -44,20 +45,30 @@ extension ElementalDevice {
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
         while true {
+            if needsToWait { try await waitForRoom() }
             do throws(ElementalError) {
                 return try send(value, to: element)
             } catch {
                 guard error.code == .queueFull else { throw error }
+                try await waitForRoom(for: value.wireByteCount)
             }
-            try await waitForRoom()
         }
     }
 
-    /// Waits until less than half of the queue's limit is taken on both transports.
+    @usableFromInline var needsToWait: Bool { isCongested.load(ordering: .relaxed) }
+
+    /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until half of it
+    /// is sent.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
+        if needsToWait { try await waitForRoom(for: 0) }
+    }
+
+    /// Waits until less than half of the queue is taken, and a value of `length` bytes has room.
+    @usableFromInline
+    func waitForRoom(for length: Int, isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
         let token = outbound.withLock { outbound in
             outbound.lastWaiter += 1
             return outbound.lastWaiter
@@ -70,14 +81,17 @@ extension ElementalDevice {
                             return .failure(outbound.notConnected)
                         }
                         if Task.isCancelled { return .failure(CancellationError()) }
-                        if outbound.hasPlenty { return .success(()) }
-                        outbound.waiters[token] = continuation
+                        let level = outbound.level(for: length)
+                        if outbound.hasReached(level) { return .success(()) }
+                        outbound.waiters[token] = Outbound.Waiter(continuation: continuation, level: level)
+                        isCongested.store(true, ordering: .relaxed)
                         return nil
                     }
                     if let answer { continuation.resume(with: answer) }
                 }
             } onCancel: {
-                outbound.withLock { $0.waiters.removeValue(forKey: token) }?.resume(throwing: CancellationError())
+                let waiter = outbound.withLock { $0.waiters.removeValue(forKey: token) }
+                waiter?.continuation.resume(throwing: CancellationError())
             }
         } catch let error as ElementalError {
             throw error
@@ -104,11 +118,23 @@ extension ElementalDevice {
     func enqueueUnchecked(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) {
-        while try !isSettled(outbound.withLock { $0.append(element, length: length, write: write) }, element, length) {}
+        while try !isSettled(
+            outbound.withLock { outbound in
+                let admission = outbound.append(element, length: length, write: write)
+                if outbound.isCongested { isCongested.store(true, ordering: .relaxed) }
+                return admission
+            }, element, length)
+        {}
     }
 
     func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
-        while try !isSettled(outbound.withLock { $0.append(element, long: long) }, element, long.count) {}
+        while try !isSettled(
+            outbound.withLock { outbound in
+                let admission = outbound.append(element, long: long)
+                if outbound.isCongested { isCongested.store(true, ordering: .relaxed) }
+                return admission
+            }, element, long.count)
+        {}
     }
 
     /// - Returns: whether the value is queued; if not, what stood in the way is gone by now.

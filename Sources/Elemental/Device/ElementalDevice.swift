@@ -1,6 +1,7 @@
 public import ElementalWire
 import Logging
 public import NIOCore
+import Synchronization
 
 /// The other end of one connection: the service that a client talks to, or a client of a service.
 ///
@@ -26,6 +27,9 @@ public final class ElementalDevice: Sendable {
     let newest = NewestValues()
     let outbound: Locked<Outbound>
     let inbound = Locked(Inbound())
+    /// Whether those who can wait should, before they send: set by a send that filled the queue, and by the flush that
+    /// emptied it, each under the lock of ``outbound``.
+    let isCongested = Atomic(false)
     let identity: Locked<Identity>
     let endings = Endings()
     let pings = PingRegistry()
@@ -59,7 +63,7 @@ public final class ElementalDevice: Sendable {
         self.limits = limits
         self.logger = logger
         identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
-        outbound = Locked(Outbound(limit: limits.maximumQueueByteCount))
+        outbound = Locked(Outbound(limits))
     }
 
     /// The other end's name: a service's instance name, or what a client calls itself.

@@ -24,6 +24,13 @@ struct Outbound {
         case refused
     }
 
+    /// Someone who waits for room.
+    struct Waiter {
+        let continuation: CheckedContinuation<Void, any Error>
+        /// So many bytes may wait when it goes on.
+        let level: Int
+    }
+
     /// What is left to do after a segment was taken.
     struct Rest: OptionSet {
         let rawValue: UInt8
@@ -31,8 +38,8 @@ struct Outbound {
         static let stream = Rest(rawValue: 1)
         /// Datagrams wait.
         static let datagrams = Rest(rawValue: 2)
-        /// Someone waits for room, and there is room.
-        static let waiters = Rest(rawValue: 4)
+        /// There is room for those who wait for it.
+        static let room = Rest(rawValue: 4)
     }
 
     /// `nil` before the connection is ready and after its end.
@@ -41,6 +48,8 @@ struct Outbound {
     var endReason: DisconnectReason?
     var stream: OutboundQueue
     var datagrams: OutboundQueue
+    /// Bytes in one of the queues from which on those who can wait do.
+    let readyByteCount: Int
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
     /// Whether a flush of that queue is on its way, so that none needs to be asked for. Apart, so that datagrams leave
     /// while the stream is blocked.
@@ -50,7 +59,7 @@ struct Outbound {
     /// What is wrong with using an element on this connection, by identifier; mostly empty.
     var misfits: [Int8: ElementalError] = [:]
     /// Those who wait for room.
-    var waiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+    var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
 
     var messagesSent = 0
@@ -58,15 +67,46 @@ struct Outbound {
     var messagesReplaced = 0
     var messagesLost = 0
 
-    init(limit: Int) {
+    init(_ limits: DeviceLimits) {
+        let limit = limits.maximumQueueByteCount
+        readyByteCount = min(limits.readyQueueByteCount, limit)
         stream = OutboundQueue(.stream, limit: limit)
         datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
     }
 
     var messagesUnsent: Int { messagesLost + stream.messageCount + datagrams.messageCount }
 
+    /// Bytes that wait for the transport of which more do.
+    private var level: Int {
+        @inline(__always) get { max(stream.byteCount, datagrams.byteCount) }
+    }
+
     /// Whether so little waits that those who wait for room may go on.
-    var hasPlenty: Bool { stream.byteCount <= stream.limit / 2 && datagrams.byteCount <= datagrams.limit / 2 }
+    private var hasPlenty: Bool { level <= readyByteCount / 2 }
+
+    /// Whether so much waits that those who can wait do.
+    var isCongested: Bool {
+        @inline(__always) get { level >= readyByteCount }
+    }
+
+    /// So many bytes may wait when someone goes on who waits with a value of `length` bytes.
+    func level(for length: Int) -> Int {
+        max(0, min(readyByteCount / 2, stream.limit - length - Envelope.datagramByteCount))
+    }
+
+    /// Whether someone who waits for that level may go on.
+    func hasReached(_ wanted: Int) -> Bool { level <= wanted }
+
+    /// Takes out those who may go on.
+    ///
+    /// - Returns: them, and whether others, or those who come, have to wait.
+    mutating func takeWaiters() -> ([Waiter], isCongested: Bool) {
+        guard hasPlenty else { return ([], true) }
+        let level = level
+        let taken = waiters.filter { $0.value.level >= level }
+        for token in taken.keys { waiters.removeValue(forKey: token) }
+        return (Array(taken.values), !waiters.isEmpty)
+    }
 
     /// The error of sending without a connection.
     var notConnected: ElementalError {
@@ -183,7 +223,7 @@ struct Outbound {
         var rest: Rest = []
         if !stream.isEmpty { rest.insert(.stream) }
         if !datagrams.isEmpty { rest.insert(.datagrams) }
-        if !waiters.isEmpty, hasPlenty { rest.insert(.waiters) }
+        if hasPlenty { rest.insert(.room) }
         return rest
     }
 }

@@ -29,7 +29,7 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         let start = MonotonicClock.nanoseconds
         let turn = UInt64(max(1, Self.turnByteCount / byteCount))
         var number = MessageNumber(run: run)
-        var message = Value(number, byteCount: byteCount)
+        var messages = (0..<messageCount).map { _ in Value(number, byteCount: byteCount) }
         while true {
             if Task.isCancelled { throw ElementalError(.cancelled, "the run was cancelled") }
             let now = MonotonicClock.nanoseconds
@@ -37,8 +37,8 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
             let due = rate.map { min(end, UInt64(MonotonicClock.seconds(from: start, to: now) * $0) + 1) } ?? end
             if number.sequence >= end { return number.sequence }
             if number.sequence < due {
-                let hasRoom = try sendBurst(&message, &number, upTo: min(due, number.sequence + turn))
-                if !hasRoom { try await device.waitForRoom() }
+                try sendBurst(&messages, &number, upTo: min(due, number.sequence + turn))
+                try await device.waitForRoom()
             } else if let rate {
                 // Waiting for less than a timer can tell would only slow down: those messages go together.
                 let next = Double(number.sequence) / rate - MonotonicClock.seconds(from: start, to: now)
@@ -56,22 +56,26 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         }
     }
 
+    /// A long message is sent from where it is, so that the next is written elsewhere meanwhile: as many take turns as
+    /// may wait in the queue, and some more.
+    private var messageCount: Int {
+        byteCount < 16 * 1024 ? 1 : 4 + device.limits.readyQueueByteCount / byteCount
+    }
+
     /// Sends without a wait, apart from the loop above since a function that never waits keeps its state in registers.
-    ///
-    /// - Returns: whether the queue had room for all.
+    /// It ends early where the queue is full.
     private func sendBurst(
-        _ message: inout Value, _ number: inout MessageNumber, upTo end: UInt64
-    ) throws(ElementalError) -> Bool {
+        _ messages: inout [Value], _ number: inout MessageNumber, upTo end: UInt64
+    ) throws(ElementalError) {
         do throws(ElementalError) {
             while number.sequence < end {
-                message.number = number
-                try device.send(message, to: element)
+                let turn = messages.count == 1 ? 0 : Int(number.sequence % UInt64(messages.count))
+                messages[turn].number = number
+                try device.send(messages[turn], to: element)
                 number = number.next
             }
-            return true
         } catch {
             guard error.code == .queueFull else { throw error }
-            return false
         }
     }
 }
