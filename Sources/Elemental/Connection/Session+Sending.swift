@@ -5,6 +5,9 @@ extension Session {
     /// Bytes written in one turn of the loop before other connections get theirs.
     private static let turnByteCount = 1024 * 1024
 
+    /// How long values are gathered that pour in.
+    private static let gatheringTime = TimeAmount.microseconds(50)
+
     /// Writes what is queued, as much as the sockets take.
     func flush() {
         guard let context else { return }
@@ -16,28 +19,38 @@ extension Session {
 
     /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
     private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
-        var written = 0
-        while written < Self.turnByteCount {
+        var written = (bytes: 0, messages: 0)
+        while written.bytes < Self.turnByteCount {
             guard !isHandedOver, context.channel.isActive else { return blocked() }
             if outgoing == nil {
-                let (segment, rest) = takeSegment()
+                let (segment, rest, isGathering) = takeSegment(written: written.messages)
+                if isGathering { flushLater(context) }
                 guard let segment else { return rest }
+                written.messages += segment.messageCount
                 outgoing = OutgoingSegment(segment)
             }
-            if let socket { written += outgoing?.write(to: socket) ?? 0 }
+            if let socket { written.bytes += outgoing?.write(to: socket) ?? 0 }
             if outgoing?.isComplete == true { outgoing = nil } else { handOver(context) }
         }
         context.eventLoop.assumeIsolated().execute { [self] in flush() }
         return blocked()
     }
 
-    private func takeSegment() -> (OutboundQueue.Segment?, Outbound.Rest) {
+    private func takeSegment(written: Int) -> (OutboundQueue.Segment?, Outbound.Rest, isGathering: Bool) {
         device.outbound.withLock { outbound in
-            let segment = outbound.stream.takeSegment()
-            let rest = outbound.rest
             // A send that comes later asks for another flush, or is seen by this one.
-            outbound.isStreamFlushScheduled = segment != nil
-            return (segment, rest)
+            let segment = outbound.takeSegment(written: written)
+            return (segment, outbound.rest, outbound.gatheredByteCount > 0)
+        }
+    }
+
+    /// What is gathered until then leaves then, if it has not before.
+    private func flushLater(_ context: ChannelHandlerContext) {
+        guard !isFlushLater else { return }
+        isFlushLater = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringTime) { [self] in
+            isFlushLater = false
+            flush()
         }
     }
 

@@ -30,6 +30,8 @@ final class Session: ChannelDuplexHandler {
     var outgoing: OutgoingSegment?
     /// Whether NIO holds a piece that the socket did not take.
     var isHandedOver = false
+    /// Whether a flush comes shortly.
+    var isFlushLater = false
     /// Where the peer is, known once the connection is there.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.

@@ -55,6 +55,9 @@ struct Outbound {
     /// while the stream is blocked.
     var isStreamFlushScheduled = false
     var isDatagramFlushScheduled = false
+    /// While a stream of values pours in, a flush comes a little later, or when so many bytes wait; 0 otherwise. Writing
+    /// them as they come would be a system call for a few.
+    private(set) var gatheredByteCount = 0
     var takesEmptyValues = false
     /// What is wrong with using an element on this connection, by identifier; mostly empty.
     var misfits: [Int8: ElementalError] = [:]
@@ -197,12 +200,34 @@ struct Outbound {
         switch transport {
         case .tcp:
             defer { isStreamFlushScheduled = true }
-            return !isStreamFlushScheduled
+            guard isStreamFlushScheduled else { return true }
+            guard gatheredByteCount > 0, stream.byteCount >= gatheredByteCount else { return false }
+            gatheredByteCount = 0
+            return true
         case .udp:
             defer { isDatagramFlushScheduled = true }
             return !isDatagramFlushScheduled
         }
     }
+
+    /// The next segment of the stream, or `nil` if there is none, or none yet: a flush that wrote many messages in a row
+    /// leaves what is less than a segment and begins to gather.
+    ///
+    /// - Parameter written: messages that this flush has written.
+    mutating func takeSegment(written: Int) -> OutboundQueue.Segment? {
+        gatheredByteCount = 0
+        if written >= Self.pouringMessageCount, stream.byteCount < OutboundQueue.streamSegmentByteCount {
+            gatheredByteCount = OutboundQueue.streamSegmentByteCount
+            isStreamFlushScheduled = true
+            return nil
+        }
+        let segment = stream.takeSegment()
+        isStreamFlushScheduled = segment != nil
+        return segment
+    }
+
+    /// Messages in one flush from which on it looks as if more pour in.
+    private static let pouringMessageCount = 256
 
     /// Queues a frame of the system, which no limit holds back.
     mutating func appendSystem(
