@@ -51,6 +51,6 @@ struct GatheredBytes: ~Copyable {
             return body(ReceivedBytes(UnsafeRawBufferPointer(start: memory, count: count)))
         }
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
-        return body(ReceivedBytes(UnsafeRawBufferPointer(start: memory, count: count), long: data))
+        return ReceivedBytes.withLong(data, isLent: false, body)
     }
 }

@@ -214,6 +214,12 @@ struct OutboundQueue: @unchecked Sendable {
         return segment
     }
 
+    /// Takes back the storage of a whole segment while more is queued: memory that goes to the system and comes back has
+    /// to be cleared.
+    mutating func reuse(_ buffer: ByteBuffer) {
+        if recycled == nil, messageCount > 0, buffer.capacity == segmentByteCount { recycled = buffer }
+    }
+
     private mutating func taken(_ segment: Segment) -> Segment {
         fullByteCount -= segment.byteCount
         fullMessageCount -= segment.messageCount

@@ -16,6 +16,9 @@ struct OutgoingSegment {
 
     var isComplete: Bool { offset == byteCount }
 
+    /// The storage of the gathered messages.
+    var buffer: ByteBuffer { segment.buffer }
+
     /// Writes what is left.
     ///
     /// - Returns: how many bytes the socket took.

@@ -14,14 +14,16 @@ enum ReadBuffer {
     /// How much larger than a value the buffer may be that the value keeps in memory.
     private static let maximumExcess = 8
 
-    /// The value's bytes, which lie in the buffer, with what it takes to keep them.
-    static func lend(_ value: UnsafeRawBufferPointer, of buffer: ByteBuffer) -> ReceivedBytes {
+    /// Hands on a value that lies in the buffer, with what it takes to keep it.
+    static func lend(
+        _ value: UnsafeRawBufferPointer, of buffer: ByteBuffer, _ body: (ReceivedBytes) -> Void
+    ) {
         guard let base = value.baseAddress, value.count * maximumExcess >= buffer.capacity else {
-            return ReceivedBytes(value)
+            return body(ReceivedBytes(value))
         }
         let data = Data(
             bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: value.count,
             deallocator: .custom { _, _ in withExtendedLifetime(buffer) {} })
-        return ReceivedBytes(value, long: data, isLent: true)
+        ReceivedBytes.withLong(data, isLent: true, body)
     }
 }

@@ -6,7 +6,7 @@ extension Session {
     private static let turnByteCount = 1024 * 1024
 
     /// How long values are gathered that pour in.
-    private static let gatheringTime = TimeAmount.microseconds(50)
+    private static let gatheringTime = TimeAmount.microseconds(200)
 
     /// Writes what is queued, as much as the sockets take.
     func flush() {
@@ -20,36 +20,53 @@ extension Session {
     /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
     private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
         var written = (bytes: 0, messages: 0)
+        var spare: ByteBuffer?
         while written.bytes < Self.turnByteCount {
             guard !isHandedOver, context.channel.isActive else { return blocked() }
             if outgoing == nil {
-                let (segment, rest, isGathering) = takeSegment(written: written.messages)
+                let (segment, rest, isGathering) = takeSegment(written: written.messages, spare: &spare)
                 if isGathering { flushLater(context) }
                 guard let segment else { return rest }
                 written.messages += segment.messageCount
                 outgoing = OutgoingSegment(segment)
             }
             if let socket { written.bytes += outgoing?.write(to: socket) ?? 0 }
-            if outgoing?.isComplete == true { outgoing = nil } else { handOver(context) }
+            if outgoing?.isComplete == true {
+                spare = outgoing?.buffer
+                outgoing = nil
+            } else {
+                handOver(context)
+            }
         }
         context.eventLoop.assumeIsolated().execute { [self] in flush() }
         return blocked()
     }
 
-    private func takeSegment(written: Int) -> (OutboundQueue.Segment?, Outbound.Rest, isGathering: Bool) {
+    /// - Parameter spare: storage that was written and is given back.
+    private func takeSegment(
+        written: Int, spare: inout ByteBuffer?
+    ) -> (OutboundQueue.Segment?, Outbound.Rest, isGathering: Bool) {
         device.outbound.withLock { outbound in
+            if let buffer = spare.take() { outbound.stream.reuse(buffer) }
             // A send that comes later asks for another flush, or is seen by this one.
             let segment = outbound.takeSegment(written: written)
             return (segment, outbound.rest, outbound.gatheredByteCount > 0)
         }
     }
 
-    /// What is gathered until then leaves then, if it has not before.
+    /// What is gathered from now on leaves when the time is over, if it does not make a segment before.
     private func flushLater(_ context: ChannelHandlerContext) {
-        guard !isFlushLater else { return }
-        isFlushLater = true
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.gatheringTime) { [self] in
-            isFlushLater = false
+        let isTimed = gatheringEnd != nil
+        gatheringEnd = .now() + Self.gatheringTime
+        if !isTimed { flushWhenGathered(context) }
+    }
+
+    private func flushWhenGathered(_ context: ChannelHandlerContext) {
+        guard let end = gatheringEnd else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in
+            // A segment may have left meanwhile, and gathering have begun anew.
+            if let end = gatheringEnd, end > .now(), let context = self.context { return flushWhenGathered(context) }
+            gatheringEnd = nil
             flush()
         }
     }

@@ -16,6 +16,8 @@ final class Session: ChannelDuplexHandler {
     let expectsHello: Bool
     var owner: (any SessionOwner)?
     var table: ElementTable { didSet { rules = table.rules } }
+    /// The device's, which the device keeps: followed for every value, without a reference count.
+    private let newest: Unmanaged<NewestValues>
     /// What an element must allow for the peer to send it.
     private let takes: Access
     /// Those of the table, at hand.
@@ -30,8 +32,8 @@ final class Session: ChannelDuplexHandler {
     var outgoing: OutgoingSegment?
     /// Whether NIO holds a piece that the socket did not take.
     var isHandedOver = false
-    /// Whether a flush comes shortly.
-    var isFlushLater = false
+    /// When a flush comes because values are being gathered.
+    var gatheringEnd: NIODeadline?
     /// Where the peer is, known once the connection is there.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
@@ -66,6 +68,7 @@ final class Session: ChannelDuplexHandler {
         self.device = device
         self.table = table
         rules = table.rules
+        newest = .passUnretained(device.newest)
         takes = device.role == .client ? .write : .read
         own = HandlerView(device.handlers)
         shared = HandlerView(sharedHandlers ?? .none)
@@ -167,8 +170,8 @@ final class Session: ChannelDuplexHandler {
                 try decoder.decode(bytes) { id, value in
                     if id < 0 {
                         receiveSystem(id, value.bytes, over: .tcp)
-                    } else if value.bytes.count >= ReadBuffer.longByteCount, value.long == nil {
-                        deliver(id, ReadBuffer.lend(value.bytes, of: buffer))
+                    } else if value.bytes.count >= ReadBuffer.longByteCount, !value.isLong {
+                        ReadBuffer.lend(value.bytes, of: buffer) { deliver(id, $0) }
                     } else {
                         deliver(id, value)
                     }
@@ -214,7 +217,7 @@ final class Session: ChannelDuplexHandler {
             return
         }
         received.messagesReceived += 1
-        device.newest.set(id, value)
+        newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         // Looked at for every message: a handler that ran before may have added or cancelled one.
         if shared.isStale { shared.refresh() }
         call(shared.handlers, id, value)

@@ -25,7 +25,7 @@ public final class ElementalDevice: Sendable {
     let logger: Logger
     let handlers = HandlerTable()
     let newest = NewestValues()
-    let outbound: Locked<Outbound>
+    let outbound: BrieflyLocked<Outbound>
     let inbound = Locked(Inbound())
     /// Whether those who can wait should, before they send: set by a send that filled the queue, and by the flush that
     /// emptied it, each under the lock of ``outbound``.
@@ -63,7 +63,7 @@ public final class ElementalDevice: Sendable {
         self.limits = limits
         self.logger = logger
         identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
-        outbound = Locked(Outbound(limits))
+        outbound = BrieflyLocked(Outbound(limits))
     }
 
     /// The other end's name: a service's instance name, or what a client calls itself.
