@@ -1,8 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// For Linux alone, with the Debian packages libzmq3-dev, libnng-dev and libmosquitto-dev, which the script
-// Benchmarks/compare installs.
+// For Linux alone, with ZeroMQ's, nng's and mosquitto's libraries: Benchmarks/compare --build installs them and builds.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
@@ -32,7 +31,7 @@ let package = Package(
         ),
         .executableTarget(name: "idle-peer", dependencies: ["PeerSupport"]),
         .executableTarget(name: "compare"),
-        // Loaded into the contenders, not linked.
+        // Loaded into the contenders, not linked; the codec's benchmarks link it.
         .target(name: "AllocationCounter"),
     ],
     cLanguageStandard: .gnu11

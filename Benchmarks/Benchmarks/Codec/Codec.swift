@@ -1,25 +1,42 @@
+import AllocationCounter
 import Benchmark
 import ElementalWire
 
-/// Measures the wire's code alone: no sockets. Instructions are counted where the machine has counters for them.
+/// Counts what the wire's code alone takes, without sockets: allocations, and instructions where the machine has
+/// counters for them. Both repeat, which times do not.
 let benchmarks: @Sendable () -> Void = {
+    let allocations = BenchmarkMetric.custom("Allocations")
     let configuration = Benchmark.Configuration(
-        metrics: [.instructions, .cpuTotal, .throughput], scalingFactor: .kilo, maxDuration: .seconds(1))
+        metrics: [.instructions, allocations], scalingFactor: .kilo, maxDuration: .seconds(1))
 
-    /// 1,000 frames of one Double each, as they lie in a read.
-    let stream: [UInt8] = (0..<1000).flatMap { index in
-        var frame = [UInt8](repeating: 0, count: 13)
-        frame.withUnsafeMutableBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            Envelope.writeStreamHeader(id: 1, length: 8, to: base)
-            Double(index).writeWireBytes(to: base + Envelope.streamByteCount)
+    /// Adds a benchmark of `body`, which repeats what it does so many times.
+    func count(_ name: String, _ body: @escaping (_ repetitions: Range<Int>) -> Void) {
+        Benchmark(name, configuration: configuration) { benchmark in
+            benchmark.startMeasurement()
+            let before = allocation_count()
+            body(benchmark.scaledIterations)
+            let after = allocation_count()
+            benchmark.stopMeasurement()
+            benchmark.measurement(allocations, Int(after - before))
         }
-        return frame
     }
 
-    Benchmark("decode 1,000 frames of 8 bytes", configuration: configuration) { benchmark in
+    /// As they lie in a read.
+    let stream: [UInt8] = (0..<1000).flatMap { index in
+        message(Double(index), header: Envelope.streamByteCount) {
+            Envelope.writeStreamHeader(id: 1, length: 8, to: $0)
+        }
+    }
+    /// As many as share a datagram.
+    let datagram: [UInt8] = (0..<100).flatMap { index in
+        message(Double(index), header: Envelope.datagramByteCount) {
+            Envelope.writeDatagramHeader(id: 1, length: 8, udpIdentifier: 1, to: $0)
+        }
+    }
+
+    count("decode 1,000 frames of 8 bytes") { repetitions in
         var sum = 0.0
-        for _ in benchmark.scaledIterations {
+        for _ in repetitions {
             var decoder = StreamDecoder(maximumValueByteCount: 1024)
             try? stream.withUnsafeBytes { bytes in
                 try decoder.decode(bytes) { _, value in
@@ -31,9 +48,9 @@ let benchmarks: @Sendable () -> Void = {
         blackHole(sum)
     }
 
-    Benchmark("decode 1,000 frames in reads of 100 bytes", configuration: configuration) { benchmark in
+    count("decode 1,000 frames in reads of 100 bytes") { repetitions in
         var sum = 0.0
-        for _ in benchmark.scaledIterations {
+        for _ in repetitions {
             var decoder = StreamDecoder(maximumValueByteCount: 1024)
             try? stream.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: bytes.count, by: 100) {
@@ -48,14 +65,36 @@ let benchmarks: @Sendable () -> Void = {
         blackHole(sum)
     }
 
-    Benchmark("encode a frame of 8 bytes", configuration: configuration) { benchmark in
+    count("decode a datagram of 100 messages of 8 bytes") { repetitions in
+        var sum = 0.0
+        for _ in repetitions {
+            let result = datagram.withUnsafeBytes { bytes in
+                DatagramDecoder.decode(bytes) { _, _, value in sum += Double(wireBytes: value) ?? 0 }
+            }
+            blackHole(result)
+        }
+        blackHole(sum)
+    }
+
+    count("encode a frame of 8 bytes") { repetitions in
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { buffer in
             guard let base = buffer.baseAddress else { return }
-            for index in benchmark.scaledIterations {
+            for index in repetitions {
                 Envelope.writeStreamHeader(id: 1, length: 8, to: base)
                 Double(index).writeWireBytes(to: base + Envelope.streamByteCount)
                 blackHole(buffer[5])
             }
         }
     }
+}
+
+/// A value with its envelope, `header` bytes long.
+private func message(_ value: Double, header: Int, writeHeader: (UnsafeMutableRawPointer) -> Void) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: header + value.wireByteCount)
+    bytes.withUnsafeMutableBytes { bytes in
+        guard let base = bytes.baseAddress else { return }
+        writeHeader(base)
+        value.writeWireBytes(to: base + header)
+    }
+    return bytes
 }
