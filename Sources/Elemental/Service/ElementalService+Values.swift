@@ -96,11 +96,11 @@ extension ElementalService {
             // Long ones are shared by the queues.
             let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
             var failures: [SendFailure] = []
-            for device in devices {
+            devices.forEachUnretained { device in
                 do throws(ElementalError) {
                     if let long {
                         try device.enqueueUnchecked(element, long: long)
-                        continue
+                        return
                     }
                     try device.enqueueUnchecked(element, length: length) { destination in
                         guard let base = bytes.baseAddress else { return }

@@ -23,7 +23,7 @@ public final class ElementalService: Sendable {
         let handlers = HandlerTable()
         let events = EventHub<ServiceEvent>()
         let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
-        let devices = Locked<[ObjectIdentifier: ElementalDevice]>([:])
+        let devices = Locked(DeviceRoster())
         let current = Locked(CurrentValues())
         let txt: Locked<[String: String]>
 
@@ -67,7 +67,7 @@ public final class ElementalService: Sendable {
     /// What can be controlled and read.
     public var elements: ElementCatalogue { shared.table.catalogue }
     /// The devices that are connected.
-    public var devices: [ElementalDevice] { shared.devices.withLock { Array($0.values) } }
+    public var devices: [ElementalDevice] { shared.devices.withLock { $0.devices } }
     /// The port that the service listens on, or `nil` when it does not.
     public var port: Int? {
         state.withLock { state in

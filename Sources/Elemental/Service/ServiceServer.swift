@@ -97,7 +97,7 @@ final class ServiceServer: SessionOwner {
     }
 
     func sessionIsReady(_ session: Session) {
-        service.devices.withLock { $0[ObjectIdentifier(session.device)] = session.device }
+        service.devices.withLock { $0.insert(session.device) }
         if session.handshake.hasHello { service.greet(session.device) }
         service.events.emit(.deviceConnected(session.device))
     }
@@ -105,7 +105,7 @@ final class ServiceServer: SessionOwner {
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
-        let wasReady = service.devices.withLock { $0.removeValue(forKey: ObjectIdentifier(session.device)) != nil }
+        let wasReady = service.devices.withLock { $0.remove(session.device) }
         if wasReady { service.events.emit(.deviceDisconnected(session.device, reason)) }
     }
 
