@@ -141,7 +141,7 @@ final class Session: ChannelDuplexHandler {
 
     /// What a read from the socket takes: little on a quiet connection, and on a busy one so much that most long values
     /// lie whole within it.
-    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 512 * 1024)
+    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 256 * 1024)
 
     /// Begins a batch of reads, unless one is under way.
     ///

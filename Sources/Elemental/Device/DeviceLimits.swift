@@ -5,7 +5,7 @@ public struct DeviceLimits: Sendable, Hashable {
     /// Unsent bytes per transport at which `send` throws ``ElementalError/Code/queueFull``. One value is always taken
     /// when nothing waits, however long it is.
     public var maximumQueueByteCount = 8 * 1024 * 1024
-    /// Unsent bytes per transport from which on `sendWhenReady` and `waitForRoom` wait, until half of them are sent. What
+    /// Unsent bytes per transport from which on `sendWhenReady` and `waitForRoom` wait, until an eighth is left. What
     /// waits in a queue comes late: a sender that can wait need not fill all of it.
     public var readyQueueByteCount = 1024 * 1024
     /// Values that an async stream keeps before the peer is made to wait.
@@ -15,6 +15,7 @@ public struct DeviceLimits: Sendable, Hashable {
     /// How long closing may take to send what is queued.
     public var closeTimeout: Duration = .seconds(1)
 
-    /// The defaults: 64 MiB a value, 8 MiB unsent, 1 MiB for those who wait, 256 values in a stream, 10 s for the handshake, 1 s for closing.
+    /// The defaults: 64 MiB a value, 8 MiB unsent, 1 MiB for those who wait, 256 values in a stream, 10 s for the
+    /// handshake, 1 s for closing.
     public init() {}
 }

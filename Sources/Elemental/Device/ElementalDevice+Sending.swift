@@ -57,8 +57,8 @@ extension ElementalDevice {
 
     @usableFromInline var needsToWait: Bool { isCongested.load(ordering: .relaxed) }
 
-    /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until half of it
-    /// is sent.
+    /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until an
+    /// eighth of it is left.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.

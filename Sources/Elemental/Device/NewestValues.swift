@@ -34,7 +34,8 @@ final class NewestValues: @unchecked Sendable {
 
     /// Groups of eight slots, made when an element of the group has its first value.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
-    private let longValues = Locked<[Int8: Data]>([:])
+    /// By identifier, up to the highest that has had a long value.
+    private let longValues = Locked<[Data?]>([])
     /// Long values that still lie in the buffer that was read, and keep it there; the event loop's alone.
     private var borrowed: [Int8] = []
 
@@ -88,14 +89,16 @@ final class NewestValues: @unchecked Sendable {
 
     @inline(never)
     private func setLong(_ id: Int8, _ value: ReceivedBytes, _ slot: Slots) {
+        let position = Int(id)
         longValues.withLock { values in
-            if let long = value.long {
-                values[id] = long
-            } else if values[id]?.count == value.bytes.count {
+            while values.count <= position { values.append(nil) }
+            if value.isLong {
+                values[position] = value.long
+            } else if values[position]?.count == value.bytes.count {
                 // Into the storage of the one before: no allocation in the steady state.
-                values[id]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
+                values[position]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
             } else {
-                values[id] = Data(value.bytes)
+                values[position] = Data(value.bytes)
             }
         }
         if value.isLent, !borrowed.contains(id) { borrowed.append(id) }
@@ -111,7 +114,7 @@ final class NewestValues: @unchecked Sendable {
     @inline(never)
     private func copyBorrowed() {
         longValues.withLock { values in
-            for id in borrowed { values[id] = values[id]?.withUnsafeBytes { Data($0) } }
+            for id in borrowed { values[Int(id)] = values[Int(id)]?.withUnsafeBytes { Data($0) } }
         }
         borrowed.removeAll(keepingCapacity: true)
     }
@@ -137,7 +140,7 @@ final class NewestValues: @unchecked Sendable {
             guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
             switch length {
             case Self.none: return nil
-            case Self.long: return longValues.withLock { $0[id].map { Array($0) } }
+            case Self.long: return longValues.withLock { $0[Int(id)].map { Array($0) } }
             default: return withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
             }
         }

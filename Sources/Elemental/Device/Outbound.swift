@@ -85,7 +85,7 @@ struct Outbound {
     }
 
     /// Whether so little waits that those who wait for room may go on.
-    private var hasPlenty: Bool { level <= readyByteCount / 2 }
+    private var hasPlenty: Bool { level <= readyByteCount / 8 }
 
     /// Whether so much waits that those who can wait do.
     var isCongested: Bool {
@@ -94,7 +94,7 @@ struct Outbound {
 
     /// So many bytes may wait when someone goes on who waits with a value of `length` bytes.
     func level(for length: Int) -> Int {
-        max(0, min(readyByteCount / 2, stream.limit - length - Envelope.datagramByteCount))
+        max(0, min(readyByteCount / 8, stream.limit - length - Envelope.datagramByteCount))
     }
 
     /// Whether someone who waits for that level may go on.

@@ -5,7 +5,7 @@ final class Broker {
     let port: Int
     private let child: Child
 
-    init(isPinned: Bool) throws {
+    init(core: Int?) throws {
         port = try freePort()
         let file = try TemporaryFolder.make().appendingPathComponent("mosquitto.conf")
         let configuration = """
@@ -21,7 +21,7 @@ final class Broker {
             FileManager.default.isExecutableFile(atPath: $0)
         }
         // It does not end with its standard input, so that it is made to end with this process.
-        let command = Command(program ?? "mosquitto", ["-c", file.path]).pinned(isPinned)
+        let command = Command(program ?? "mosquitto", ["-c", file.path]).on(core: core)
         child = try Child(Command("setpriv", ["--pdeathsig", "TERM", command.program] + command.arguments))
         for _ in 0..<500 {
             if canConnect(to: port) { return }

@@ -5,7 +5,7 @@ struct Encounter {
     var programs: Programs
     var contender: Contender
     var transport: Transport
-    var isPinned = false
+    var placement = Placement.free
     /// Counts the allocations of both ends.
     var countsAllocations = false
 
@@ -41,16 +41,17 @@ struct Encounter {
     private func run(
         _ role: Role, field: String, patience: Double, client makeClient: (Int) -> Command
     ) throws -> Outcome {
-        let broker = contender.needsBroker ? try Broker(isPinned: isPinned) : nil
+        let broker = contender.needsBroker ? try Broker(core: placement.server) : nil
         let counter = countsAllocations ? try AllocationFiles(library: programs.allocationCounter) : nil
-        func started(_ command: Command) throws -> Child {
-            try Child((counter?.counting(command) ?? command).pinned(isPinned))
+        func started(_ command: Command, core: Int?) throws -> Child {
+            try Child((counter?.counting(command) ?? command).on(core: core))
         }
         return try withExtendedLifetime(broker) {
-            let server = try started(contender.server(programs, role, transport, port: broker?.port ?? 0))
+            let server = try started(
+                contender.server(programs, role, transport, port: broker?.port ?? 0), core: placement.server)
             defer { server.end() }
             let port = Int(try server.report(having: "port", within: 10).number("port"))
-            let client = try started(makeClient(port))
+            let client = try started(makeClient(port), core: placement.client)
             defer { client.end() }
             let report: Report
             do {

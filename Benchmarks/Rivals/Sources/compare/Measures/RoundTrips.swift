@@ -40,7 +40,8 @@ struct RoundTrips: Measure {
     private func trip(_ setting: Setting, _ contender: Contender) -> Job {
         Job(name: "\(setting.measure): \(contender.name)", seconds: setting.isPinned ? 0.9 : 1.4) { book, round in
             let encounter = Encounter(
-                programs: programs, contender: contender, transport: setting.transport, isPinned: setting.isPinned)
+                programs: programs, contender: contender, transport: setting.transport,
+                placement: setting.isPinned ? .together : .free)
             let report = try encounter.roundTrips(Self.count).report
             for quantity in Quantity.percentiles {
                 let figure = Figure(setting.measure, contender.name, quantity)

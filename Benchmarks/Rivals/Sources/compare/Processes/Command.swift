@@ -11,11 +11,10 @@ struct Command {
         self.environment = environment
     }
 
-    /// The same on the first core alone, as both ends are for a pinned measurement.
-    func pinned(_ isPinned: Bool) -> Command {
-        isPinned
-            ? Command("taskset", ["--cpu-list", "0", program] + arguments, environment: environment)
-            : self
+    /// The same on that core alone; on any if `nil`.
+    func on(core: Int?) -> Command {
+        guard let core else { return self }
+        return Command("taskset", ["--cpu-list", "\(core)", program] + arguments, environment: environment)
     }
 
     /// As one would type it, for messages.
