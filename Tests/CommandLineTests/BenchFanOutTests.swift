@@ -1,52 +1,54 @@
 import TestSupport
 import Testing
 
-/// `elemental bench fanout`.
-struct BenchFanOutTests {
-    @Test(arguments: [1, 20], [8, 200])
-    func everyDeviceGetsEveryValue(_ devices: Int, _ size: Int) async throws {
-        let report = try await ElementalProcess.report(
-            "fanout", "--devices", "\(devices)", "--seconds", "0.2", "--size", "\(size)")
-        #expect(report.number("devices") == Double(devices))
-        #expect(report.number("lost") == 0)
-        // On a busy machine none of them may fall into the time that counts.
-        for key in ["deliveries", "deliveriesPerSecond"] { _ = try #require(report.number(key)) }
-        for key in ["seconds", "sent"] {
-            #expect(try #require(report.number(key)) > 0, "\(key)")
-        }
-    }
-
-    @Test
-    func aServiceThatIsUsedTwiceServesBoth() async throws {
-        try await Self.withService { target, _ in
-            async let first = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
-            async let second = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
-            for report in try await [first, second] { #expect(report.number("lost") == 0) }
-            // What was broadcast last is told to whoever comes next, and must not be taken for its own.
-            let third = try await ElementalProcess.report("fanout", target, "--devices", "2", "--seconds", "0.1")
-            #expect(third.number("lost") == 0)
-        }
-    }
-
-    @Test
-    func aBroadcastEndsWithTheClientThatAskedForIt() async throws {
-        try await Self.withService { target, service in
-            try await ChildProcess.with(
-                ElementalProcess.path, ["bench", "fanout", target, "--devices", "2", "--seconds", "60"]
-            ) { client in
-                for _ in 0..<2 { try await service.nextEvent("connected") }
-                client.send(signal: 9)
-                try await client.waitForExit()
-            }
-            let report = try await ElementalProcess.report("latency", target, "--count", "20")
+extension BenchTests {
+    /// `elemental bench fanout`.
+    struct FanOut {
+        @Test(arguments: [1, 20], [8, 200])
+        func everyDeviceGetsEveryValue(_ devices: Int, _ size: Int) async throws {
+            let report = try await ElementalProcess.report(
+                "fanout", "--devices", "\(devices)", "--seconds", "0.2", "--size", "\(size)")
+            #expect(report.number("devices") == Double(devices))
             #expect(report.number("lost") == 0)
+            // On a busy machine none of them may fall into the time that counts.
+            for key in ["deliveries", "deliveriesPerSecond"] { _ = try #require(report.number(key)) }
+            for key in ["seconds", "sent"] {
+                #expect(try #require(report.number(key)) > 0, "\(key)")
+            }
         }
-    }
 
-    private static func withService(_ body: (String, ChildProcess) async throws -> Void) async throws {
-        let arguments = ["bench", "serve", "--port", "0", "--responder", "--json"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            try await body("127.0.0.1:\(try await service.listeningPort())", service)
+        @Test
+        func aServiceThatIsUsedTwiceServesBoth() async throws {
+            try await Self.withService { target, _ in
+                async let first = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
+                async let second = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
+                for report in try await [first, second] { #expect(report.number("lost") == 0) }
+                // What was broadcast last is told to whoever comes next, and must not be taken for its own.
+                let third = try await ElementalProcess.report("fanout", target, "--devices", "2", "--seconds", "0.1")
+                #expect(third.number("lost") == 0)
+            }
+        }
+
+        @Test
+        func aBroadcastEndsWithTheClientThatAskedForIt() async throws {
+            try await Self.withService { target, service in
+                try await ChildProcess.with(
+                    ElementalProcess.path, ["bench", "fanout", target, "--devices", "2", "--seconds", "60"]
+                ) { client in
+                    for _ in 0..<2 { try await service.nextEvent("connected") }
+                    client.send(signal: 9)
+                    try await client.waitForExit()
+                }
+                let report = try await ElementalProcess.report("latency", target, "--count", "20")
+                #expect(report.number("lost") == 0)
+            }
+        }
+
+        private static func withService(_ body: (String, ChildProcess) async throws -> Void) async throws {
+            let arguments = ["bench", "serve", "--port", "0", "--responder", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+                try await body("127.0.0.1:\(try await service.listeningPort())", service)
+            }
         }
     }
 }

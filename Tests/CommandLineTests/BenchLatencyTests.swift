@@ -1,71 +1,74 @@
 import TestSupport
 import Testing
 
-/// `elemental bench latency`.
-struct BenchLatencyTests {
-    @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
-    func withItsOwnResponder(_ transport: String, _ via: String) async throws {
-        let report = try await ElementalProcess.report(
-            "latency", "--transport", transport, "--via", via, "--count", "200")
-        #expect(report["transport"] == transport)
-        #expect(report["via"] == via)
-        try Self.check(report, count: 200)
-    }
-
-    @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
-    func atARate(_ transport: String, _ via: String) async throws {
-        let report = try await ElementalProcess.report(
-            "latency", "--transport", transport, "--via", via, "--count", "200", "--rate", "2000")
-        try Self.check(report, count: 200)
-    }
-
-    @Test(arguments: ["handlers", "streams"])
-    func dataOfAnySize(_ via: String) async throws {
-        let report = try await ElementalProcess.report("latency", "--via", via, "--count", "50", "--size", "100000")
-        try Self.check(report, count: 50)
-        #expect(report.number("lost") == 0)
-    }
-
-    @Test(arguments: ["large", "motion"], ["tcp", "udp"])
-    func besideALoad(_ load: String, _ transport: String) async throws {
-        let report = try await ElementalProcess.report(
-            "latency", "--beside", load, "--transport", transport, "--count", "50")
-        try Self.check(report, count: 50)
-        #expect(report["beside"] == load)
-        #expect(try #require(report.number("besideMessagesPerSecond")) > 0)
-        #expect(try #require(report.number("besideBytesPerSecond")) > 0)
-        if load == "large" { #expect(report.number("besideLost") == 0) }
-    }
-
-    @Test
-    func handlersAreMeasuredUnlessToldOtherwise() async throws {
-        let report = try await ElementalProcess.report("latency", "--count", "1")
-        #expect(report["via"] == "handlers")
-    }
-
-    @Test
-    func latencyOfAnyServiceThatAnswersPings() async throws {
-        let arguments = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
-            let report = try await ElementalProcess.report("latency", target, "--count", "50")
-            #expect(report["via"] == "ping")
-            #expect(report.number("count") == 50)
-            let (status, _, errors) = try await ElementalProcess.run("bench", "latency", target, "--via", "handlers")
-            #expect(status == .exited(1))
-            #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+extension BenchTests {
+    /// `elemental bench latency`.
+    struct Latency {
+        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
+        func withItsOwnResponder(_ transport: String, _ via: String) async throws {
+            let report = try await ElementalProcess.report(
+                "latency", "--transport", transport, "--via", via, "--count", "200")
+            #expect(report["transport"] == transport)
+            #expect(report["via"] == via)
+            try Self.check(report, count: 200)
         }
-    }
 
-    private static func check(_ report: JSONLine, count: Double) throws {
-        let lost = try #require(report.number("lost"))
-        #expect(try #require(report.number("count")) + lost == count)
-        let times = try ["min", "p50", "p90", "p99", "p999", "max"].map { try #require(report.number($0)) }
-        #expect(times == times.sorted())
-        #expect(try #require(times.first) > 0)
-        let mean = try #require(report.number("mean"))
-        #expect(mean >= times[0] && mean <= times[5])
+        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
+        func atARate(_ transport: String, _ via: String) async throws {
+            let report = try await ElementalProcess.report(
+                "latency", "--transport", transport, "--via", via, "--count", "200", "--rate", "2000")
+            try Self.check(report, count: 200)
+        }
+
+        @Test(arguments: ["handlers", "streams"])
+        func dataOfAnySize(_ via: String) async throws {
+            let report = try await ElementalProcess.report("latency", "--via", via, "--count", "50", "--size", "100000")
+            try Self.check(report, count: 50)
+            #expect(report.number("lost") == 0)
+        }
+
+        @Test(arguments: ["large", "motion"], ["tcp", "udp"])
+        func besideALoad(_ load: String, _ transport: String) async throws {
+            let report = try await ElementalProcess.report(
+                "latency", "--beside", load, "--transport", transport, "--count", "50")
+            try Self.check(report, count: 50)
+            #expect(report["beside"] == load)
+            #expect(try #require(report.number("besideMessagesPerSecond")) > 0)
+            #expect(try #require(report.number("besideBytesPerSecond")) > 0)
+            if load == "large" { #expect(report.number("besideLost") == 0) }
+        }
+
+        @Test
+        func handlersAreMeasuredUnlessToldOtherwise() async throws {
+            let report = try await ElementalProcess.report("latency", "--count", "1")
+            #expect(report["via"] == "handlers")
+        }
+
+        @Test
+        func latencyOfAnyServiceThatAnswersPings() async throws {
+            let arguments = [
+                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let report = try await ElementalProcess.report("latency", target, "--count", "50")
+                #expect(report["via"] == "ping")
+                #expect(report.number("count") == 50)
+                let (status, _, errors) = try await ElementalProcess.run(
+                    "bench", "latency", target, "--via", "handlers")
+                #expect(status == .exited(1))
+                #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+            }
+        }
+
+        private static func check(_ report: JSONLine, count: Double) throws {
+            let lost = try #require(report.number("lost"))
+            #expect(try #require(report.number("count")) + lost == count)
+            let times = try ["min", "p50", "p90", "p99", "p999", "max"].map { try #require(report.number($0)) }
+            #expect(times == times.sorted())
+            #expect(try #require(times.first) > 0)
+            let mean = try #require(report.number("mean"))
+            #expect(mean >= times[0] && mean <= times[5])
+        }
     }
 }

@@ -1,44 +1,48 @@
 import TestSupport
 import Testing
 
-/// `elemental bench throughput`.
-struct BenchThroughputTests {
-    @Test(arguments: ["tcp", "udp"], [8, 100])
-    func everyMessageIsCounted(_ transport: String, _ size: Int) async throws {
-        let report = try await ElementalProcess.report(
-            "throughput", "--transport", transport, "--count", "2000", "--size", "\(size)", "--rate", "20000")
-        #expect(report["transport"] == transport)
-        #expect(report.number("sent") == 2000)
-        let lost = try #require(report.number("lost"))
-        let messages = try #require(report.number("messages"))
-        #expect(messages + lost == 2000)
-        #expect(report.number("bytes") == messages * Double(size))
-        if transport == "tcp" { #expect(lost == 0) }
-        #expect(report.number("repeated") == 0)
-        for key in ["seconds", "messagesPerSecond", "bytesPerSecond", "senderProcessorTime", "receiverProcessorTime"] {
-            #expect(try #require(report.number(key)) > 0, "\(key)")
+extension BenchTests {
+    /// `elemental bench throughput`.
+    struct Throughput {
+        @Test(arguments: ["tcp", "udp"], [8, 100])
+        func everyMessageIsCounted(_ transport: String, _ size: Int) async throws {
+            let report = try await ElementalProcess.report(
+                "throughput", "--transport", transport, "--count", "2000", "--size", "\(size)", "--rate", "20000")
+            #expect(report["transport"] == transport)
+            #expect(report.number("sent") == 2000)
+            let lost = try #require(report.number("lost"))
+            let messages = try #require(report.number("messages"))
+            #expect(messages + lost == 2000)
+            #expect(report.number("bytes") == messages * Double(size))
+            if transport == "tcp" { #expect(lost == 0) }
+            #expect(report.number("repeated") == 0)
+            for key in [
+                "seconds", "messagesPerSecond", "bytesPerSecond", "senderProcessorTime", "receiverProcessorTime",
+            ] {
+                #expect(try #require(report.number(key)) > 0, "\(key)")
+            }
         }
-    }
 
-    @Test
-    func asManyAsGoInATime() async throws {
-        let report = try await ElementalProcess.report("throughput", "--seconds", "0.2", "--size", "8")
-        #expect(report.number("lost") == 0)
-        #expect(report.number("messages") == report.number("sent"))
-        #expect(try #require(report.number("messages")) > 0)
-        #expect(try #require(report.number("seconds")) >= 0.2)
-    }
+        @Test
+        func asManyAsGoInATime() async throws {
+            let report = try await ElementalProcess.report("throughput", "--seconds", "0.2", "--size", "8")
+            #expect(report.number("lost") == 0)
+            #expect(report.number("messages") == report.number("sent"))
+            #expect(try #require(report.number("messages")) > 0)
+            #expect(try #require(report.number("seconds")) >= 0.2)
+        }
 
-    @Test
-    func aServiceOfAnotherKindIsRefused() async throws {
-        let arguments = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
-            let (status, _, errors) = try await ElementalProcess.run("bench", "throughput", target)
-            #expect(status == .exited(1))
-            #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+        @Test
+        func aServiceOfAnotherKindIsRefused() async throws {
+            let arguments = [
+                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let (status, _, errors) = try await ElementalProcess.run("bench", "throughput", target)
+                #expect(status == .exited(1))
+                #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+            }
         }
     }
 }
