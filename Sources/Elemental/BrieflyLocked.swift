@@ -20,7 +20,6 @@ struct BrieflyLocked<Value>: @unchecked Sendable {
     private typealias Word = UnsafeMutablePointer<Atomic<UInt64>>
 
     private static var looks: Int { 200 }
-    private static var sleepNanoseconds: Int { 20_000 }
 
     private let storage: ManagedBuffer<Value, UInt64>
 
@@ -56,8 +55,15 @@ struct BrieflyLocked<Value>: @unchecked Sendable {
     private static func wait(for word: Word) {
         while true {
             for _ in 0..<looks where word.pointee.load(ordering: .relaxed) == 0 && tryLock(word) { return }
-            var time = timespec(tv_sec: 0, tv_nsec: sleepNanoseconds)
-            nanosleep(&time, nil)
+            BriefSleep.sleep()
         }
+    }
+}
+
+/// A rest for a thread that waits for another to finish what takes less than a change of threads.
+enum BriefSleep {
+    static func sleep() {
+        var time = timespec(tv_sec: 0, tv_nsec: 20_000)
+        nanosleep(&time, nil)
     }
 }

@@ -30,6 +30,6 @@ public enum Envelope {
     /// Reads the length from the header at `bytes`, which has at least 5 bytes.
     @inlinable
     static func length(at bytes: UnsafeRawPointer) -> Int {
-        Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+        Int(clamping: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
     }
 }

@@ -16,6 +16,9 @@ struct OutgoingSegment {
 
     var isComplete: Bool { offset == byteCount }
 
+    /// Messages in it, of which the last may be a long one.
+    var messageCount: Int { segment.messageCount }
+
     /// The storage of the gathered messages.
     var buffer: ByteBuffer { segment.buffer }
 

@@ -12,7 +12,7 @@ enum ReadBuffer {
     /// A value from this many bytes on is long: a copy would cost more than the keeping.
     static let longByteCount = 16 * 1024
     /// How much larger than a value the buffer may be that the value keeps in memory.
-    private static let maximumExcess = 8
+    private static let maximumExcess = 4
 
     /// Hands on a value that lies in the buffer, with what it takes to keep it.
     static func lend(

@@ -73,9 +73,12 @@ extension Session {
         }
         ending = .over
         handshakeDeadline?.cancel()
+        let unwritten = outgoing?.messageCount ?? 0
+        outgoing = nil
         let waiters = device.outbound.withLock { outbound in
             outbound.connection = nil
             outbound.endReason = reason
+            outbound.messagesLost += unwritten
             outbound.messagesLost += outbound.stream.messageCount + outbound.datagrams.messageCount
             let limit = outbound.stream.limit
             outbound.stream = OutboundQueue(.stream, limit: limit)

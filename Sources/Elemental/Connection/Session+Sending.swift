@@ -13,7 +13,8 @@ extension Session {
         guard let context else { return }
         let rest = flushStream(context)
         if rest.contains(.datagrams) { flushDatagrams() }
-        if rest.contains(.room), device.needsToWait { wakeWaiters() }
+        // Datagrams that left may have made room that was not there before.
+        if !rest.isDisjoint(with: [.room, .datagrams]), device.needsToWait { wakeWaiters() }
         if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
     }
 

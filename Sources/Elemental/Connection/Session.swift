@@ -165,6 +165,7 @@ final class Session: ChannelDuplexHandler {
         _ = beginReading()
         received.bytesReceived += buffer.readableBytes
         guard case .none = ending else { return }
+        defer { device.newest.returnBorrowed() }
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
                 try decoder.decode(bytes) { id, value in
@@ -179,7 +180,6 @@ final class Session: ChannelDuplexHandler {
                     return .stop
                 }
             }
-            device.newest.returnBorrowed()
         } catch {
             end(
                 DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
@@ -218,10 +218,11 @@ final class Session: ChannelDuplexHandler {
         }
         received.messagesReceived += 1
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
-        // Looked at for every message: a handler that ran before may have added or cancelled one.
+        // Looked at for every message: a handler of the one before may have added or cancelled one. Both before the
+        // first call: a handler that this call adds gets the value as the newest, and not again.
         if shared.isStale { shared.refresh() }
-        call(shared.handlers, id, value)
         if own.isStale { own.refresh() }
+        call(shared.handlers, id, value)
         call(own.handlers, id, value)
     }
 

@@ -133,7 +133,11 @@ final class NewestValues: @unchecked Sendable {
     subscript(id: Int8) -> [UInt8]? {
         guard id >= 0, let slots = slots(Int(id) / Self.slotsPerGroup) else { return nil }
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
+        var looks = 0
         while true {
+            looks += 1
+            // The writer may be a thread that this one keeps from its processor.
+            if looks.isMultiple(of: 200) { BriefSleep.sleep() }
             let sequence = slot[Word.sequence].load(ordering: .acquiring)
             let length = slot[Word.length].load(ordering: .acquiring)
             let words = (slot[Word.bytes].load(ordering: .acquiring), slot[Word.bytes + 1].load(ordering: .acquiring))

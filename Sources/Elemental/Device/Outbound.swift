@@ -119,7 +119,9 @@ struct Outbound {
 
     /// Queues a long value if it may be; it goes over TCP and is no `latest` one.
     mutating func append(_ element: ElementDefinition, long: Data) -> Admission {
-        guard connection != nil, misfits[element.id] == nil, stream.hasRoom(for: long.count) else { return .refused }
+        guard connection != nil, misfits[element.id] == nil, long.count > 0 || takesEmptyValues,
+            stream.hasRoom(for: long.count)
+        else { return .refused }
         bytesSent += stream.append(id: element.id, long: long)
         messagesSent += 1
         return needsFlush(of: .tcp) ? .first : .queued
@@ -216,8 +218,8 @@ struct Outbound {
     /// - Parameter written: messages that this flush has written.
     mutating func takeSegment(written: Int) -> OutboundQueue.Segment? {
         gatheredByteCount = 0
-        if written >= Self.pouringMessageCount, stream.byteCount < OutboundQueue.streamSegmentByteCount {
-            gatheredByteCount = OutboundQueue.streamSegmentByteCount
+        if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount {
+            gatheredByteCount = gatheringByteCount
             isStreamFlushScheduled = true
             return nil
         }
@@ -225,6 +227,9 @@ struct Outbound {
         isStreamFlushScheduled = segment != nil
         return segment
     }
+
+    /// A segment; less where the queue's limits are tight, so that gathering never fills it.
+    private var gatheringByteCount: Int { min(OutboundQueue.streamSegmentByteCount, readyByteCount / 4) }
 
     /// Messages in one flush from which on it looks as if more pour in.
     private static let pouringMessageCount = 256

@@ -1,0 +1,90 @@
+import Elemental
+import TestSupport
+import Testing
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// Connections that carry more than they can at once.
+struct BusyConnectionTests {
+    /// With so small a queue every few datagrams fill it, and one flush empties it.
+    @Test(.timeLimit(.minutes(1)))
+    func aSenderThatWaitsForRoomForDatagramsGoesOn() async throws {
+        try await withService(Lamp.all, { _ in }) { _, port in
+            var options = ConnectOptions()
+            options.expectsHello = true
+            options.limits.readyQueueByteCount = 1024
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            for number in 0..<20_000 {
+                try await device.sendWhenReady([Float(number), 0, 0], to: Lamp.motion)
+            }
+            try await eventually { device.statistics.messagesUnsent == 0 }
+            #expect(device.statistics.messagesSent == 20_000)
+            await device.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aSenderThatWaitsForRoomInASmallQueueLosesNothing() async throws {
+        try await withService(Lamp.all, { _ in }) { service, port in
+            let received = Gathered<UInt64>()
+            service.onValue(of: Lamp.count) { value, _ in received.add(value) }
+            var options = ConnectOptions()
+            options.expectsHello = true
+            options.limits.maximumQueueByteCount = 32 * 1024
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            for number in 0..<UInt64(50_000) { try await device.sendWhenReady(number, to: Lamp.count) }
+            try await received.wait(for: 50_000)
+            #expect(received.all == Array(0..<50_000))
+            await device.close()
+        }
+    }
+
+    @Test
+    func aHandlerAddedByAHandlerGetsTheValueOnce() async throws {
+        try await withPair { service, device in
+            let received = Gathered<Float>()
+            let isAdded = Gathered<Bool>()
+            service.onValue(of: Lamp.brightness) { _, device in
+                guard isAdded.all.isEmpty else { return }
+                isAdded.add(true)
+                device.onValue(of: Lamp.brightness) { received.add($0) }
+            }
+            try device.send(0.25, to: Lamp.brightness)
+            try device.send(0.5, to: Lamp.brightness)
+            try await received.wait(for: 2)
+            _ = try await device.ping()
+            #expect(received.all == [0.25, 0.5])
+        }
+    }
+
+    /// Long values come whole, in order, whether they lie in one read or in several, and can be kept.
+    @Test
+    func longValuesOfAnyLengthArriveWholeAmongShortOnes() async throws {
+        let image = Element<Data>(9, "Image")
+        let mark = Element<UInt64>(10, "Mark")
+        let sizes = [16_383, 16_384, 65_531, 65_536, 200_000, 1 << 20, 3_000_000, 16_384]
+        try await withPair([image, mark], client: [image, mark]) { service, device in
+            let received = Gathered<Data>()
+            let marks = Gathered<UInt64>()
+            service.onValue(of: image) { value, _ in received.add(value) }
+            service.onValue(of: mark) { value, _ in marks.add(value + UInt64(received.all.count) << 32) }
+            let sent = (0..<40).map { turn in
+                Data((0..<sizes[turn % sizes.count]).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ turn) })
+            }
+            for (number, value) in sent.enumerated() {
+                try await device.sendWhenReady(value, to: image)
+                try await device.sendWhenReady(UInt64(number), to: mark)
+            }
+            try await marks.wait(for: 40)
+            #expect(received.all == sent)
+            #expect(marks.all == (0..<40).map { $0 + ($0 + 1) << 32 })
+            #expect(service.devices.first?.value(of: image) == sent.last)
+        }
+    }
+}
