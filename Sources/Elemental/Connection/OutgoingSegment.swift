@@ -24,18 +24,18 @@ struct OutgoingSegment {
 
     /// Writes what is left.
     ///
+    /// - Parameter more: whether another segment follows at once.
     /// - Returns: how many bytes the socket took.
-    mutating func write(to socket: StreamSocket) -> Int {
+    mutating func write(to socket: StreamSocket, more: Bool) -> Int {
         let gathered = segment.buffer.readableBytes
         let count = segment.buffer.withUnsafeReadableBytes { bytes -> Int in
             let first = UnsafeRawBufferPointer(rebasing: bytes[min(offset, gathered)...])
-            guard let long = segment.long else {
-                return socket.write(first, UnsafeRawBufferPointer(start: nil, count: 0))
-            }
+            let none = UnsafeRawBufferPointer(start: nil, count: 0)
+            guard let long = segment.long else { return socket.write(first, none, more: more) }
             return long.withUnsafeBytes { long in
                 let second = UnsafeRawBufferPointer(rebasing: long[max(0, offset - gathered)...])
                 return first.isEmpty
-                    ? socket.write(second, UnsafeRawBufferPointer(start: nil, count: 0)) : socket.write(first, second)
+                    ? socket.write(second, none, more: more) : socket.write(first, second, more: more)
             }
         }
         offset += count

@@ -22,6 +22,7 @@ extension Session {
     private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
+        var isMoreQueued = false
         while written.bytes < Self.turnByteCount {
             guard !isHandedOver, context.channel.isActive else { return blocked() }
             if outgoing == nil {
@@ -30,8 +31,9 @@ extension Session {
                 guard let segment else { return rest }
                 written.messages += segment.messageCount
                 outgoing = OutgoingSegment(segment)
+                isMoreQueued = rest.contains(.stream)
             }
-            if let socket { written.bytes += outgoing?.write(to: socket) ?? 0 }
+            if let socket { written.bytes += outgoing?.write(to: socket, more: isMoreQueued) ?? 0 }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil

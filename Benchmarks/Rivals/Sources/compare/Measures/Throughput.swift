@@ -10,8 +10,8 @@ struct Throughput: Measure {
         (.udp, [8, 64, 1024]),
     ]
 
-    /// A flood takes little time and varies much: it has more rounds than the rest.
-    private static let moreRounds = 2
+    /// A flood takes little time and varies much, that of long values most: it has more rounds than the rest.
+    private static func moreRounds(_ size: Int) -> Int { size < 65536 ? 2 : 8 }
 
     static func measure(_ transport: Transport, _ size: Int) -> String { "throughput \(transport.title) \(size) bytes" }
 
@@ -20,7 +20,8 @@ struct Throughput: Measure {
     func stages(rounds: Int) -> [Stage] {
         let floods = Self.sizes.flatMap { transport, sizes in
             sizes.map { size in
-                Stage(rounds: rounds + Self.moreRounds, jobs: contenders(transport).map { flood(transport, size, $0) })
+                let jobs = contenders(transport).map { flood(transport, size, $0) }
+                return Stage(rounds: rounds + Self.moreRounds(size), jobs: jobs)
             }
         }
         return floods + [Stage(rounds: 1, jobs: contenders(.tcp).map(allocations))]

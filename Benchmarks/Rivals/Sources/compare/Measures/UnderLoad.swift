@@ -5,6 +5,10 @@ struct UnderLoad: Measure {
 
     private static let count = 3000
 
+    /// Round trips a second. Each has its time, and what comes late counts from when it was due: one after another, they
+    /// would wait while the load is worst.
+    private static let rate = 1000
+
     /// What goes on beside the round trips.
     enum Beside: String, CaseIterable {
         case nothing, large, motion
@@ -25,8 +29,9 @@ struct UnderLoad: Measure {
     func stages(rounds: Int) -> [Stage] { [Stage(rounds: rounds, jobs: Beside.allCases.map(job))] }
 
     private func job(_ beside: Beside) -> Job {
-        Job(name: "round trip TCP beside: \(beside.title)", seconds: beside == .large ? 4 : 1.5) { book, round in
-            var arguments = ["--transport", "tcp", "--via", "handlers", "--count", "\(Self.count)", "--size", "8"]
+        Job(name: "round trip TCP beside: \(beside.title)", seconds: 4) { book, round in
+            var arguments = ["--transport", "tcp", "--via", "handlers", "--size", "8"]
+            arguments += ["--count", "\(Self.count)", "--rate", "\(Self.rate)"]
             if beside != .nothing { arguments += ["--beside", beside.rawValue] }
             let report = try Encounter.bench(programs, "latency", arguments, field: "p50", patience: 60)
             for quantity in Quantity.percentiles {
@@ -38,8 +43,8 @@ struct UnderLoad: Measure {
 
     func tables(_ book: Book) -> [Table] {
         var table = Table(
-            title: "Round trip under load, TCP, 8 bytes, elemental with handlers, free",
-            note: "µs; p99 with lowest–highest of the rounds; × idle: p99 over that with nothing else",
+            title: "Round trip under load, TCP, 8 bytes, \(Self.rate) a second, elemental with handlers, free",
+            note: "µs from when each was due; p99 with lowest–highest; × idle: p99 over that with nothing else",
             header: ["beside", "p50", "p90", "p99", "", "× idle", "p99.9", "max", "lost"])
         for beside in Beside.allCases {
             func median(_ quantity: Quantity) -> String { Format.number(book.median(Self.figure(beside, quantity))) }
