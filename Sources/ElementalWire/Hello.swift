@@ -16,6 +16,8 @@ public struct Hello: Sendable, Hashable {
         public static let ping = Features(rawValue: 1 << 2)
         /// A client: wants the catalogue right after the service's hello, before the first values.
         public static let wantsCatalogue = Features(rawValue: 1 << 3)
+        /// Takes large values in pieces and tells what it has taken.
+        public static let pieces = Features(rawValue: 1 << 4)
     }
 
     /// The version of the extensions that this code speaks.

@@ -17,6 +17,10 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     case ping = -6
     /// The bytes of a ping, sent back over the transport that brought it.
     case pong = -7
+    /// Either way, to a peer that takes pieces: a part of a value too large to be sent in one go. See ``Piece``.
+    case piece = -8
+    /// Back to who sends pieces: how many of their bytes were taken since the connection began, UInt32, wrapping around.
+    case piecesTaken = -9
 
     /// The most bytes that a ping may carry.
     public static let maximumPingByteCount = 1024

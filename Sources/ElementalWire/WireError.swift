@@ -2,7 +2,9 @@
 public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value { case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge }
+        enum Value {
+            case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge, invalidPiece
+        }
         let value: Value
 
         /// The kind as one word, such as `invalidText`.
@@ -18,6 +20,8 @@ public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidCatalogue = Code(value: .invalidCatalogue)
         /// A frame announces a value longer than the limit.
         public static let valueTooLarge = Code(value: .valueTooLarge)
+        /// A piece of a large value does not fit what came before.
+        public static let invalidPiece = Code(value: .invalidPiece)
     }
 
     /// The kind of error.

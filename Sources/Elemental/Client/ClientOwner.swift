@@ -57,7 +57,7 @@ final class ClientOwner: SessionOwner {
     /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sendSystem(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
-        let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue], udpPort: udpPort)
+        let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue, .pieces], udpPort: udpPort)
         session.sendSystem(.hello, hello.wireBytes)
     }
 

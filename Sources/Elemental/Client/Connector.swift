@@ -60,7 +60,9 @@ struct Connector: Sendable {
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.recvAllocator, value: Session.receiveAllocator)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
+        for (option, value) in TCPWatch.options(options.limits) {
+            bootstrap = bootstrap.channelOption(option, value: value)
+        }
         let connecting: EventLoopFuture<any Channel>
         switch endpoint {
         case .host(let host, let port):

@@ -18,6 +18,10 @@ struct Handshake {
         case pong
         /// Bytes that came back.
         case ponged
+        /// A part of a large value.
+        case piece
+        /// What the peer has taken of the pieces sent.
+        case piecesTaken
         /// A frame that means nothing at this point: count it and go on.
         case unknown
         /// A frame whose bytes are not what its identifier promises: count it and go on.
@@ -64,6 +68,10 @@ struct Handshake {
             return (1...SystemElement.maximumPingByteCount).contains(value.count) ? .pong : .malformed
         case (.pong, _):
             return hasHello ? .ponged : .unknown
+        case (.piece, _):
+            return hasHello ? .piece : .unknown
+        case (.piecesTaken, _):
+            return hasHello ? .piecesTaken : .unknown
         case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client):
             return .unknown
         }

@@ -193,11 +193,22 @@ struct OutboundQueue: @unchecked Sendable {
         return false
     }
 
+    /// Whether there is a segment to take.
+    ///
+    /// - Parameter held: elements whose `latest` values have to wait.
+    @inline(__always)
+    func hasSegment(holding held: IdentifierSet) -> Bool {
+        !full.isEmpty || tailMessageCount > 0 || latest.contains { !held.contains($0.id) }
+    }
+
     /// The next segment to write, oldest first; `latest` values come when nothing else waits.
-    mutating func takeSegment() -> Segment? {
+    ///
+    /// - Parameter held: elements whose `latest` values have to wait.
+    @inline(__always)
+    mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> Segment? {
         if let segment = full.popFirst() { return taken(segment) }
-        if tailMessageCount == 0 {
-            encodeLatest()
+        if tailMessageCount == 0, !latest.isEmpty {
+            encodeLatest(held)
             if let segment = full.popFirst() { return taken(segment) }
         }
         guard let segment = takeTail() else { return nil }
@@ -226,12 +237,26 @@ struct OutboundQueue: @unchecked Sendable {
         return segment
     }
 
-    private mutating func encodeLatest() {
-        guard !latest.isEmpty else { return }
+    /// Takes out a `latest` value of more than `byteCount` bytes that does not have to wait.
+    mutating func takeLatest(longerThan byteCount: Int, holding held: IdentifierSet) -> (id: Int8, value: [UInt8])? {
+        guard let position = latest.firstIndex(where: { $0.value.count > byteCount && !held.contains($0.id) }) else {
+            return nil
+        }
+        let entry = latest.remove(at: position)
+        latestByteCount -= header + entry.value.count
+        return (entry.id, entry.value)
+    }
+
+    private mutating func encodeLatest(_ held: IdentifierSet) {
         let values = latest
         latest.removeAll(keepingCapacity: true)
         latestByteCount = 0
         for entry in values {
+            if held.contains(entry.id) {
+                latest.append(entry)
+                latestByteCount += header + entry.value.count
+                continue
+            }
             append(id: entry.id, length: entry.value.count) { destination in
                 entry.value.withUnsafeBytes { bytes in
                     guard let base = bytes.baseAddress else { return }

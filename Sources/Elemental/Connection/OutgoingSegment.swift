@@ -1,3 +1,4 @@
+import ElementalWire
 import NIOCore
 
 /// A segment on its way into the socket, which may take it in pieces.
@@ -18,6 +19,15 @@ struct OutgoingSegment {
 
     /// Messages in it, of which the last may be a long one.
     var messageCount: Int { segment.messageCount }
+
+    /// How much of a large value has left that is sent in one go.
+    var wholeProgress: PieceAssembler.Progress? {
+        guard let long = segment.long, long.count > Piece.wholeByteCount else { return nil }
+        let gathered = segment.buffer.readableBytes
+        let header = segment.buffer.readerIndex + gathered - Envelope.streamByteCount
+        guard let id = segment.buffer.getInteger(at: header, as: Int8.self) else { return nil }
+        return PieceAssembler.Progress(id: id, byteCount: max(0, offset - gathered), total: long.count)
+    }
 
     /// The storage of the gathered messages.
     var buffer: ByteBuffer { segment.buffer }

@@ -73,15 +73,17 @@ extension Session {
         }
         ending = .over
         handshakeDeadline?.cancel()
+        heartbeatTimer?.cancel()
         let unwritten = outgoing?.messageCount ?? 0
         outgoing = nil
         let waiters = device.outbound.withLock { outbound in
             outbound.connection = nil
             outbound.endReason = reason
             outbound.messagesLost += unwritten
-            outbound.messagesLost += outbound.stream.messageCount + outbound.datagrams.messageCount
+            outbound.messagesLost += outbound.messagesWaiting
             let limit = outbound.stream.limit
             outbound.stream = OutboundQueue(.stream, limit: limit)
+            outbound.large = LargeQueue()
             outbound.datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
             outbound.datagramState = .unavailable("the connection has ended")
             defer { outbound.waiters.removeAll() }

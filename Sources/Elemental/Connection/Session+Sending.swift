@@ -11,10 +11,13 @@ extension Session {
     /// Writes what is queued, as much as the sockets take.
     func flush() {
         guard let context else { return }
+        tellTaken()
         let rest = flushStream(context)
         if rest.contains(.datagrams) { flushDatagrams() }
         // Datagrams that left may have made room that was not there before.
-        if !rest.isDisjoint(with: [.room, .datagrams]), device.needsToWait { wakeWaiters() }
+        if !rest.isDisjoint(with: [.room, .datagrams]), rest.contains(.waiters) || device.congestion.isAny {
+            wakeWaiters()
+        }
         if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
     }
 
@@ -23,6 +26,7 @@ extension Session {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
         var isMoreQueued = false
+        defer { writtenByteCount &+= written.bytes }
         while written.bytes < Self.turnByteCount {
             guard !isHandedOver, context.channel.isActive else { return blocked() }
             if outgoing == nil {
@@ -31,9 +35,10 @@ extension Session {
                 guard let segment else { return rest }
                 written.messages += segment.messageCount
                 outgoing = OutgoingSegment(segment)
-                isMoreQueued = rest.contains(.stream)
+                isMoreQueued = rest.contains(.segment)
             }
             if let socket { written.bytes += outgoing?.write(to: socket, more: isMoreQueued) ?? 0 }
+            if let progress = outgoing?.wholeProgress { tell(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
@@ -116,8 +121,8 @@ extension Session {
 
     private func wakeWaiters() {
         let waiters = device.outbound.withLock { outbound in
-            let (waiters, isCongested) = outbound.takeWaiters()
-            device.isCongested.store(isCongested, ordering: .relaxed)
+            let (waiters, isCongested, isLargeCongested) = outbound.takeWaiters()
+            device.congestion.set(stream: isCongested, large: isLargeCongested)
             return waiters
         }
         for waiter in waiters { waiter.continuation.resume() }

@@ -19,9 +19,13 @@ extension Session {
             if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
         case .hello(let hello):
             device.identity.withLock { $0.hello = hello }
-            device.outbound.withLock { $0.takesEmptyValues = hello.features.contains(.emptyValues) }
+            device.outbound.withLock { outbound in
+                outbound.takesEmptyValues = hello.features.contains(.emptyValues)
+                outbound.takesPieces = hello.features.contains(.pieces)
+            }
             owner?.session(self, received: hello)
             updateDatagramState()
+            startHeartbeat()
             if device.role == .client {
                 if !isReady { becomeReady() }
                 return
@@ -34,7 +38,11 @@ extension Session {
         case .pong:
             answerPing(value, over: transport)
         case .ponged:
-            device.pings.answer(value)
+            receivePong(value)
+        case .piece:
+            receivePiece(value)
+        case .piecesTaken:
+            receiveTaken(value)
         case .unknown:
             received.messagesUnknown += 1
         case .malformed:
@@ -75,6 +83,7 @@ extension Session {
         handshakeDeadline?.cancel()
         let connection = Connection(channel: context.channel, session: self)
         device.outbound.withLock { $0.connection = connection }
+        startHeartbeat()
         owner?.sessionIsReady(self)
     }
 

@@ -24,6 +24,10 @@ final class Session: ChannelDuplexHandler {
     private var rules: UnsafePointer<ElementTable.Rule>
     var handshake: Handshake
     var decoder: StreamDecoder
+    var pieces: PieceAssembler
+    /// Bytes of pieces that came, and whether the peer has yet to be told.
+    var takenByteCount: UInt32 = 0
+    var owesTaken = false
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
     /// `nil` where the channel is no socket, and before it is connected.
@@ -41,6 +45,12 @@ final class Session: ChannelDuplexHandler {
     var isReady = false
     var ending = Ending.none
     var handshakeDeadline: Scheduled<Void>?
+    /// `nil` where the peer answers no pings.
+    var heartbeat: Heartbeat?
+    var heartbeatTimer: Scheduled<Void>?
+    var heartbeatSentAt: NIODeadline?
+    /// Bytes that the stream's socket took.
+    var writtenByteCount = 0
     /// Whether a batch of reads is under way, at whose end everything queued is written.
     private(set) var isReading = false
     var received = DeviceStatistics()
@@ -50,6 +60,7 @@ final class Session: ChannelDuplexHandler {
     private var own: HandlerView
     /// The service's, which every device of it shares.
     private var shared: HandlerView
+    let sharedHandlers: HandlerTable
 
     /// How far the end has come.
     enum Ending {
@@ -71,12 +82,14 @@ final class Session: ChannelDuplexHandler {
         newest = .passUnretained(device.newest)
         takes = device.role == .client ? .write : .read
         own = HandlerView(device.handlers)
-        shared = HandlerView(sharedHandlers ?? .none)
+        self.sharedHandlers = sharedHandlers ?? .none
+        shared = HandlerView(self.sharedHandlers)
         self.expectsHello = expectsHello
         self.owner = owner
         self.logger = logger
         handshake = Handshake(peer: device.role)
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
+        pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
 
     // MARK: Channel
@@ -154,6 +167,7 @@ final class Session: ChannelDuplexHandler {
     /// Ends the batch: counts are published, and what the handlers sent leaves in one write.
     func finishReading() {
         isReading = false
+        heartbeat?.lastHeard = .now()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         let batch = received
         received = DeviceStatistics()
@@ -180,12 +194,21 @@ final class Session: ChannelDuplexHandler {
                     return .stop
                 }
             }
+            tellPending()
         } catch {
-            end(
-                DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
-                shutdownText: "protocol violation: \(error)")
+            violate(error)
         }
     }
+
+    /// Ends the connection because what came breaks the rules.
+    func violate(_ error: WireError) {
+        end(
+            DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
+            shutdownText: "protocol violation: \(error)")
+    }
+
+    /// Hands on a value that came in pieces.
+    func deliverWhole(_ id: Int8, _ value: ReceivedBytes) { deliver(id, value) }
 
     /// One message of a datagram that was found to be of this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {

@@ -1,7 +1,7 @@
 /// What one connection may take of this process.
 public struct DeviceLimits: Sendable, Hashable {
     /// The longest value taken from the peer, in bytes. A peer that announces a longer one is disconnected.
-    public var maximumValueByteCount = 64 * 1024 * 1024
+    public var maximumValueByteCount = 128 * 1024 * 1024
     /// Unsent bytes per transport at which `send` throws ``ElementalError/Code/queueFull``. One value is always taken
     /// when nothing waits, however long it is.
     public var maximumQueueByteCount = 8 * 1024 * 1024
@@ -13,10 +13,19 @@ public struct DeviceLimits: Sendable, Hashable {
     public var streamBufferCount = 256
     /// How long the other end may take for its part of the handshake.
     public var handshakeTimeout: Duration = .seconds(10)
+    /// Silence after which a peer of this framework's is pinged, so that a dead one is noticed; `nil` for never. An older
+    /// peer answers no pings and is watched by TCP's own probes at the same interval, in whole seconds.
+    public var heartbeatInterval: Duration? = .seconds(20)
+    /// Intervals of silence after which the peer is dead and the connection ends.
+    public var heartbeatPatience = 4.5
     /// How long closing may take to send what is queued.
     public var closeTimeout: Duration = .seconds(1)
 
-    /// The defaults: 64 MiB a value, 8 MiB unsent, 256 KiB for those who wait, 256 values in a stream, 10 s for the
-    /// handshake, 1 s for closing.
+    /// Silence after which the peer is dead; `nil` for never.
+    var maximumSilence: Duration? { heartbeatInterval.map { $0 * max(1, heartbeatPatience) } }
+
+    /// The defaults: 128 MiB a value, 8 MiB unsent, 256 KiB for those who wait, 256 values in a stream, 10 s for the
+    /// handshake, a ping after 20 s of silence, dead after 90 s,
+    /// 1 s for closing.
     public init() {}
 }

@@ -20,6 +20,8 @@ public struct DeviceStatistics: Sendable, Hashable {
     public var messagesRejected = 0
     /// Values that wait in the queue now or, after the end of the connection, those that never left it.
     public var messagesUnsent = 0
+    /// The newest round trip that a ping measured, the heartbeat's or the program's; `nil` while there is none.
+    public var roundTripTime: Duration?
 
     mutating func addReceived(_ other: DeviceStatistics) {
         messagesReceived += other.messagesReceived

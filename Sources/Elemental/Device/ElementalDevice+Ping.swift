@@ -42,6 +42,7 @@ extension ElementalDevice {
             } onCancel: {
                 pings.fail(token, CancellationError())
             }
+            note(roundTrip: end - start)
             return end - start
         } catch let error as ElementalError {
             throw error
@@ -49,6 +50,8 @@ extension ElementalDevice {
             throw ElementalError(.cancelled, "the ping was cancelled")
         }
     }
+
+    func note(roundTrip: Duration) { inbound.withLock { $0.statistics.roundTripTime = roundTrip } }
 
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
         let failure = outbound.withLock { outbound -> ElementalError? in

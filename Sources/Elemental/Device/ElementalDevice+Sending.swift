@@ -45,30 +45,52 @@ extension ElementalDevice {
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
         while true {
-            if needsToWait { try await waitForRoom() }
+            if needsToWait(for: value.wireByteCount) { try await wait(for: value.wireByteCount) }
             do throws(ElementalError) {
                 return try send(value, to: element)
             } catch {
                 guard error.code == .queueFull else { throw error }
-                try await waitForRoom(for: value.wireByteCount)
+                try await wait(for: value.wireByteCount)
             }
         }
     }
 
-    @usableFromInline var needsToWait: Bool { isCongested.load(ordering: .relaxed) }
+    /// Whether a value of so many bytes finds the queue full of what goes before it.
+    @usableFromInline
+    func needsToWait(for length: Int) -> Bool {
+        congestion.isStream || length > Piece.wholeByteCount && congestion.isLarge
+    }
 
     /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until an
     /// eighth of it is left.
     ///
+    /// - Parameter byteCount: the bytes of the value that is to be sent. One of more than 128 KiB waits for those before
+    ///   it, a smaller one does not wait for large ones, between whose pieces it goes.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
-    public func waitForRoom(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
-        if needsToWait { try await waitForRoom(for: 0) }
+    public func waitForRoom(
+        for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
+        if needsToWait(for: byteCount) { try await wait(for: byteCount) }
     }
 
-    /// Waits until less than half of the queue is taken, and a value of `length` bytes has room.
+    /// Waits until all that was queued has left, and the other end has taken what goes to it in pieces.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    public func waitUntilSent(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
+        try await wait { _ in .nothing }
+    }
+
+    /// Waits until little of the queue is taken, and a value of `length` bytes has room.
     @usableFromInline
-    func waitForRoom(for length: Int, isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
+    func wait(for length: Int, isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
+        try await wait { $0.wish(for: length) }
+    }
+
+    private func wait(
+        isolation: isolated (any Actor)? = #isolation, _ wish: (Outbound) -> Outbound.Wish
+    ) async throws(ElementalError) {
         let token = outbound.withLock { outbound in
             outbound.lastWaiter += 1
             return outbound.lastWaiter
@@ -81,10 +103,10 @@ extension ElementalDevice {
                             return .failure(outbound.notConnected)
                         }
                         if Task.isCancelled { return .failure(CancellationError()) }
-                        let level = outbound.level(for: length)
-                        if outbound.hasReached(level) { return .success(()) }
-                        outbound.waiters[token] = Outbound.Waiter(continuation: continuation, level: level)
-                        isCongested.store(true, ordering: .relaxed)
+                        let wish = wish(outbound)
+                        if outbound.isFulfilled(wish) { return .success(()) }
+                        outbound.waiters[token] = Outbound.Waiter(continuation: continuation, wish: wish)
+                        congestion.set(wish)
                         return nil
                     }
                     if let answer { continuation.resume(with: answer) }
@@ -96,7 +118,7 @@ extension ElementalDevice {
         } catch let error as ElementalError {
             throw error
         } catch {
-            throw ElementalError(.cancelled, "the wait for room in the queue was cancelled")
+            throw ElementalError(.cancelled, "the wait for the queue was cancelled")
         }
     }
 
@@ -121,7 +143,7 @@ extension ElementalDevice {
         while try !isSettled(
             outbound.withLock { outbound in
                 let admission = outbound.append(element, length: length, write: write)
-                if outbound.isCongested { isCongested.store(true, ordering: .relaxed) }
+                congestion.note(outbound)
                 return admission
             }, element, length)
         {}
@@ -131,7 +153,7 @@ extension ElementalDevice {
         while try !isSettled(
             outbound.withLock { outbound in
                 let admission = outbound.append(element, long: long)
-                if outbound.isCongested { isCongested.store(true, ordering: .relaxed) }
+                congestion.note(outbound)
                 return admission
             }, element, long.count)
         {}

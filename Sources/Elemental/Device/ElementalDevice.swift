@@ -27,9 +27,7 @@ public final class ElementalDevice: Sendable {
     let newest = NewestValues()
     let outbound: BrieflyLocked<Outbound>
     let inbound = Locked(Inbound())
-    /// Whether those who can wait should, before they send: set by a send that filled the queue, and by the flush that
-    /// emptied it, each under the lock of ``outbound``.
-    let isCongested = Atomic(false)
+    let congestion = Congestion()
     let identity: Locked<Identity>
     let endings = Endings()
     let pings = PingRegistry()

@@ -16,6 +16,7 @@ final class HandlerTable: Sendable {
     private struct State {
         var byElement: [Int8: [(token: UInt64, handler: HandlerSnapshot.Handler)]] = [:]
         var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
+        var forProgress: [(token: UInt64, handler: ProgressHandler)] = []
         var lastToken: UInt64 = 0
         var cancelled: Set<UInt64> = []
 
@@ -60,8 +61,18 @@ final class HandlerTable: Sendable {
         }
     }
 
+    func addForProgress(_ handler: @escaping ProgressHandler) -> HandlerRegistration {
+        let token = reserve()
+        state.withLock { $0.forProgress.append((token, handler)) }
+        return HandlerRegistration(table: self, token: token)
+    }
+
+    /// Those who are told how far large values have come; asked for a piece at a time, so the lock is cheap enough.
+    var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.map(\.handler) } }
+
     func remove(_ token: UInt64) {
         change { state in
+            state.forProgress.removeAll { $0.token == token }
             let count = state.count
             state.forAll.removeAll { $0.token == token }
             for id in state.byElement.keys {

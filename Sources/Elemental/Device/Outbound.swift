@@ -24,22 +24,35 @@ struct Outbound {
         case refused
     }
 
-    /// Someone who waits for room.
+    /// What someone waits for.
+    enum Wish {
+        /// That no more bytes wait than this among the values that are sent whole.
+        case room(Int)
+        /// That no more bytes wait than this among those that go in pieces.
+        case largeRoom(Int)
+        /// That nothing waits.
+        case nothing
+    }
+
+    /// Someone who waits.
     struct Waiter {
         let continuation: CheckedContinuation<Void, any Error>
-        /// So many bytes may wait when it goes on.
-        let level: Int
+        let wish: Wish
     }
 
     /// What is left to do after a segment was taken.
     struct Rest: OptionSet {
         let rawValue: UInt8
-        /// More waits in the stream.
+        /// Something waits in the stream.
         static let stream = Rest(rawValue: 1)
         /// Datagrams wait.
         static let datagrams = Rest(rawValue: 2)
         /// There is room for those who wait for it.
         static let room = Rest(rawValue: 4)
+        /// Another segment of the stream may be taken now.
+        static let segment = Rest(rawValue: 8)
+        /// Somebody waits.
+        static let waiters = Rest(rawValue: 16)
     }
 
     /// `nil` before the connection is ready and after its end.
@@ -48,6 +61,11 @@ struct Outbound {
     var endReason: DisconnectReason?
     var stream: OutboundQueue
     var datagrams: OutboundQueue
+    /// Values that go in pieces, where the peer takes them.
+    var large = LargeQueue()
+    var takesPieces = false
+    /// Whether a piece is next where a segment of the stream waits too.
+    private var isLargesTurn = false
     /// Bytes in one of the queues from which on those who can wait do.
     let readyByteCount: Int
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
@@ -77,7 +95,9 @@ struct Outbound {
         datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
     }
 
-    var messagesUnsent: Int { messagesLost + stream.messageCount + datagrams.messageCount }
+    /// Values that wait in the queues.
+    var messagesWaiting: Int { stream.messageCount + datagrams.messageCount + large.messageCount }
+    var messagesUnsent: Int { messagesLost + messagesWaiting }
 
     /// Bytes that wait for the transport of which more do.
     private var level: Int {
@@ -92,23 +112,46 @@ struct Outbound {
         @inline(__always) get { level >= readyByteCount }
     }
 
-    /// So many bytes may wait when someone goes on who waits with a value of `length` bytes.
-    func level(for length: Int) -> Int {
-        max(0, min(readyByteCount / 8, stream.limit - length - Envelope.datagramByteCount))
+    /// The same for the values that go in pieces.
+    var isLargeCongested: Bool { large.byteCount >= readyByteCount }
+    private var hasLargePlenty: Bool { large.byteCount <= readyByteCount / 8 }
+
+    /// Whether a value of so many bytes goes in pieces.
+    func isLarge(_ length: Int) -> Bool { takesPieces && length > Piece.wholeByteCount }
+
+    /// What someone waits for with a value of `length` bytes.
+    func wish(for length: Int) -> Wish {
+        let level = max(0, min(readyByteCount / 8, stream.limit - length - Envelope.datagramByteCount))
+        return isLarge(length) ? .largeRoom(level) : .room(level)
     }
 
-    /// Whether someone who waits for that level may go on.
-    func hasReached(_ wanted: Int) -> Bool { level <= wanted }
+    /// Whether someone may go on who waits for that.
+    func isFulfilled(_ wish: Wish) -> Bool {
+        switch wish {
+        case .room(let count): level <= count
+        case .largeRoom(let count): large.byteCount <= count
+        case .nothing:
+            !isStreamFlushScheduled && stream.isEmpty && large.isEmpty && large.isTaken && datagrams.isEmpty
+        }
+    }
 
     /// Takes out those who may go on.
     ///
-    /// - Returns: them, and whether others, or those who come, have to wait.
-    mutating func takeWaiters() -> ([Waiter], isCongested: Bool) {
-        guard hasPlenty else { return ([], true) }
-        let level = level
-        let taken = waiters.filter { $0.value.level >= level }
-        for token in taken.keys { waiters.removeValue(forKey: token) }
-        return (Array(taken.values), !waiters.isEmpty)
+    /// - Returns: them, and whether others, or those who come, have to wait, by the kind of their values.
+    mutating func takeWaiters() -> ([Waiter], isCongested: Bool, isLargeCongested: Bool) {
+        var taken: [Waiter] = []
+        var left = (room: false, largeRoom: false)
+        for (token, waiter) in waiters {
+            if isFulfilled(waiter.wish) {
+                taken.append(waiter)
+                waiters.removeValue(forKey: token)
+            } else if case .room = waiter.wish {
+                left.room = true
+            } else if case .largeRoom = waiter.wish {
+                left.largeRoom = true
+            }
+        }
+        return (taken, !hasPlenty || left.room, !hasLargePlenty || left.largeRoom)
     }
 
     /// The error of sending without a connection.
@@ -119,9 +162,9 @@ struct Outbound {
 
     /// Queues a long value if it may be; it goes over TCP and is no `latest` one.
     mutating func append(_ element: ElementDefinition, long: Data) -> Admission {
-        guard connection != nil, misfits[element.id] == nil, long.count > 0 || takesEmptyValues,
-            stream.hasRoom(for: long.count)
-        else { return .refused }
+        guard connection != nil, misfits[element.id] == nil, long.count > 0 || takesEmptyValues else { return .refused }
+        if goesInPieces(element.id, long.count) { return appendLarge(element.id, long) }
+        guard stream.hasRoom(for: long.count) else { return .refused }
         bytesSent += stream.append(id: element.id, long: long)
         messagesSent += 1
         return needsFlush(of: .tcp) ? .first : .queued
@@ -138,6 +181,9 @@ struct Outbound {
         let size: Int
         switch element.transport {
         case .tcp:
+            if goesInPieces(element.id, length), !element.latest {
+                return appendLarge(element.id, length: length, write: write)
+            }
             size = Self.append(element, length: length, to: &stream, replaced: &messagesReplaced, write)
         case .udp:
             guard case .open = datagramState, length <= Envelope.maximumDatagramValueByteCount else { return .refused }
@@ -163,6 +209,47 @@ struct Outbound {
         return queue.append(id: element.id, length: length, write: write)
     }
 
+    /// Whether a value goes in pieces, or has to stay behind one of its element that does.
+    @inline(__always)
+    private func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
+        length > Piece.wholeByteCount ? takesPieces : large.elements.contains(id)
+    }
+
+    @inline(never)
+    private mutating func appendLarge(
+        _ id: Int8, length: Int, write: (UnsafeMutableRawPointer) -> Void
+    ) -> Admission {
+        guard large.hasRoom(for: length, limit: stream.limit) else { return .refused }
+        var value = Data(count: length)
+        value.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { write(base) }
+        }
+        return appendLarge(id, value)
+    }
+
+    private mutating func appendLarge(_ id: Int8, _ value: Data) -> Admission {
+        guard large.hasRoom(for: value.count, limit: stream.limit) else { return .refused }
+        large.append(id, value)
+        bytesSent += Envelope.streamByteCount + value.count
+        messagesSent += 1
+        return needsFlush(of: .tcp) ? .first : .queued
+    }
+
+    /// Queues a value that a service has set before, which no limit holds back and no statistics count.
+    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
+        switch value {
+        case .bytes(let bytes):
+            stream.append(id: id, length: bytes.count) { destination in
+                bytes.withUnsafeBytes { bytes in
+                    guard let base = bytes.baseAddress else { return }
+                    destination.copyMemory(from: base, byteCount: bytes.count)
+                }
+            }
+        case .long(let data):
+            if isLarge(data.count) { large.append(id, data) } else { _ = stream.append(id: id, long: data) }
+        }
+    }
+
     /// Why a value may not be queued now, or `nil` if it may.
     func refusal(of element: ElementDefinition, length: Int) -> ElementalError? {
         guard connection != nil else { return notConnected }
@@ -185,11 +272,16 @@ struct Outbound {
                         + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
             }
         }
+        guard !element.latest else { return nil }
         let queue = element.transport == .tcp ? stream : datagrams
-        guard !element.latest, !queue.hasRoom(for: length) else { return nil }
+        let isLarge = element.transport == .tcp && goesInPieces(element.id, length)
+        guard isLarge ? !large.hasRoom(for: length, limit: stream.limit) : !queue.hasRoom(for: length) else {
+            return nil
+        }
+        let waiting = isLarge ? large.byteCount : queue.byteCount
         return ElementalError(
             .queueFull,
-            "\(name): \(queue.byteCount) bytes wait to be sent and the limit is \(queue.limit); the other end "
+            "\(name): \(waiting) bytes wait to be sent and the limit is \(queue.limit); the other end "
                 + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark the "
                 + "element latest")
     }
@@ -218,14 +310,28 @@ struct Outbound {
     /// - Parameter written: messages that this flush has written.
     mutating func takeSegment(written: Int) -> OutboundQueue.Segment? {
         gatheredByteCount = 0
-        if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount {
+        if takesPieces { takeLargeLatest() }
+        let segment: OutboundQueue.Segment?
+        if large.hasSegment, isLargesTurn || !stream.hasSegment(holding: large.elements) {
+            isLargesTurn = false
+            segment = large.takeSegment()
+        } else if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, large.isEmpty {
             gatheredByteCount = gatheringByteCount
             isStreamFlushScheduled = true
             return nil
+        } else {
+            isLargesTurn = true
+            segment = stream.takeSegment(holding: large.elements)
         }
-        let segment = stream.takeSegment()
         isStreamFlushScheduled = segment != nil
         return segment
+    }
+
+    /// A large value of a `latest` element is on its way once nothing waits before it.
+    private mutating func takeLargeLatest() {
+        while let (id, value) = stream.takeLatest(longerThan: Piece.wholeByteCount, holding: large.elements) {
+            large.append(id, Data(value))
+        }
     }
 
     /// A segment; less where the queue's limits are tight, so that gathering never fills it.
@@ -243,7 +349,10 @@ struct Outbound {
             destination.copyMemory(from: base, byteCount: bytes.count)
         }
         switch transport {
-        case .tcp: stream.append(id: element.rawValue, length: bytes.count, write: copy)
+        case .tcp:
+            stream.append(id: element.rawValue, length: bytes.count, write: copy)
+            // The hello goes before the first piece.
+            isLargesTurn = false
         case .udp: datagrams.append(id: element.rawValue, length: bytes.count, write: copy)
         }
     }
@@ -251,9 +360,11 @@ struct Outbound {
     /// What is left to do.
     var rest: Rest {
         var rest: Rest = []
-        if !stream.isEmpty { rest.insert(.stream) }
+        if !stream.isEmpty || !large.isEmpty { rest.insert(.stream) }
+        if stream.hasSegment(holding: large.elements) || large.hasSegment { rest.insert(.segment) }
         if !datagrams.isEmpty { rest.insert(.datagrams) }
-        if hasPlenty { rest.insert(.room) }
+        if hasPlenty || hasLargePlenty { rest.insert(.room) }
+        if !waiters.isEmpty { rest.insert(.waiters) }
         return rest
     }
 }

@@ -92,9 +92,11 @@ extension ElementalService {
         return withUnsafeTemporaryAllocation(byteCount: max(length, 1), alignment: 8) { buffer in
             if let base = buffer.baseAddress { write(base) }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-            shared.current.withLock { $0.set(element.id, bytes) }
             // Long ones are shared by the queues.
             let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
+            shared.current.withLock { current in
+                if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
+            }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
                 do throws(ElementalError) {
@@ -131,13 +133,7 @@ extension ElementalService.Shared {
         current.withLock { values in
             device.outbound.withLock { outbound in
                 for id in values.ids {
-                    guard let bytes = values[id] else { continue }
-                    _ = outbound.stream.append(id: id, length: bytes.count) { destination in
-                        bytes.withUnsafeBytes { bytes in
-                            guard let base = bytes.baseAddress else { return }
-                            destination.copyMemory(from: base, byteCount: bytes.count)
-                        }
-                    }
+                    if let value = values[id] { outbound.appendCurrent(id, value) }
                 }
             }
         }

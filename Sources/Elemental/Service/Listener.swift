@@ -46,15 +46,17 @@ struct Listener: Sendable {
     private static func bindTCP(
         _ configuration: ServiceConfiguration, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        let bootstrap = ServerBootstrap(group: eventLoop)
+        var bootstrap = ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: Session.receiveAllocator)
-            .childChannelOption(.socketOption(.so_keepalive), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try server.value.accept(channel) }
             }
+        for (option, value) in TCPWatch.options(configuration.limits) {
+            bootstrap = bootstrap.childChannelOption(option, value: value)
+        }
         if let address = configuration.address {
             return try await bootstrap.bind(host: address, port: configuration.port).get()
         }

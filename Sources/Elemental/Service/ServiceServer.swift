@@ -88,7 +88,7 @@ final class ServiceServer: SessionOwner {
             session.datagramSink = DatagramSink(
                 channel: datagramChannel, remote: address.withPort(Int(hello.udpPort)))
         }
-        session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping]).wireBytes)
+        session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces]).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
             session.sendSystem(.catalogue, table.catalogue.wireBytes)
         }

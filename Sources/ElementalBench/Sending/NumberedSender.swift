@@ -38,7 +38,7 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
             if number.sequence >= end { return number.sequence }
             if number.sequence < due {
                 try sendBurst(&messages, &number, upTo: min(due, number.sequence + turn))
-                try await device.waitForRoom()
+                try await device.waitForRoom(for: byteCount)
             } else if let rate {
                 // Waiting for less than a timer can tell would only slow down: those messages go together.
                 let next = Double(number.sequence) / rate - MonotonicClock.seconds(from: start, to: now)

@@ -107,7 +107,10 @@ extension Event {
             ("replaced", statistics.messagesReplaced), ("malformed", statistics.messagesMalformed),
             ("unknown", statistics.messagesUnknown), ("rejected", statistics.messagesRejected),
         ]
-        return object("statistics", counts.map { ($0.0, .integer($0.1)) } + [("device", .string(device))])
+        let others = [
+            ("roundTripTime", statistics.roundTripTime.map(seconds) ?? .null), ("device", JSONText.string(device)),
+        ]
+        return object("statistics", counts.map { ($0.0, .integer($0.1)) } + others)
     }
 
     private static func seconds(_ duration: Duration) -> JSONText {

@@ -53,6 +53,9 @@ extension Event {
             ("unknown", statistics.messagesUnknown, "frames of unknown elements"),
             ("rejected", statistics.messagesRejected, "values out of range or not allowed"),
         ]
+        if let time = statistics.roundTripTime {
+            rows.append(("ping", "\(time.microsecondsText) µs, the newest round trip"))
+        }
         for (name, count, meaning) in troubles where count > 0 { rows.append((name, "\(count) \(meaning)")) }
         return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
     }

@@ -1,0 +1,112 @@
+import ElementalWire
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// Large values on their way to a peer that takes them in pieces, one after the other, and the values that must not
+/// overtake them. A device guards it with its lock.
+struct LargeQueue {
+    private struct Entry {
+        let id: Int8
+        let value: Data
+        var offset = 0
+
+        /// It is sent in one go: a small value behind a large one of its element.
+        var isSmall: Bool { value.count <= Piece.wholeByteCount }
+    }
+
+    /// A value of which the peer has not said yet that it has taken all.
+    private struct Untaken {
+        let id: Int8
+        let total: Int
+        var taken = 0
+    }
+
+    private var entries: CircularBuffer<Entry> = CircularBuffer(initialCapacity: 1)
+    private var untaken: CircularBuffer<Untaken> = CircularBuffer(initialCapacity: 1)
+    /// The elements of the values that wait: a further value of one of them would overtake.
+    private(set) var elements = IdentifierSet()
+    /// Bytes of values that wait, with those of the one that is under way.
+    private(set) var byteCount = 0
+    private var sent: UInt32 = 0
+    private var taken: UInt32 = 0
+
+    /// Values of which something is left to send.
+    var messageCount: Int { entries.count }
+    /// Whether nothing is left to send.
+    var isEmpty: Bool { entries.isEmpty }
+    /// Whether the peer has taken all that was sent.
+    var isTaken: Bool { untaken.isEmpty }
+
+    /// Whether something may be sent now: the peer has said to have taken enough.
+    var hasSegment: Bool {
+        guard let first = entries.first else { return false }
+        let size = min(Piece.maximumByteCount, first.value.count - first.offset)
+        return first.isSmall || Int(sent &- taken) + size <= Piece.windowByteCount
+    }
+
+    /// Whether a value of `length` bytes may be added. An empty queue takes any.
+    func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
+
+    mutating func append(_ id: Int8, _ value: Data) {
+        elements.insert(id)
+        byteCount += value.count
+        entries.append(Entry(id: id, value: value))
+    }
+
+    /// The next piece, if one may be sent.
+    mutating func takeSegment() -> OutboundQueue.Segment? {
+        guard hasSegment, let first = entries.first else { return nil }
+        let size = first.isSmall ? first.value.count : min(Piece.maximumByteCount, first.value.count - first.offset)
+        var buffer = ByteBuffer()
+        if first.isSmall {
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Envelope.streamByteCount) { bytes in
+                guard let base = bytes.baseAddress else { return 0 }
+                Envelope.writeStreamHeader(id: first.id, length: size, to: base)
+                return Envelope.streamByteCount
+            }
+        } else {
+            let headerByteCount = Envelope.streamByteCount + Piece.headerByteCount
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: headerByteCount) { bytes in
+                guard let base = bytes.baseAddress else { return 0 }
+                Piece.writeHeader(
+                    id: first.id, total: first.value.count, offset: first.offset, byteCount: size, to: base)
+                return headerByteCount
+            }
+            sent &+= UInt32(size)
+            if first.offset == 0 { untaken.append(Untaken(id: first.id, total: first.value.count)) }
+        }
+        let start = first.value.startIndex + first.offset
+        let long = first.value[start..<start + size]
+        entries[entries.startIndex].offset += size
+        byteCount -= size
+        let isLast = first.offset + size == first.value.count
+        if isLast {
+            entries.removeFirst()
+            if !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }
+        }
+        return OutboundQueue.Segment(buffer: buffer, long: long, messageCount: isLast ? 1 : 0)
+    }
+
+    /// The peer says how many bytes of pieces it has taken since the connection began.
+    ///
+    /// - Returns: how far the values have come that it took something of, or `nil` if so much was not sent.
+    mutating func note(taken count: UInt32) -> [PieceAssembler.Progress]? {
+        var rest = Int(count &- taken)
+        guard rest <= Int(sent &- taken) else { return nil }
+        taken = count
+        var progress: [PieceAssembler.Progress] = []
+        while rest > 0, let first = untaken.first {
+            let size = min(rest, first.total - first.taken)
+            rest -= size
+            let now = first.taken + size
+            progress.append(PieceAssembler.Progress(id: first.id, byteCount: now, total: first.total))
+            if now == first.total { untaken.removeFirst() } else { untaken[untaken.startIndex].taken = now }
+        }
+        return progress
+    }
+}

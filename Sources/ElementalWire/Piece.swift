@@ -1,0 +1,28 @@
+/// A part of a large value in the system element ``SystemElement/piece``.
+///
+/// `element Int8 · total UInt32 · offset UInt32 · bytes`, little-endian: 9 bytes and 1 to 65,536 of the value. Between
+/// the pieces of a value others may travel, of other elements; the pieces of one value come in order, and those of the
+/// next begin when it is whole. A sender keeps at most ``windowByteCount`` bytes on their way that the receiver has not
+/// said to have taken (``SystemElement/piecesTaken``): what is sent meanwhile waits behind no more than that.
+public enum Piece {
+    /// Bytes before the value's in a piece.
+    public static let headerByteCount = 9
+    /// The most bytes of the value in a piece.
+    public static let maximumByteCount = 64 * 1024
+    /// Values of more bytes than this travel in pieces.
+    public static let wholeByteCount = 128 * 1024
+    /// The most bytes of pieces on their way that were not said to be taken.
+    public static let windowByteCount = 256 * 1024
+
+    /// Writes what precedes the value's bytes in a piece's frame, 14 bytes: the stream's envelope and the piece's own.
+    public static func writeHeader(
+        id: Int8, total: Int, offset: Int, byteCount: Int, to destination: UnsafeMutableRawPointer
+    ) {
+        Envelope.writeStreamHeader(
+            id: SystemElement.piece.rawValue, length: headerByteCount + byteCount, to: destination)
+        let own = destination + Envelope.streamByteCount
+        own.storeBytes(of: id, as: Int8.self)
+        own.storeBytes(of: UInt32(truncatingIfNeeded: total).littleEndian, toByteOffset: 1, as: UInt32.self)
+        own.storeBytes(of: UInt32(truncatingIfNeeded: offset).littleEndian, toByteOffset: 5, as: UInt32.self)
+    }
+}

@@ -1,0 +1,171 @@
+import Elemental
+import Foundation
+import TestSupport
+import Testing
+
+/// Values that travel in pieces.
+struct LargeValueTests {
+    /// Two large elements and a small one.
+    private enum Files {
+        static let first = Element<Data>(1, "First")
+        static let second = Element<Data>(2, "Second")
+        static let number = Element<UInt32>(3, "Number")
+        static let newest = Element<Data>(4, "Newest", latest: true)
+        static let all: ElementCatalogue = [first, second, number, newest]
+    }
+
+    /// What arrived: the element and the value's size.
+    private struct Arrival: Equatable {
+        let id: Int8
+        let byteCount: Int
+    }
+
+    private func gather(_ service: ElementalService) -> Gathered<Arrival> {
+        let arrivals = Gathered<Arrival>()
+        service.onAnyValue { element, value, _ in arrivals.add(Arrival(id: element.id, byteCount: value.wireByteCount))
+        }
+        return arrivals
+    }
+
+    @Test("a value of 100 MB arrives as it was, with progress at both ends")
+    func hundredMegabytes() async throws {
+        let value = Data((0..<100_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) })
+        try await withPair(Files.all, client: Files.all) { service, device in
+            let received = Gathered<Data>()
+            service.onValue(of: Files.first) { value, _ in received.add(value) }
+            let incoming = Gathered<TransferProgress>()
+            let outgoing = Gathered<TransferProgress>()
+            service.onProgress { progress, _ in incoming.add(progress) }
+            device.onProgress { progress, _ in outgoing.add(progress) }
+            try device.send(value, to: Files.first)
+            try await device.waitUntilSent()
+            try await received.wait(for: 1)
+            #expect(received.all == [value])
+            for (gathered, direction) in [(incoming, TransferProgress.Direction.incoming), (outgoing, .outgoing)] {
+                let all = gathered.all
+                #expect(all.allSatisfy { $0.direction == direction && $0.element.id == 1 })
+                #expect(all.map(\.byteCount) == all.map(\.byteCount).sorted())
+                #expect(all.last?.byteCount == value.count)
+                #expect(all.last?.fraction == 1)
+                #expect(all.count > 100)
+            }
+        }
+    }
+
+    @Test
+    func othersGoBetweenThePieces() async throws {
+        try await withPair(Files.all, client: Files.all) { service, device in
+            let arrivals = gather(service)
+            let other = try #require(service.devices.first)
+            // While the other end does not read, the large values cannot get through; what comes later still passes them.
+            other.pause()
+            try device.send(Data(count: 40_000_000), to: Files.first)
+            try device.send(7, to: Files.number)
+            other.resume()
+            try await arrivals.wait(for: 2)
+            #expect(arrivals.all == [Arrival(id: 3, byteCount: 4), Arrival(id: 1, byteCount: 40_000_000)])
+        }
+    }
+
+    @Test
+    func theValuesOfOneElementKeepTheirOrder() async throws {
+        try await withPair(Files.all, client: Files.all) { service, device in
+            let arrivals = gather(service)
+            let sizes = [3_000_000, 10, 200_000, 1, 20_000, 150_000]
+            for size in sizes { try device.send(Data(count: size), to: Files.first) }
+            for size in sizes { try device.send(Data(count: size), to: Files.second) }
+            try await arrivals.wait(for: 2 * sizes.count)
+            for id in [1, 2] as [Int8] { #expect(arrivals.all.filter { $0.id == id }.map(\.byteCount) == sizes) }
+        }
+    }
+
+    @Test
+    func theNewestOfALatestElementArrives() async throws {
+        try await withPair(Files.all, client: Files.all) { service, device in
+            let arrivals = gather(service)
+            for size in 1...40 { try device.send(Data(count: size * 100_000), to: Files.newest) }
+            try await eventually { arrivals.all.last?.byteCount == 4_000_000 }
+            let sizes = arrivals.all.map(\.byteCount)
+            #expect(sizes == sizes.sorted())
+        }
+    }
+
+    @Test
+    func aServiceTellsItsLargeValuesToNewcomers() async throws {
+        let value = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 13) })
+        try await withService(Files.all) { service, port in
+            try service.send(value, to: Files.first)
+            try service.send(9, to: Files.number)
+            let device = try await connect(port, elements: Files.all)
+            try await eventually { device.value(of: Files.first) == value && device.value(of: Files.number) == 9 }
+            await device.close()
+        }
+    }
+
+    @Test("a peer that never said that it takes pieces gets the value in one frame")
+    func olderPeer() async throws {
+        try await withService(Files.all) { service, port in
+            let older = try RawSocket.connect(to: port)
+            _ = try await older.readFrame()
+            try older.write([0xfe, 1, 0, 0, 0, 0x6f])
+            try await eventually { service.devices.count == 1 }
+            try service.send(Data(repeating: 5, count: 300_000), to: Files.first)
+            let frame = try await older.readFrame()
+            #expect(frame.id == 1)
+            #expect(frame.value == [UInt8](repeating: 5, count: 300_000))
+        }
+    }
+
+    @Test
+    func largeValuesWaitForRoomOfTheirOwn() async throws {
+        try await withPair(Files.all, client: Files.all) { service, device in
+            let other = try #require(service.devices.first)
+            other.pause()
+            for _ in 0..<2 { try device.send(Data(count: 4_000_000), to: Files.first) }
+            #expect {
+                try device.send(Data(count: 4_000_000), to: Files.second)
+            } throws: { ($0 as? ElementalError)?.code == .queueFull }
+            // A small value does not wait for them.
+            try await device.sendWhenReady(1, to: Files.number)
+            async let late: Void = device.sendWhenReady(Data(count: 4_000_000), to: Files.second)
+            other.resume()
+            try await late
+            try await device.waitUntilSent()
+            #expect(device.statistics.messagesUnsent == 0)
+        }
+    }
+
+    @Test(
+        "pieces that break the rules end the connection with a reason",
+        arguments: [
+            // An offset without a beginning; a piece without bytes; a system element's; too large a value.
+            [4, 10, 0, 0, 0, 5, 0, 0, 0, 1], [4, 10, 0, 0, 0, 0, 0, 0, 0], [0xfd, 10, 0, 0, 0, 0, 0, 0, 0, 1],
+            [4, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 1],
+        ] as [[UInt8]])
+    func brokenPieces(_ piece: [UInt8]) async throws {
+        try await withService { service, port in
+            let reasons = Gathered<DisconnectReason>()
+            service.onEvent { event in
+                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
+            }
+            let hostile = try RawSocket.connect(to: port)
+            try hostile.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+            try hostile.write([0xf8, UInt8(piece.count), 0, 0, 0] + piece)
+            try await reasons.wait(for: 1)
+            guard case .protocolViolation = try #require(reasons.all.first).kind else {
+                Issue.record("ended by \(reasons.all)")
+                return
+            }
+        }
+    }
+
+    @Test
+    func havingTakenWhatWasNeverSentIsMalformed() async throws {
+        try await withService { service, port in
+            let hostile = try RawSocket.connect(to: port)
+            try hostile.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0])
+            try hostile.write([0xf7, 4, 0, 0, 0, 1, 0, 0, 0])
+            try await eventually { service.devices.first?.statistics.messagesMalformed == 1 }
+        }
+    }
+}

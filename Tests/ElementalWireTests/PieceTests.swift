@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import ElementalWire
+
+/// Large values in pieces.
+struct PieceTests {
+    /// The value of a piece's frame.
+    private func piece(_ id: Int8, _ total: Int, _ offset: Int, _ bytes: [UInt8]) -> [UInt8] {
+        var frame = [UInt8](repeating: 0, count: Envelope.streamByteCount + Piece.headerByteCount)
+        frame.withUnsafeMutableBytes { frame in
+            guard let base = frame.baseAddress else { return }
+            Piece.writeHeader(id: id, total: total, offset: offset, byteCount: bytes.count, to: base)
+        }
+        return Array(frame[Envelope.streamByteCount...]) + bytes
+    }
+
+    /// Feeds pieces and gathers what comes of them.
+    private func assemble(
+        _ pieces: [[UInt8]], limit: Int = 1000
+    ) throws(WireError) -> (values: [[UInt8]], progress: [PieceAssembler.Progress]) {
+        var assembler = PieceAssembler(maximumValueByteCount: limit)
+        var values: [[UInt8]] = []
+        var progress: [PieceAssembler.Progress] = []
+        for piece in pieces {
+            let bytes = piece
+            let result = bytes.withUnsafeBytes { bytes -> Result<Void, WireError> in
+                do throws(WireError) {
+                    try assembler.take(bytes) {
+                        progress.append($0)
+                    } _: { _, value in
+                        values.append(Array(value.bytes))
+                    }
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+        }
+        return (values, progress)
+    }
+
+    @Test
+    func aHeaderHasItsBytes() {
+        #expect(piece(4, 0x0102_0304, 0x0506_0708, [9]) == [4, 4, 3, 2, 1, 8, 7, 6, 5, 9])
+    }
+
+    @Test
+    func piecesMakeTheValueAndTellHowFarItIs() throws {
+        let result = try assemble([piece(4, 5, 0, [1, 2]), piece(4, 5, 2, [3, 4, 5]), piece(7, 1, 0, [6])])
+        #expect(result.values == [[1, 2, 3, 4, 5], [6]])
+        #expect(result.progress.map(\.byteCount) == [2, 5, 1])
+        #expect(result.progress.map(\.total) == [5, 5, 1])
+    }
+
+    @Test(
+        "what does not fit is an error",
+        arguments: [
+            (1, 5, 3), (4, 6, 2), (4, 5, 1), (4, 5, 3), (4, 5, 0),
+        ])
+    func misfits(_ id: Int8, _ total: Int, _ offset: Int) {
+        #expect(throws: WireError.self) { try assemble([piece(4, 5, 0, [1, 2]), piece(id, total, offset, [3])]) }
+    }
+
+    @Test
+    func impossiblePiecesAreErrors() {
+        for bytes in [
+            [], [4], piece(4, 5, 0, []), piece(4, 1, 0, [1, 2]), piece(-3, 5, 0, [1]), piece(4, 0, 0, [1]),
+            piece(4, 1001, 0, [1]), piece(4, 70_000, 0, [UInt8](repeating: 1, count: Piece.maximumByteCount + 1)),
+        ] {
+            #expect(throws: WireError.self) { try assemble([bytes]) }
+        }
+    }
+}
