@@ -13,6 +13,8 @@ struct LargeQueue {
     private struct Entry {
         let id: Int8
         let value: Data
+        /// So many messages of the stream have to leave before it begins: among them may be earlier ones of its element.
+        let start: UInt64
         var offset = 0
 
         /// It is sent in one go: a small value behind a large one of its element.
@@ -42,9 +44,11 @@ struct LargeQueue {
     /// Whether the peer has taken all that was sent.
     var isTaken: Bool { untaken.isEmpty }
 
-    /// Whether something may be sent now: the peer has said to have taken enough.
-    var hasSegment: Bool {
-        guard let first = entries.first else { return false }
+    /// Whether something may be sent now: what was queued before it has left, and the peer has said to have taken enough.
+    ///
+    /// - Parameter streamCount: messages that have left the stream.
+    func hasSegment(after streamCount: UInt64) -> Bool {
+        guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.maximumByteCount, first.value.count - first.offset)
         return first.isSmall || Int(sent &- taken) + size <= Piece.windowByteCount
     }
@@ -52,15 +56,16 @@ struct LargeQueue {
     /// Whether a value of `length` bytes may be added. An empty queue takes any.
     func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
 
-    mutating func append(_ id: Int8, _ value: Data) {
+    /// - Parameter stream: where earlier messages wait.
+    mutating func append(_ id: Int8, _ value: Data, behind stream: borrowing OutboundQueue) {
         elements.insert(id)
         byteCount += value.count
-        entries.append(Entry(id: id, value: value))
+        entries.append(Entry(id: id, value: value, start: stream.queuedMessageCount))
     }
 
-    /// The next piece, if one may be sent.
+    /// The next piece; one may be sent.
     mutating func takeSegment() -> OutboundQueue.Segment? {
-        guard hasSegment, let first = entries.first else { return nil }
+        guard let first = entries.first else { return nil }
         let size = first.isSmall ? first.value.count : min(Piece.maximumByteCount, first.value.count - first.offset)
         var buffer = ByteBuffer()
         if first.isSmall {

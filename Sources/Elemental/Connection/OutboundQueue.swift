@@ -50,6 +50,8 @@ struct OutboundQueue: @unchecked Sendable {
     private var full: CircularBuffer<Segment> = CircularBuffer(initialCapacity: 1)
     private var fullByteCount = 0
     private var fullMessageCount = 0
+    /// Messages that were taken, without end.
+    private(set) var takenMessageCount: UInt64 = 0
     /// The segment being filled. What is in it lies between its writer index and the cursor: a message is written
     /// through the pointer, and the buffer hears of it when the segment is complete. Nobody else has the buffer, and
     /// its storage stays where it is until then.
@@ -86,6 +88,9 @@ struct OutboundQueue: @unchecked Sendable {
     var messageCount: Int { fullMessageCount + tailMessageCount + latest.count }
 
     var isEmpty: Bool { messageCount == 0 }
+
+    /// Messages that were taken or will be before any that comes now.
+    var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + tailMessageCount) }
 
     /// Whether a message of `length` value bytes may be added. An empty queue takes any.
     func hasRoom(for length: Int) -> Bool {
@@ -212,6 +217,7 @@ struct OutboundQueue: @unchecked Sendable {
             if let segment = full.popFirst() { return taken(segment) }
         }
         guard let segment = takeTail() else { return nil }
+        takenMessageCount += UInt64(segment.messageCount)
         // Its storage serves again once the write has let go of it. Storage much larger than what it carried goes back
         // to the system, so that an idle connection is small.
         let buffer = segment.buffer
@@ -234,6 +240,7 @@ struct OutboundQueue: @unchecked Sendable {
     private mutating func taken(_ segment: Segment) -> Segment {
         fullByteCount -= segment.byteCount
         fullMessageCount -= segment.messageCount
+        takenMessageCount += UInt64(segment.messageCount)
         return segment
     }
 

@@ -2,7 +2,7 @@ import NIOCore
 
 /// The host of an address, without port or scope: equal for a host however the socket shows it (an IPv4 address reads
 /// `::ffff:a.b.c.d` on a socket for both families). Compared for every datagram, so it is two words.
-struct PeerHost: Equatable {
+struct PeerHost: Hashable {
     private var words: (UInt64, UInt64)
 
     init(_ address: SocketAddress) {
@@ -22,4 +22,9 @@ struct PeerHost: Equatable {
     }
 
     static func == (a: PeerHost, b: PeerHost) -> Bool { a.words == b.words }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+    }
 }

@@ -74,6 +74,7 @@ extension Session {
         ending = .over
         handshakeDeadline?.cancel()
         heartbeatTimer?.cancel()
+        stuckTimer?.cancel()
         let unwritten = outgoing?.messageCount ?? 0
         outgoing = nil
         let waiters = device.outbound.withLock { outbound in

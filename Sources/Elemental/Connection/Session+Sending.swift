@@ -18,6 +18,7 @@ extension Session {
         if !rest.isDisjoint(with: [.room, .datagrams]), rest.contains(.waiters) || device.congestion.isAny {
             wakeWaiters()
         }
+        if rest.contains(.stream), stuckTimer == nil { watchProgress() }
         if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
     }
 
@@ -92,9 +93,11 @@ extension Session {
         guard let piece = outgoing?.nextPiece() else { return }
         if outgoing?.isComplete == true { outgoing = nil }
         isHandedOver = true
+        let byteCount = piece.readableBytes
         var hasReturned = false
         context.writeAndFlush(wrapOutboundOut(piece)).assumeIsolated().whenSuccess { [self] in
             isHandedOver = false
+            writtenByteCount &+= byteCount
             if hasReturned { flush() }
         }
         hasReturned = true

@@ -49,6 +49,11 @@ final class Session: ChannelDuplexHandler {
     var heartbeat: Heartbeat?
     var heartbeatTimer: Scheduled<Void>?
     var heartbeatSentAt: NIODeadline?
+    /// Looks whether the peer takes anything of what waits for it.
+    var stuckTimer: Scheduled<Void>?
+    /// Values that came in the second under way, where they are limited.
+    var throttle: Throttle?
+    var unknownInARow = 0
     /// Bytes that the stream's socket took.
     var writtenByteCount = 0
     /// Whether a batch of reads is under way, at whose end everything queued is written.
@@ -88,6 +93,7 @@ final class Session: ChannelDuplexHandler {
         self.owner = owner
         self.logger = logger
         handshake = Handshake(peer: device.role)
+        throttle = device.limits.maximumMessagesPerSecond.map { Throttle(limit: $0) }
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
         pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
@@ -136,7 +142,7 @@ final class Session: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func read(context: ChannelHandlerContext) {
-        if case .none = ending, device.isPaused {
+        if case .none = ending, device.isPaused || throttle?.isOver == true {
             wantsRead = true
         } else {
             context.read()
@@ -145,7 +151,7 @@ final class Session: ChannelDuplexHandler {
 
     /// Goes on reading after a pause.
     func readIfWanted() {
-        guard wantsRead, !device.isPaused else { return }
+        guard wantsRead, !device.isPaused, throttle?.isOver != true else { return }
         wantsRead = false
         context?.read()
     }
@@ -172,6 +178,7 @@ final class Session: ChannelDuplexHandler {
         let batch = received
         received = DeviceStatistics()
         device.inbound.withLock { $0.statistics.addReceived(batch) }
+        watch(batch)
         flush()
     }
 
@@ -214,6 +221,10 @@ final class Session: ChannelDuplexHandler {
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         guard case .none = ending else { return }
         received.bytesReceived += Envelope.datagramByteCount + value.count
+        if throttle?.isOver == true {
+            received.messagesRejected += 1
+            return
+        }
         if id >= 0 { deliver(id, ReceivedBytes(value)) } else { receiveSystem(id, value, over: .udp) }
     }
 

@@ -18,6 +18,14 @@ public struct DeviceLimits: Sendable, Hashable {
     public var heartbeatInterval: Duration? = .seconds(20)
     /// Intervals of silence after which the peer is dead and the connection ends.
     public var heartbeatPatience = 4.5
+    /// How long a peer may take nothing of what waits for it before it is dropped; `nil` for as long as it likes.
+    public var stuckTimeout: Duration?
+    /// Values a second that are taken from the peer. One that sends more over TCP has to wait, and its datagrams beyond
+    /// that are dropped and counted as rejected. `nil` for as many as it likes.
+    public var maximumMessagesPerSecond: Int?
+    /// Frames of unknown elements in a row, without a known one between, after which the peer is disconnected: it speaks
+    /// something else. `nil` for never.
+    public var maximumUnknownCount: Int? = 1_000_000
     /// How long closing may take to send what is queued.
     public var closeTimeout: Duration = .seconds(1)
 
@@ -26,6 +34,6 @@ public struct DeviceLimits: Sendable, Hashable {
 
     /// The defaults: 128 MiB a value, 8 MiB unsent, 256 KiB for those who wait, 256 values in a stream, 10 s for the
     /// handshake, a ping after 20 s of silence, dead after 90 s,
-    /// 1 s for closing.
+    /// a million unknown frames, 1 s for closing.
     public init() {}
 }

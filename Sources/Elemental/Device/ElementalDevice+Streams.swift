@@ -3,8 +3,12 @@ import NIOCore
 
 extension ElementalDevice {
     /// The values of the element as an async sequence, beginning with the newest one if any came before.
-    public func values<Value>(of element: Element<Value>) -> ElementValues<Value> {
-        stream { yield in
+    ///
+    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    public func values<Value>(
+        of element: Element<Value>, buffering: StreamBuffering = .waiting
+    ) -> ElementValues<Value> {
+        stream(buffering) { yield in
             self.addHandler(for: element.id) { bytes, _ in
                 guard let value = Value(received: bytes) else { return }
                 yield(value)
@@ -13,13 +17,36 @@ extension ElementalDevice {
     }
 
     /// The values of all elements as an async sequence, untyped.
-    public func values() -> ElementValues<(element: ElementDefinition, value: ElementValue)> {
-        stream { yield in
+    ///
+    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    public func values(
+        buffering: StreamBuffering = .waiting
+    ) -> ElementValues<(element: ElementDefinition, value: ElementValue)> {
+        stream(buffering) { yield in
             self.onAnyValue { element, value, _ in yield((element, value)) }
         }
     }
 
     private func stream<Value: Sendable>(
+        _ buffering: StreamBuffering, _ register: (@escaping @Sendable (Value) -> Void) -> HandlerRegistration
+    ) -> ElementValues<Value> {
+        switch buffering {
+        case .waiting: waitingStream(register)
+        case .newest(let count): newestStream(max(1, count), register)
+        }
+    }
+
+    private func newestStream<Value: Sendable>(
+        _ count: Int, _ register: (@escaping @Sendable (Value) -> Void) -> HandlerRegistration
+    ) -> ElementValues<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(count))
+        let registration = register { continuation.yield($0) }
+        continuation.onTermination = { _ in registration.cancel() }
+        endings.add { _ in continuation.finish() }
+        return ElementValues(source: .newest(stream))
+    }
+
+    private func waitingStream<Value: Sendable>(
         _ register: (@escaping @Sendable (Value) -> Void) -> HandlerRegistration
     ) -> ElementValues<Value> {
         let delegate = StreamDelegate(device: self)
@@ -36,6 +63,6 @@ extension ElementalDevice {
         }
         delegate.adopt(registration)
         endings.add { _ in source.finish() }
-        return ElementValues(producer: parts.sequence)
+        return ElementValues(source: .waiting(parts.sequence))
     }
 }

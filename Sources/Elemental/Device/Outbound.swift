@@ -229,7 +229,7 @@ struct Outbound {
 
     private mutating func appendLarge(_ id: Int8, _ value: Data) -> Admission {
         guard large.hasRoom(for: value.count, limit: stream.limit) else { return .refused }
-        large.append(id, value)
+        large.append(id, value, behind: stream)
         bytesSent += Envelope.streamByteCount + value.count
         messagesSent += 1
         return needsFlush(of: .tcp) ? .first : .queued
@@ -246,7 +246,11 @@ struct Outbound {
                 }
             }
         case .long(let data):
-            if isLarge(data.count) { large.append(id, data) } else { _ = stream.append(id: id, long: data) }
+            if isLarge(data.count) {
+                large.append(id, data, behind: stream)
+            } else {
+                _ = stream.append(id: id, long: data)
+            }
         }
     }
 
@@ -312,7 +316,7 @@ struct Outbound {
         gatheredByteCount = 0
         if takesPieces { takeLargeLatest() }
         let segment: OutboundQueue.Segment?
-        if large.hasSegment, isLargesTurn || !stream.hasSegment(holding: large.elements) {
+        if hasPiece, isLargesTurn || !stream.hasSegment(holding: large.elements) {
             isLargesTurn = false
             segment = large.takeSegment()
         } else if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, large.isEmpty {
@@ -327,10 +331,13 @@ struct Outbound {
         return segment
     }
 
+    /// Whether a piece may be sent now.
+    private var hasPiece: Bool { large.hasSegment(after: stream.takenMessageCount) }
+
     /// A large value of a `latest` element is on its way once nothing waits before it.
     private mutating func takeLargeLatest() {
         while let (id, value) = stream.takeLatest(longerThan: Piece.wholeByteCount, holding: large.elements) {
-            large.append(id, Data(value))
+            large.append(id, Data(value), behind: stream)
         }
     }
 
@@ -361,7 +368,7 @@ struct Outbound {
     var rest: Rest {
         var rest: Rest = []
         if !stream.isEmpty || !large.isEmpty { rest.insert(.stream) }
-        if stream.hasSegment(holding: large.elements) || large.hasSegment { rest.insert(.segment) }
+        if stream.hasSegment(holding: large.elements) || hasPiece { rest.insert(.segment) }
         if !datagrams.isEmpty { rest.insert(.datagrams) }
         if hasPlenty || hasLargePlenty { rest.insert(.room) }
         if !waiters.isEmpty { rest.insert(.waiters) }

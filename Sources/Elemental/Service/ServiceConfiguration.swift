@@ -16,6 +16,8 @@ public struct ServiceConfiguration: Sendable {
     public var txt: [String: String] = [:]
     /// The most devices connected at a time; further ones are refused with this reason.
     public var maximumDeviceCount = 1024
+    /// The most connections from one address at a time; further ones are refused with this reason.
+    public var maximumDeviceCountPerAddress = 256
     /// What one connection may take of this process.
     public var limits = DeviceLimits()
     /// Where the service's one event loop comes from, on which all its handlers run.

@@ -14,6 +14,8 @@ final class ServiceServer: SessionOwner {
     private let service: ElementalService.Shared
     private(set) var udpIdentifiers = UDPIdentifiers()
     private var sessions: [ObjectIdentifier: Session] = [:]
+    /// How many of them each address has.
+    private var hosts: [PeerHost: Int] = [:]
     private var datagramChannel: (any Channel)?
     private var isStopping = false
 
@@ -69,8 +71,13 @@ final class ServiceServer: SessionOwner {
         if sessions.count >= configuration.maximumDeviceCount {
             return session.refuse("the service has its \(configuration.maximumDeviceCount) devices; try again later")
         }
+        if let host = session.host, hosts[host, default: 0] >= configuration.maximumDeviceCountPerAddress {
+            return session.refuse(
+                "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address already")
+        }
         if case .refuse(let why) = admission(session, name: nil) { return session.refuse(why) }
         sessions[ObjectIdentifier(session)] = session
+        if let host = session.host { hosts[host, default: 0] += 1 }
         if configuration.allowsUDP { session.udpIdentifier = udpIdentifiers.assign(to: session) }
         let identifier = session.udpIdentifier
         session.device.identity.withLock { $0.udpIdentifier = identifier }
@@ -104,6 +111,10 @@ final class ServiceServer: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
+        if let host = session.host {
+            let count = hosts[host, default: 1] - 1
+            hosts[host] = count == 0 ? nil : count
+        }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         let wasReady = service.devices.withLock { $0.remove(session.device) }
         if wasReady { service.events.emit(.deviceDisconnected(session.device, reason)) }

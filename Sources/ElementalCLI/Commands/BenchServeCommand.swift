@@ -38,6 +38,7 @@ struct BenchServeCommand: ReportingCommand {
         configuration.address = responder ? "127.0.0.1" : nil
         configuration.isPublished = !responder
         configuration.maximumDeviceCount = 10_000
+        configuration.maximumDeviceCountPerAddress = 10_000
         configuration.limits.handshakeTimeout = output.limit
         configuration.logger = output.logger
         let service = BenchService.make(displayName: name, configuration: configuration)

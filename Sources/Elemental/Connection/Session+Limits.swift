@@ -1,0 +1,42 @@
+import ElementalWire
+import NIOCore
+
+extension Session {
+    /// Looks whether what a read brought keeps to the limits.
+    func watch(_ batch: DeviceStatistics) {
+        if batch.messagesReceived > 0 {
+            unknownInARow = 0
+        } else {
+            unknownInARow += batch.messagesUnknown
+        }
+        if let limit = device.limits.maximumUnknownCount, unknownInARow > limit {
+            let text = "\(unknownInARow) frames in a row of elements that are not known here; the limit is \(limit)"
+            return end(DisconnectReason(.protocolViolation(text), isExpected: false), shutdownText: text)
+        }
+        guard throttle != nil else { return }
+        let count =
+            batch.messagesReceived + batch.messagesUnknown + batch.messagesMalformed + batch.messagesRejected
+        if let end = throttle?.add(count, at: .now()) { goOn(at: end) }
+    }
+
+    private func goOn(at time: NIODeadline) {
+        context?.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
+            throttle?.begin(at: .now())
+            readIfWanted()
+        }
+    }
+
+    /// Drops a peer that takes nothing for too long of what waits for it.
+    func watchProgress() {
+        guard let limit = device.limits.stuckTimeout, case .none = ending, let context else { return }
+        let mark = writtenByteCount
+        stuckTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
+            stuckTimer = nil
+            guard device.outbound.withLock({ $0.rest.contains(.stream) || $0.isStreamFlushScheduled }) else { return }
+            guard writtenByteCount == mark else { return watchProgress() }
+            end(
+                DisconnectReason(
+                    .timedOut("the other end took nothing for \(limit) of what was sent"), isExpected: false))
+        }
+    }
+}
