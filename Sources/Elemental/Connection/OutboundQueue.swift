@@ -193,6 +193,15 @@ struct OutboundQueue: @unchecked Sendable {
         return false
     }
 
+    /// Takes out the unsent values of `latest` elements.
+    mutating func takeLatest() -> [(id: Int8, value: [UInt8])] {
+        defer {
+            latest = []
+            latestByteCount = 0
+        }
+        return latest.map { ($0.id, $0.value) }
+    }
+
     /// The next segment to write, oldest first; `latest` values come when nothing else waits.
     mutating func takeSegment() -> Segment? {
         if let segment = full.popFirst() { return taken(segment) }

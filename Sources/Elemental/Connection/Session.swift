@@ -123,7 +123,8 @@ final class Session: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func read(context: ChannelHandlerContext) {
-        if case .none = ending, device.isPaused {
+        // A device may be paused while it reconnects: the handshake is read all the same.
+        if isReady, case .none = ending, device.isPaused {
             wantsRead = true
         } else {
             context.read()

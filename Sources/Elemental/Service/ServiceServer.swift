@@ -102,7 +102,10 @@ final class ServiceServer: SessionOwner {
         service.events.emit(.deviceConnected(session.device))
     }
 
+    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
+
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
+        defer { session.device.end(reason) }
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         let wasReady = service.devices.withLock { $0.remove(session.device) }
