@@ -66,7 +66,7 @@ let package = Package(
         .testTarget(
             name: "ElementalTests",
             dependencies: [
-                "Elemental", "TestSupport", "WireVectors",
+                "Elemental", "TestSupport", "WireVectors", "Zeroconf",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ]
         ),

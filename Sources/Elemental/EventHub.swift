@@ -40,6 +40,12 @@ final class EventHub<Event: Sendable>: Sendable {
         for stream in streams { stream.yield(event) }
     }
 
+    /// Streams asked for from now on go on again.
+    func reopen() { state.withLock { $0.isFinished = false } }
+
+    /// Drops the handlers, which may keep what has the hub.
+    func removeHandlers() { state.withLock { $0.handlers.removeAll() } }
+
     /// Ends the streams. Those asked for later end at once.
     func finish() {
         let streams = state.withLock { state in

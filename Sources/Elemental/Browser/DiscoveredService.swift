@@ -38,7 +38,7 @@ public struct DiscoveredService: Sendable, Hashable {
     /// - Parameters:
     ///   - name: what this client calls itself, by which the service shows it; not empty.
     ///   - elements: the elements that both share; `nil` to take those that the service tells.
-    ///   - options: time limits, limits of memory, logging.
+    ///   - options: time limits, limits of memory, reconnection, logging.
     ///   - configure: called on the event loop before the first value is handed on: the place to add handlers that must
     ///     not miss any.
     /// - Returns: the device, ready to send.
@@ -49,14 +49,18 @@ public struct DiscoveredService: Sendable, Hashable {
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
     ) async throws(ElementalError) -> ElementalDevice {
-        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         var options = options
         options.expectsHello = saysHello
-        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
-        let host = self.host.hasSuffix(".") ? String(self.host.dropLast()) : self.host
         return try await Connector(
-            endpoint: known.isEmpty ? .host(host, port: port) : .addresses(known), peerName: self.name,
-            service: service, ownName: name, elements: elements, options: options, configure: configure
+            endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: elements,
+            options: options, configure: configure
         ).connect()
+    }
+
+    var endpoint: Connector.Endpoint {
+        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+        if !known.isEmpty { return .addresses(known) }
+        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
+        return .host(host.hasSuffix(".") ? String(host.dropLast()) : host, port: port)
     }
 }

@@ -2,23 +2,19 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-/// The client's side of a connection: greets the service, opens the UDP socket and hands over the device when ready.
+/// One connection of a client: greets the service, opens the UDP socket and tells the device's life what becomes of it.
 final class ClientOwner: SessionOwner {
+    private let life: ClientLife
     private let name: String
     private let wantsUDP: Bool
-    private let configure: @Sendable (ElementalDevice) -> Void
-    private let ready: EventLoopPromise<ElementalDevice>
     private var session: Session?
-    private var isSettled = false
+    /// Whether nobody wants the connection any more.
+    private(set) var isAbandoned = false
 
-    init(
-        name: String, wantsUDP: Bool, ready: EventLoopPromise<ElementalDevice>,
-        configure: @escaping @Sendable (ElementalDevice) -> Void
-    ) {
-        self.name = name
-        self.wantsUDP = wantsUDP
-        self.ready = ready
-        self.configure = configure
+    init(_ life: ClientLife) {
+        self.life = life
+        name = life.connector.ownName
+        wantsUDP = life.connector.options.allowsUDP && life.connector.elements?.usesUDP != false
     }
 
     func sessionOpened(_ session: Session) {
@@ -65,32 +61,30 @@ final class ClientOwner: SessionOwner {
 
     func session(_ session: Session, received hello: Hello) {}
 
-    func sessionIsReady(_ session: Session) {
-        configure(session.device)
-        settle(.success(session.device))
-    }
+    func sessionIsReady(_ session: Session) { life.connectionIsReady(self, session) }
+
+    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { life.outlives(self, reason) }
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
+        self.session = nil
         session.datagramSink?.channel.close(promise: nil)
-        settle(.failure(Self.error(reason, session.device)))
+        life.connectionEnded(self, session, reason)
     }
 
-    /// Gives up connecting.
-    func cancel() {
-        settle(.failure(ElementalError(.cancelled, "connecting was cancelled")))
-        session?.close(DisconnectReason(.cancelled, isExpected: true))
-    }
+    /// No connection came about.
+    func fail(_ error: ElementalError) { life.connectionFailed(self, error) }
 
-    func fail(_ error: ElementalError) { settle(.failure(error)) }
+    /// Ends the connection in order.
+    func close(_ reason: DisconnectReason) { session?.close(reason) }
 
-    private func settle(_ result: Result<ElementalDevice, any Error>) {
-        guard !isSettled else { return }
-        isSettled = true
-        ready.completeWith(result)
+    /// Lets the connection go at once, or as soon as it is there.
+    func abandon() {
+        isAbandoned = true
+        session?.abandon()
     }
 
     /// Why no device came of the connection.
-    private static func error(_ reason: DisconnectReason, _ device: ElementalDevice) -> ElementalError {
+    static func error(_ reason: DisconnectReason, _ device: ElementalDevice) -> ElementalError {
         switch reason.kind {
         case .shutDown(let text):
             ElementalError(.refused, "\(device) turned the connection away: \(text)")

@@ -13,6 +13,10 @@ public struct ConnectOptions: Sendable {
     public var expectsHello = false
     /// Whether to open a UDP socket. Without one, elements over UDP cannot be used.
     public var allowsUDP = true
+    /// Whether and when a connection that is lost is made anew; `nil`, the default, ends the device with its connection.
+    ///
+    /// The first connection is not tried again: `connect` throws why it failed.
+    public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// Where the connection logs. By default nothing is logged.

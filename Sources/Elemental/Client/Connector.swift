@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Makes a client's connections.
+/// What a client's connections have in common, and how each is made.
 struct Connector: Sendable {
     /// Where to connect to.
     enum Endpoint: Sendable {
@@ -16,11 +16,23 @@ struct Connector: Sendable {
             case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
             }
         }
+
+        /// Whether the other has no address or port that this one has not.
+        func covers(_ other: Endpoint) -> Bool {
+            switch (self, other) {
+            case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
+            case (.addresses(let addresses), .host(_, let port)), (.host(_, let port), .addresses(let addresses)):
+                addresses.allSatisfy { $0.port == port }
+            case (.host(let own, let ownPort), .host(let other, let port)): own == other && ownPort == port
+            }
+        }
     }
 
+    /// Where the first connection goes to.
     let endpoint: Endpoint
     /// The service's instance name, or the host and port.
     let peerName: String
+    /// The service's name, by which Zeroconf finds it again; `nil` where a client connects by host and port.
     let service: String?
     let ownName: String
     /// `nil` to take the elements that the service tells.
@@ -28,33 +40,34 @@ struct Connector: Sendable {
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
 
+    /// Connects for the first time.
     func connect() async throws(ElementalError) -> ElementalDevice {
         guard !ownName.isEmpty else {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
         }
         let eventLoop = options.eventLoopGroup.next()
-        let ready = eventLoop.makePromise(of: ElementalDevice.self)
-        let owner = eventLoop.submit { [self] in
-            let owner = ClientOwner(
-                name: ownName, wantsUDP: options.allowsUDP && elements?.usesUDP != false, ready: ready,
-                configure: configure)
-            open(on: eventLoop, owner: owner)
-            return NIOLoopBound(owner, eventLoop: eventLoop)
-        }
+        let device: ElementalDevice
         do {
-            return try await withTaskCancellationHandler {
-                try await ready.futureResult.get()
-            } onCancel: {
-                owner.whenSuccess { $0.value.cancel() }
-            }
-        } catch let error as ElementalError {
-            throw error
+            device = try await eventLoop.submit { makeDevice(on: eventLoop) }.get()
         } catch {
             throw ElementalError(.connectionFailed, "cannot connect to \(endpoint.text)", cause: error)
         }
+        try await device.connect(closesWhenCancelled: true)
+        return device
     }
 
-    private func open(on eventLoop: any EventLoop, owner: ClientOwner) {
+    private func makeDevice(on eventLoop: any EventLoop) -> ElementalDevice {
+        var limits = options.limits
+        limits.handshakeTimeout = options.timeout
+        return ElementalDevice(
+            role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
+            eventLoop: eventLoop, limits: limits, logger: options.logger,
+            life: NIOLoopBound(ClientLife(self, on: eventLoop), eventLoop: eventLoop))
+    }
+
+    /// Makes a connection, which the owner is told of. On the device's event loop.
+    func open(_ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, owner: ClientOwner) {
+        let eventLoop = device.eventLoop
         var bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(options.timeout))
             .channelOption(.autoRead, value: false)
@@ -79,29 +92,21 @@ struct Connector: Sendable {
         connecting.assumeIsolated().whenComplete { result in
             do {
                 let channel = try result.get()
-                let session = makeSession(channel, owner: owner)
+                if owner.isAbandoned { return channel.close(promise: nil) }
+                device.identity.withLock { $0.address = channel.remoteAddress }
+                let session = Session(
+                    device: device, table: ElementTable(elements ?? []), sharedHandlers: nil,
+                    expectsHello: expectsHello, owner: owner, logger: options.logger)
                 try channel.pipeline.syncOperations.addHandler(session)
                 session.start()
                 channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
             } catch {
-                owner.fail(explain(error))
+                owner.fail(explain(error, endpoint))
             }
         }
     }
 
-    private func makeSession(_ channel: any Channel, owner: ClientOwner) -> Session {
-        var limits = options.limits
-        limits.handshakeTimeout = options.timeout
-        let table = ElementTable(elements ?? [])
-        let device = ElementalDevice(
-            role: .service, name: peerName, address: channel.remoteAddress, service: service, elements: table,
-            eventLoop: channel.eventLoop, limits: limits, logger: options.logger)
-        return Session(
-            device: device, table: table, sharedHandlers: nil, expectsHello: options.expectsHello, owner: owner,
-            logger: options.logger)
-    }
-
-    private func explain(_ error: any Error) -> ElementalError {
+    private func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
         let target = "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
         if case ChannelError.connectTimeout = error { return timedOut(target, error) }
         if let error = error as? NIOConnectionError {

@@ -8,7 +8,7 @@ extension ElementalDevice {
     ///   - port: the service's port, TCP and UDP.
     ///   - name: what this client calls itself, by which the service shows it; not empty.
     ///   - elements: the elements that both share; `nil` to take those that the service tells.
-    ///   - options: time limits, limits of memory, logging.
+    ///   - options: time limits, limits of memory, reconnection, logging.
     ///   - configure: called on the event loop before the first value is handed on: the place to add handlers that must
     ///     not miss any.
     /// - Returns: the device, ready to send.

@@ -206,6 +206,15 @@ struct OutboundQueue: @unchecked Sendable {
         !full.isEmpty || tailMessageCount > 0 || latest.contains { !held.contains($0.id) }
     }
 
+    /// Takes out the unsent values of `latest` elements.
+    mutating func takeLatest() -> [(id: Int8, value: [UInt8])] {
+        defer {
+            latest = []
+            latestByteCount = 0
+        }
+        return latest.map { ($0.id, $0.value) }
+    }
+
     /// The next segment to write, oldest first; `latest` values come when nothing else waits.
     ///
     /// - Parameter held: elements whose `latest` values have to wait.

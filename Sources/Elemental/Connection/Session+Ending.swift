@@ -20,9 +20,9 @@ extension Session {
         guard case .none = ending, let context else { return }
         ending = .draining(reason)
         handshakeDeadline?.cancel()
+        let isOutlived = isOutlived(reason)
         device.outbound.withLock { outbound in
-            outbound.connection = nil
-            outbound.endReason = reason
+            outbound.close(reason, isOutlived: isOutlived)
             if let shutdownText, !shutdownText.isEmpty {
                 var text = shutdownText
                 text.withUTF8 { outbound.appendSystem(.shutdown, UnsafeRawBufferPointer($0)) }
@@ -77,16 +77,12 @@ extension Session {
         stuckTimer?.cancel()
         let unwritten = outgoing?.messageCount ?? 0
         outgoing = nil
+        context = nil
+        let isOutlived = isOutlived(reason)
         let waiters = device.outbound.withLock { outbound in
-            outbound.connection = nil
-            outbound.endReason = reason
-            outbound.messagesLost += unwritten
-            outbound.messagesLost += outbound.messagesWaiting
-            let limit = outbound.stream.limit
-            outbound.stream = OutboundQueue(.stream, limit: limit)
-            outbound.large = LargeQueue()
-            outbound.datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
-            outbound.datagramState = .unavailable("the connection has ended")
+            outbound.close(reason, isOutlived: isOutlived)
+            outbound.discardQueues(unwritten: isReady ? unwritten : nil)
+            device.congestion.set(stream: false, large: false)
             defer { outbound.waiters.removeAll() }
             return Array(outbound.waiters.values)
         }
@@ -96,11 +92,21 @@ extension Session {
         received = DeviceStatistics()
         device.inbound.withLock { $0.statistics.addReceived(batch) }
         device.pings.failAll(error)
-        device.catalogueLatch.open()
         let owner = owner
         self.owner = nil
         owner?.sessionEnded(self, reason)
-        device.endings.end(reason)
+    }
+
+    /// Lets go of a connection that nobody wants any more, at once.
+    func abandon() {
+        let channel = context?.channel
+        finish(DisconnectReason(.cancelled, isExpected: true))
+        channel?.close(promise: nil)
+    }
+
+    /// Whether the device goes on after a connection that was ready.
+    private func isOutlived(_ reason: DisconnectReason) -> Bool {
+        isReady && owner?.deviceOutlives(self, reason) == true
     }
 
     /// What the system said, in words for a person.

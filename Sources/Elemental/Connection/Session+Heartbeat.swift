@@ -4,7 +4,9 @@ import NIOCore
 extension Session {
     /// Begins to watch a peer that is ready and has said that it answers pings.
     func startHeartbeat() {
-        guard isReady, heartbeat == nil, device.hello?.features.contains(.ping) == true else { return }
+        guard isReady, handshake.hasHello, heartbeat == nil, device.hello?.features.contains(.ping) == true else {
+            return
+        }
         guard let interval = device.limits.heartbeatInterval, let silence = device.limits.maximumSilence else { return }
         heartbeat = Heartbeat(interval: TimeAmount(interval), patience: TimeAmount(silence), now: .now())
         checkHeartbeat()

@@ -21,8 +21,7 @@ extension Session {
 
     private func goOn(at time: NIODeadline) {
         context?.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
-            throttle?.begin(at: .now())
-            readIfWanted()
+            if let end = throttle?.goOn(at: .now()) { goOn(at: end) } else { readIfWanted() }
         }
     }
 

@@ -82,7 +82,7 @@ extension Session {
         isReady = true
         handshakeDeadline?.cancel()
         let connection = Connection(channel: context.channel, session: self)
-        device.outbound.withLock { $0.connection = connection }
+        device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
         owner?.sessionIsReady(self)
     }

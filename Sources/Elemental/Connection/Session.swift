@@ -142,7 +142,8 @@ final class Session: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func read(context: ChannelHandlerContext) {
-        if case .none = ending, device.isPaused || throttle?.isOver == true {
+        // A device may be paused while it reconnects: the handshake is read all the same.
+        if isReady, case .none = ending, device.isPaused || throttle?.isOver == true {
             wantsRead = true
         } else {
             context.read()

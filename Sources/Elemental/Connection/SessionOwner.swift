@@ -10,6 +10,8 @@ protocol SessionOwner: AnyObject {
     func session(_ session: Session, received hello: Hello)
     /// Values can be sent and are about to come.
     func sessionIsReady(_ session: Session)
-    /// It is over.
+    /// Whether the device goes on when the session ends for that reason, because another is to take its place.
+    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool
+    /// It is over. The owner ends the device unless that goes on.
     func sessionEnded(_ session: Session, _ reason: DisconnectReason)
 }

@@ -31,6 +31,14 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         self.isExpected = isExpected
     }
 
+    /// Whether another attempt may succeed: not if this program ended the connection, or both do not fit together.
+    var allowsReconnection: Bool {
+        switch kind {
+        case .closedByPeer, .shutDown, .timedOut, .networkError: true
+        case .closedHere, .cancelled, .protocolViolation, .catalogueMismatch: false
+        }
+    }
+
     /// The reason as a sentence for a person, without a full stop.
     public var description: String {
         switch kind {

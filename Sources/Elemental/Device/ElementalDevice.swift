@@ -3,7 +3,10 @@ import Logging
 public import NIOCore
 import Synchronization
 
-/// The other end of one connection: the service that a client talks to, or a client of a service.
+/// The other end of a connection: the service that a client talks to, or a client of a service.
+///
+/// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values and
+/// counts go on, and its end comes when the last of them is over.
 ///
 /// A client gets one from `connect`, a service gets one with every client. All methods may be called from any thread.
 /// Handlers run on the connection's event loop, in the order the values came, one at a time; they must not block.
@@ -32,6 +35,9 @@ public final class ElementalDevice: Sendable {
     let endings = Endings()
     let pings = PingRegistry()
     let catalogueLatch = Latch()
+    let eventHub = EventHub<DeviceEvent>()
+    /// What makes a client's connections; `nil` where the other end is a client.
+    let life: NIOLoopBound<ClientLife>?
 
     /// What is known of the other end.
     struct Identity {
@@ -54,12 +60,13 @@ public final class ElementalDevice: Sendable {
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
-        eventLoop: any EventLoop, limits: DeviceLimits, logger: Logger
+        eventLoop: any EventLoop, limits: DeviceLimits, logger: Logger, life: NIOLoopBound<ClientLife>? = nil
     ) {
         self.role = role
         self.eventLoop = eventLoop
         self.limits = limits
         self.logger = logger
+        self.life = life
         identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
         outbound = BrieflyLocked(Outbound(limits))
     }
@@ -81,10 +88,10 @@ public final class ElementalDevice: Sendable {
 
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.connection != nil } }
-    /// Why the connection ended, or `nil` while it lasts.
+    /// Why the device ended, or `nil` while it is connected or reconnects.
     public var disconnectReason: DisconnectReason? { endings.reason }
 
-    /// What went over the connection since it was made.
+    /// What went over the connection, or over all of them, since the first was made.
     public var statistics: DeviceStatistics {
         var statistics = inbound.withLock { $0.statistics }
         outbound.withLock { outbound in
@@ -96,12 +103,13 @@ public final class ElementalDevice: Sendable {
         return statistics
     }
 
-    /// Waits until the connection has ended.
+    /// Waits until the connection has ended and none is to take its place.
     ///
     /// - Returns: why it ended; `.cancelled` at once, the connection untouched, if the waiting task is cancelled.
     public func waitUntilDisconnected() async -> DisconnectReason { await endings.wait() }
 
-    /// Calls `handler` once, on the connection's event loop, when the connection has ended; at once if it has.
+    /// Calls `handler` once, on the connection's event loop, when the connection has ended and none is to take its place;
+    /// at once if it has.
     public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
         endings.add { reason in handler(reason, self) }
     }
@@ -118,8 +126,26 @@ public final class ElementalDevice: Sendable {
     }
 
     func disconnect(_ reason: DisconnectReason, text: String? = nil) {
+        if let life { return eventLoop.execute { life.value.disconnect(reason) } }
         guard let connection = outbound.withLock({ $0.connection }) else { return }
         connection.channel.eventLoop.execute { connection.session.value.close(reason, shutdownText: text) }
+    }
+
+    /// The connection has ended and none takes its place.
+    func end(_ reason: DisconnectReason) {
+        outbound.withLock { $0.end(reason) }
+        catalogueLatch.open()
+        endings.end(reason)
+        eventHub.emit(.disconnected(reason))
+        eventHub.finish()
+        // A service's device never comes back.
+        if role == .client { eventHub.removeHandlers() }
+    }
+
+    /// There is a connection again.
+    func reopen() {
+        endings.reopen()
+        eventHub.reopen()
     }
 }
 

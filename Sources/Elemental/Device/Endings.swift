@@ -1,4 +1,4 @@
-/// The end of a connection, told once to everyone who asked for it.
+/// The end of a device, told once to everyone who asked for it.
 final class Endings: Sendable {
     private enum State {
         case open(handlers: [UInt64: @Sendable (DisconnectReason) -> Void], lastToken: UInt64)
@@ -41,6 +41,13 @@ final class Endings: Sendable {
             return handlers.sorted { $0.key < $1.key }
         }
         for handler in handlers { handler.value(reason) }
+    }
+
+    /// There is a connection again, whose end is to be told.
+    func reopen() {
+        state.withLock { state in
+            if case .ended = state { state = .open(handlers: [:], lastToken: 0) }
+        }
     }
 
     /// Waits for the end; a cancelled wait answers `.cancelled` at once.

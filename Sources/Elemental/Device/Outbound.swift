@@ -59,6 +59,12 @@ struct Outbound {
     var connection: Connection?
     /// Why the connection ends or has ended.
     var endReason: DisconnectReason?
+    /// Whether the connection was lost and another is to take its place.
+    var isAway = false
+    /// What waits for that.
+    var kept = KeptValues()
+    /// Whether datagrams could be sent before, so that their values are worth keeping.
+    var keepsDatagrams = false
     var stream: OutboundQueue
     var datagrams: OutboundQueue
     /// Values that go in pieces, where the peer takes them.
@@ -97,7 +103,7 @@ struct Outbound {
 
     /// Values that wait in the queues.
     var messagesWaiting: Int { stream.messageCount + datagrams.messageCount + large.messageCount }
-    var messagesUnsent: Int { messagesLost + messagesWaiting }
+    var messagesUnsent: Int { messagesLost + messagesWaiting + kept.count }
 
     /// Bytes that wait for the transport of which more do.
     private var level: Int {
@@ -156,8 +162,13 @@ struct Outbound {
 
     /// The error of sending without a connection.
     var notConnected: ElementalError {
-        ElementalError(
-            .notConnected, endReason.map { "the connection has ended: \($0)" } ?? "the device is not connected")
+        guard let endReason else { return ElementalError(.notConnected, "the device is not connected") }
+        return ElementalError(
+            .notConnected,
+            isAway
+                ? "the device is reconnecting, its connection was lost: \(endReason). Send when it is back, or mark the "
+                    + "element latest, whose newest value is kept meanwhile"
+                : "the connection has ended: \(endReason)")
     }
 
     /// Queues a long value if it may be; it goes over TCP and is no `latest` one.
@@ -176,7 +187,7 @@ struct Outbound {
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) -> Admission {
         guard connection != nil, misfits.isEmpty || misfits[element.id] == nil, length > 0 || takesEmptyValues else {
-            return .refused
+            return keep(element, length: length, write: write)
         }
         let size: Int
         switch element.transport {
@@ -256,7 +267,7 @@ struct Outbound {
 
     /// Why a value may not be queued now, or `nil` if it may.
     func refusal(of element: ElementDefinition, length: Int) -> ElementalError? {
-        guard connection != nil else { return notConnected }
+        guard connection != nil || (isAway && element.latest) else { return notConnected }
         if let misfit = misfits[element.id] { return misfit }
         let name = "element '\(element.name)'"
         if length == 0, !takesEmptyValues {
@@ -266,7 +277,7 @@ struct Outbound {
                     + "takes none); send at least one byte")
         }
         if element.transport == .udp {
-            if case .unavailable(let why) = datagramState {
+            if case .unavailable(let why) = datagramState, !(isAway && keepsDatagrams) {
                 return ElementalError(.udpUnavailable, "\(name) travels over UDP, which is not to be had: \(why)")
             }
             guard length <= Envelope.maximumDatagramValueByteCount else {
@@ -362,6 +373,22 @@ struct Outbound {
             isLargesTurn = false
         case .udp: datagrams.append(id: element.rawValue, length: bytes.count, write: copy)
         }
+    }
+
+    /// Empties the queues of a connection that is gone.
+    ///
+    /// - Parameter unwritten: messages that were being written, and are lost as those in the queues are; `nil` if the
+    ///   connection was never ready, so that none was the user's.
+    mutating func discardQueues(unwritten: Int?) {
+        if let unwritten { messagesLost += unwritten + messagesWaiting }
+        large = LargeQueue()
+        isLargesTurn = false
+        stream = OutboundQueue(.stream, limit: stream.limit)
+        datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: datagrams.limit)
+        if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
+        isStreamFlushScheduled = false
+        isDatagramFlushScheduled = false
+        gatheredByteCount = 0
     }
 
     /// What is left to do.

@@ -109,7 +109,10 @@ final class ServiceServer: SessionOwner {
         service.events.emit(.deviceConnected(session.device))
     }
 
+    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
+
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
+        defer { session.device.end(reason) }
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if let host = session.host {
             let count = hosts[host, default: 1] - 1

@@ -58,6 +58,8 @@ extension Client {
         // Whether an empty value may be sent depends on what the service is.
         if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await waitForHello(timeout) }
         for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
+        // Kept for the return; what is not kept throws.
+        if device.isReconnecting { return }
         do throws(ElementalError) {
             if assignments.contains(where: { $0.element.transport == .tcp }) {
                 try await settle(timeout: timeout)

@@ -9,11 +9,13 @@ struct WatchCommand: ReportingCommand {
         abstract: "Print a service's values as they come, the current ones first.",
         discussion: """
             Without names it prints all elements. It ends on Ctrl-C, after --count values, after --for, and with the \
-            service; the status is 1 if the connection broke or fewer than --count values came.
+            service; the status is 1 if the connection broke or fewer than --count values came. With --reconnect it \
+            outlasts the connection: it connects again and goes on, the service's current values first.
 
               $ elemental watch robot
               $ elemental watch robot Speed Battery --count 10
               $ elemental watch robot Speed --for 60 --json | jq -r .value
+              $ elemental watch robot --reconnect >> robot.log
             """)
 
     @OptionGroup var client: ClientOptions
@@ -27,6 +29,7 @@ struct WatchCommand: ReportingCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("How long to watch.", valueName: "seconds"))
     var time: Seconds?
 
+    @OptionGroup var reconnection: ReconnectOptions
     @OptionGroup var element: ElementOptions
     @OptionGroup var output: OutputOptions
 
@@ -38,15 +41,18 @@ struct WatchCommand: ReportingCommand {
         let catalogue = try element.catalogue
         let count = count
         let time = time?.duration
-        try await Interruption.run(console) { [client, output, names] in
+        try await Interruption.run(console) { [client, reconnection, output, names] in
             let client = try await Client.open(
-                client.target, as: client.clientName, output, elements: catalogue, wantsValues: true)
+                client.target, as: client.clientName, output, elements: catalogue, wantsValues: true,
+                reconnection: reconnection.policy)
             console.emit(.joined(device: client.device.name, address: client.device.addressText))
             do {
                 let wanted = try client.readable(names)
                 let remaining = Counter(count ?? .max)
-                try await Interruption.limit(to: time) {
-                    try await client.watch(wanted, remaining, console)
+                try await client.tellingReconnections(console) {
+                    try await Interruption.limit(to: time) {
+                        try await client.watch(wanted, remaining, console)
+                    }
                 }
                 if count != nil, remaining.value > 0, !Task.isCancelled {
                     throw CommandFailure("timedOut", "\(remaining.value) of \(count ?? 0) values did not come")

@@ -33,6 +33,9 @@ extension Event {
         case .connected(let device, let address), .joined(let device, let address):
             [Self.object("connected", [("device", .string(device)), ("address", .string(address))])]
         case .disconnected(let device, let reason): [Self.disconnected(device, reason)]
+        case .willReconnect(let device, let attempt, let delay): [Self.willReconnect(device, attempt, delay)]
+        case .didReconnect(let device, let address):
+            [Self.object("didReconnect", [("device", .string(device)), ("address", .string(address))])]
         case .service(let description): Self.service(description)
         case .value(let element, let value, let device), .received(let element, let value, let device):
             [Self.object("value", Self.members(element, value) + [("device", .string(device))])]
@@ -73,6 +76,19 @@ extension Event {
             [
                 ("device", .string(device)), ("reason", .string(reason.description)), ("code", .string(reason.code)),
                 ("expected", .bool(reason.isExpected)),
+            ])
+    }
+
+    private static func willReconnect(
+        _ device: String, _ attempt: ReconnectionAttempt, _ delay: Duration
+    ) -> JSONText {
+        object(
+            "willReconnect",
+            [
+                ("device", .string(device)), ("attempt", .integer(attempt.number)), ("delay", seconds(delay)),
+                ("elapsed", seconds(attempt.elapsed)), ("reason", .string(attempt.reason.description)),
+                ("code", .string(attempt.reason.code)),
+                ("error", attempt.lastError.map { .string($0.description) } ?? .null),
             ])
     }
 

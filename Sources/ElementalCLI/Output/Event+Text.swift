@@ -19,6 +19,9 @@ extension Event {
         case .joined(let device, let address):
             ["connected to \(device)" + (device == address ? "" : " at \(address)")]
         case .disconnected(let device, let reason): ["\(device) disconnected: \(reason)"]
+        case .willReconnect(let device, let attempt, let delay): [Self.line(device, attempt, delay)]
+        case .didReconnect(let device, let address):
+            ["connected to \(device) again" + (device == address ? "" : " at \(address)")]
         case .service(let description): description.lines
         case .value(let element, let value, _), .set(let element, let value, _): [element.line(value)]
         case .received(let element, let value, let device): ["\(element.line(value))  from \(device)"]
@@ -38,6 +41,11 @@ extension Event {
             + [service.addresses.joined(separator: " ").padded(to: 15)]
             + service.txt.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+    }
+
+    private static func line(_ device: String, _ attempt: ReconnectionAttempt, _ delay: Duration) -> String {
+        let why = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
+        return "\(device) is away: \(why); attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
     }
 
     private static func table(_ statistics: DeviceStatistics) -> [String] {

@@ -22,6 +22,9 @@ enum Event: Sendable {
     /// We connected to a service.
     case joined(device: String, address: String)
     case disconnected(device: String, DisconnectReason)
+    /// The connection was lost, or an attempt to make it anew failed; the next one follows.
+    case willReconnect(device: String, ReconnectionAttempt, delay: Duration)
+    case didReconnect(device: String, address: String)
     case service(ServiceDescription)
     /// A value that a client sent to a service of ours.
     case received(ElementDefinition, ElementValue, device: String)
@@ -47,7 +50,7 @@ enum Event: Sendable {
             .throughput, .fanOut:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
-            .disconnected, .error:
+            .disconnected, .willReconnect, .didReconnect, .error:
             false
         }
     }

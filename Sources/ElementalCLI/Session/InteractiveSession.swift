@@ -95,6 +95,7 @@ struct InteractiveSession: Sendable {
             let assignment = try Assignment(
                 parsing: text, among: client.elements, of: device.name, readsFiles: true)
             try await client.send([assignment], timeout: timeout)
+            if device.isReconnecting { console.talk("kept until \(device.name) is back") }
         case .watch(let names):
             let wanted = try elements(names)
             for element in wanted {

@@ -10,6 +10,8 @@ struct Client: Sendable {
     let elements: ElementCatalogue
     /// All values from the first on, if they were asked for.
     let values: Values?
+    /// What happens to the connection, if it is made anew when it is lost.
+    let events: AsyncStream<DeviceEvent>?
 
     /// How long a service that was not found by Zeroconf may take to say hello before it counts as an older one, which
     /// never does. Only what depends on it waits: nothing else is held up.
@@ -20,27 +22,32 @@ struct Client: Sendable {
     /// - Parameters:
     ///   - elements: the elements to use; `nil` for those that the service tells.
     ///   - wantsValues: whether ``values`` is wanted, which must then be read: unread values hold up the connection.
+    ///   - reconnection: when to connect again; `nil` for never.
     ///   - onValue: called on the connection's event loop with every value.
     static func open(
         _ target: Target, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
-        wantsValues: Bool = false, onValue: (@Sendable () -> Void)? = nil
+        wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
+        onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         try await open(
             Place.find(target, output), as: name, output, elements: elements, wantsValues: wantsValues,
-            onValue: onValue)
+            reconnection: reconnection, onValue: onValue)
     }
 
     /// Connects to a service that was found and learns its elements.
     static func open(
         _ place: Place, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
-        wantsValues: Bool = false, onValue: (@Sendable () -> Void)? = nil
+        wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
+        onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         let box = Box()
         var connecting = ConnectOptions()
         connecting.timeout = output.limit
         connecting.logger = output.logger
+        connecting.reconnection = reconnection
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if wantsValues { box.values.withLock { $0 = device.values() } }
+            if reconnection != nil { box.events.withLock { $0 = device.events } }
             if let onValue { device.onAnyValue { _, _, _ in onValue() } }
         }
         let start = ContinuousClock.now
@@ -61,11 +68,13 @@ struct Client: Sendable {
                 "milliseconds": "\((.now - start) / .milliseconds(1))",
             ])
         return Client(
-            device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 })
+            device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 },
+            events: box.events.withLock { $0 })
     }
 
     private final class Box: Sendable {
         let values = Mutex<Values?>(nil)
+        let events = Mutex<AsyncStream<DeviceEvent>?>(nil)
     }
 
     /// Waits until the service has told its elements.

@@ -1,0 +1,50 @@
+/// What a browser tells of one service while its device is away, and whether it means that the service is back.
+struct ServiceSightings {
+    /// The service is there.
+    struct Sighting {
+        let service: DiscoveredService
+        /// Whether it was gone before, or is new, rather than what the network remembers.
+        let isReturn: Bool
+        /// Whether its port or one of its addresses is another.
+        let hasMoved: Bool
+    }
+
+    /// mDNS caches answer at once: what is told for the first time after this was not there before.
+    static let cacheTime = Duration.seconds(1)
+
+    private let name: String
+    private let start: ContinuousClock.Instant
+    private var known: Connector.Endpoint
+    private var isListed = false
+    private var wasGone = false
+
+    /// - Parameters:
+    ///   - name: the service's instance name.
+    ///   - known: where the service was last.
+    init(_ name: String, known: Connector.Endpoint, at now: ContinuousClock.Instant) {
+        self.name = name
+        self.known = known
+        start = now
+    }
+
+    /// - Returns: where the service is, if the event tells it.
+    mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
+        switch event {
+        case .found(let service), .updated(let service):
+            guard service.name == name else { return nil }
+            let hasMoved = !known.covers(service.endpoint)
+            let isNew = !isListed && now - start > Self.cacheTime
+            defer {
+                known = service.endpoint
+                isListed = true
+                wasGone = false
+            }
+            return Sighting(service: service, isReturn: hasMoved || wasGone || isNew, hasMoved: hasMoved)
+        case .gone(_, let name):
+            if name == self.name { wasGone = true }
+            return nil
+        case .unresolved, .failed:
+            return nil
+        }
+    }
+}

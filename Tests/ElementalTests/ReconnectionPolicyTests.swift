@@ -1,0 +1,186 @@
+import TestSupport
+import Testing
+import Zeroconf
+
+@testable import Elemental
+
+/// The ready-made policies and what decides about attempts, without sockets.
+struct ReconnectionPolicyTests {
+    private static let loss = DisconnectReason(.closedByPeer, isExpected: false)
+
+    private func delays(_ policy: any ReconnectionPolicy, _ numbers: ClosedRange<Int>) -> [Duration?] {
+        numbers.map {
+            policy.delay(
+                before: ReconnectionAttempt(number: $0, elapsed: .zero, reason: Self.loss, lastError: nil))
+        }
+    }
+
+    @Test
+    func theStandardTriesFourTimes() {
+        #expect(delays(.standard, 1...5) == [.zero, .seconds(2), .seconds(10), .seconds(30), nil])
+    }
+
+    @Test
+    func forEverIsForEver() {
+        #expect(delays(.forever(every: .seconds(3)), 1...3) == [.zero, .seconds(3), .seconds(3)])
+        #expect(delays(.forever(every: .seconds(3)), 1_000_000...1_000_000) == [.seconds(3)])
+    }
+
+    @Test
+    func exponentialDelaysGrowToTheirMaximum() {
+        let policy = ExponentialDelays(first: .seconds(1), factor: 2, maximum: .seconds(10), jitter: 0)
+        #expect(
+            delays(policy, 1...6) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(10), .seconds(10)])
+        #expect(delays(policy, 100_000...100_000) == [.seconds(10)])
+        let wild = ExponentialDelays(first: .seconds(-1), factor: .nan, maximum: .seconds(1), jitter: 7)
+        #expect(delays(wild, 1...2) == [.zero, .zero])
+        let narrow = ExponentialDelays(first: .seconds(9), factor: 3, maximum: .seconds(4), jitter: -1)
+        #expect(delays(narrow, 1...2) == [.seconds(4), .seconds(4)])
+    }
+
+    @Test
+    func jitterTakesOffAPartOfTheDelay() {
+        let policy = ExponentialDelays(first: .seconds(1), factor: 2, maximum: .seconds(8), jitter: 0.5)
+        var generator = SeededGenerator(seed: 1)
+        let fourth = (0..<1000).map { _ in policy.delay(4, &generator) }
+        #expect(fourth.allSatisfy { $0 >= .seconds(4) && $0 <= .seconds(8) })
+        #expect(Set(fourth).count > 900)
+        #expect((fourth.min() ?? .zero) < .seconds(4.1))
+        #expect((fourth.max() ?? .zero) > .seconds(7.9))
+    }
+
+    // MARK: Attempts
+
+    /// What an action is, in words.
+    private func words(_ action: Reconnection.Action?) -> String {
+        switch action {
+        case .wait(let attempt, let delay): "wait \(attempt.number) \(delay)"
+        case .attempt: "attempt"
+        case .giveUp: "give up"
+        case nil: "nothing"
+        }
+    }
+
+    private let start = ContinuousClock.now
+    private let failure = ElementalError(.connectionFailed, "nothing listens there")
+
+    @Test
+    func attemptsFollowThePolicyAndThenItGivesUp() {
+        var way = Reconnection(ListedDelays([.zero, .seconds(2)]), after: Self.loss, at: start)
+        #expect(words(way.proceed(after: nil, at: start)) == "wait 1 0.0 seconds")
+        #expect(words(way.begin()) == "attempt")
+        guard case .wait(let attempt, let delay) = way.proceed(after: failure, at: start + .seconds(1)) else {
+            Issue.record("no wait")
+            return
+        }
+        #expect(delay == .seconds(2))
+        #expect(attempt.number == 2)
+        #expect(attempt.elapsed == .seconds(1))
+        #expect(attempt.lastError?.code == .connectionFailed)
+        #expect(words(way.begin()) == "attempt")
+        #expect(words(way.proceed(after: failure, at: start)) == "give up")
+    }
+
+    @Test
+    func aReturnEndsTheWait() {
+        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
+        #expect(words(way.hurry(hasMoved: false)) == "nothing")
+        _ = way.proceed(after: nil, at: start)
+        #expect(words(way.hurry(hasMoved: false)) == "wait 1 0.0 seconds")
+        #expect(words(way.begin()) == "attempt")
+    }
+
+    @Test
+    func aReturnDuringAnAttemptMakesTheNextOneFollowAtOnce() {
+        var way = Reconnection(ListedDelays([.zero, .seconds(9), .seconds(9)]), after: Self.loss, at: start)
+        _ = way.proceed(after: nil, at: start)
+        _ = way.begin()
+        #expect(words(way.hurry(hasMoved: false)) == "nothing")
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 0.0 seconds")
+        _ = way.begin()
+        // Only once: the return has been made use of.
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 3 9.0 seconds")
+    }
+
+    @Test
+    func anAttemptAtTheOldPlaceIsBegunAnewAtTheNewOne() {
+        var way = Reconnection(ListedDelays([.zero, .seconds(9)]), after: Self.loss, at: start)
+        _ = way.proceed(after: nil, at: start)
+        _ = way.begin()
+        #expect(words(way.hurry(hasMoved: true)) == "attempt")
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 9.0 seconds")
+    }
+
+    @Test
+    func aReturnCountsWhenItHasLasted() {
+        var way = Reconnection(ListedDelays([.zero, .zero]), after: Self.loss, at: start)
+        _ = way.proceed(after: nil, at: start)
+        _ = way.begin()
+        #expect(!way.isSettled(at: start + .seconds(100)))
+        way.succeed(at: start)
+        #expect(!way.isSettled(at: start + .seconds(4)))
+        #expect(way.isSettled(at: start + .seconds(5)))
+    }
+
+    // MARK: Sightings
+
+    private func service(_ port: Int, _ addresses: [UInt8], name: String = "Rover") throws -> DiscoveredService {
+        DiscoveredService(
+            ResolvedService(
+                instance: ServiceInstance(name: name, type: try .tcp("robot")), host: "rover.local.", port: port,
+                txt: TXTRecord(),
+                addresses: try addresses.map {
+                    try #require(NetworkAddress(bytes: [192, 168, 1, $0], interfaceIndex: 1))
+                }))
+    }
+
+    private func sightings(_ service: DiscoveredService) -> ServiceSightings {
+        ServiceSightings("Rover", known: service.endpoint, at: start)
+    }
+
+    @Test
+    func whatTheNetworkRemembersIsNoReturn() throws {
+        let rover = try service(5000, [7, 8])
+        var seen = sightings(rover)
+        #expect(seen.take(.found(rover), at: start)?.isReturn == false)
+        #expect(seen.take(.updated(rover), at: start + .seconds(9))?.isReturn == false)
+        #expect(seen.take(.updated(try service(5000, [8])), at: start + .seconds(9))?.isReturn == false)
+    }
+
+    @Test
+    func aServiceThatWasGoneReturns() throws {
+        let rover = try service(5000, [7])
+        var seen = sightings(rover)
+        #expect(seen.take(.found(rover), at: start) != nil)
+        #expect(seen.take(.gone(service: "robot", name: "Rover"), at: start) == nil)
+        let back = seen.take(.found(rover), at: start)
+        #expect(back?.isReturn == true)
+        #expect(back?.hasMoved == false)
+        #expect(seen.take(.updated(rover), at: start)?.isReturn == false)
+    }
+
+    @Test
+    func aServiceThatComesWhenCachesHaveSpokenReturns() throws {
+        let rover = try service(5000, [7])
+        var seen = sightings(rover)
+        #expect(seen.take(.found(rover), at: start + .seconds(2))?.isReturn == true)
+    }
+
+    @Test
+    func anotherPortOrAddressIsAReturn() throws {
+        var seen = sightings(try service(5000, [7]))
+        let port = seen.take(.found(try service(5001, [7])), at: start)
+        #expect(port?.isReturn == true && port?.hasMoved == true)
+        let address = seen.take(.updated(try service(5001, [7, 9])), at: start)
+        #expect(address?.isReturn == true && address?.hasMoved == true)
+        #expect(seen.take(.updated(try service(5001, [7, 9])), at: start)?.isReturn == false)
+    }
+
+    @Test
+    func otherInstancesDoNotMatter() throws {
+        var seen = sightings(try service(5000, [7]))
+        #expect(seen.take(.found(try service(5001, [7], name: "Spirit")), at: start) == nil)
+        #expect(seen.take(.gone(service: "robot", name: "Spirit"), at: start) == nil)
+        #expect(seen.take(.found(try service(5000, [7])), at: start)?.isReturn == false)
+    }
+}
