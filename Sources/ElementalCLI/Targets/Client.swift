@@ -1,6 +1,5 @@
 import Elemental
 import Logging
-import Synchronization
 
 /// A connection to the service that a target means, with the elements that can be used.
 struct Client: Sendable {
@@ -65,7 +64,7 @@ struct Client: Sendable {
     }
 
     private final class Box: Sendable {
-        let values = Mutex<Values?>(nil)
+        let values = Locked<Values?>(nil)
     }
 
     /// Waits until the service has told its elements.
