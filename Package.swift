@@ -29,7 +29,11 @@ let package = Package(
         .target(name: "ElementalWire"),
         .target(
             name: "Zeroconf",
-            dependencies: ["CDNSSD", .product(name: "Logging", package: "swift-log")]
+            dependencies: [
+                "CDNSSD",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
         .target(
             name: "Elemental",
@@ -59,17 +63,16 @@ let package = Package(
         ),
         // Tests, and what they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: [.product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            path: "Tests/TestSupport"
+        ),
         .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
         .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"]),
         .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
-            name: "ElementalTests",
-            dependencies: [
-                "Elemental", "TestSupport", "WireVectors", "Zeroconf",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            ]
-        ),
+            name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
     ]

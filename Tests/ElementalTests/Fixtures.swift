@@ -73,6 +73,8 @@ func connect(
 ) async throws -> ElementalDevice {
     var options = ConnectOptions()
     options.expectsHello = true
+    // As long as the tests wait for anything: a machine under load is slow with connections, and a sanitizer slower.
+    options.timeout = .seconds(20)
     return try await ElementalDevice.connect(
         host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
 }

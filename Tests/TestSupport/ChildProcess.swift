@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// A real process, started and ended by a test, whose output is read line by line.
 public final class ChildProcess: Sendable {
@@ -43,9 +43,10 @@ public final class ChildProcess: Sendable {
     /// The process's id, valid until it ended.
     public let processID: Int32
     private let title: String
+    private let environment: [String: String]
     private let input: Int32
     private let queue = DispatchQueue(label: "child")
-    private let state = Mutex(State())
+    private let state = NIOLockedValueBox(State())
 
     /// Starts a process.
     ///
@@ -59,9 +60,9 @@ public final class ChildProcess: Sendable {
     ) throws {
         let prefix = namespace.map { ["ip", "netns", "exec", $0] } ?? []
         let command = prefix + [executable] + arguments
+        self.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let spawn = try ProcessSpawn(
-            executable: command[0], arguments: Array(command.dropFirst()),
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+            executable: command[0], arguments: Array(command.dropFirst()), environment: self.environment)
         title = command.joined(separator: " ")
         processID = spawn.processID
         input = spawn.input
@@ -72,24 +73,30 @@ public final class ChildProcess: Sendable {
     }
 
     deinit {
-        if state.withLock({ $0.isInputOpen }) { close(input) }
+        if state.withLockedValue({ $0.isInputOpen }) { close(input) }
     }
 
     /// Runs a process while the body runs, and ends it however the body ends.
+    ///
+    /// - Throws: what the body throws; ``TestSupportError`` if a sanitizer reported something in the process.
     public static func with<Result>(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         namespace: String? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         let child = try ChildProcess(executable, arguments, environment: environment, namespace: namespace)
+        let result: Swift.Result<Result, any Error>
         do {
-            let result = try await body(child)
-            await child.end()
-            return result
+            result = .success(try await body(child))
         } catch {
-            await child.end()
-            throw error
+            result = .failure(error)
         }
+        await child.end()
+        if let report = Sanitizer.report(of: child.processID, environment: child.environment) {
+            if case .failure(let error) = result { throw TestSupportError("\(error)\n\(report)") }
+            throw TestSupportError(report)
+        }
+        return try result.get()
     }
 
     /// Runs a process to its end and returns what it wrote to standard output.
@@ -146,21 +153,21 @@ public final class ChildProcess: Sendable {
 
     /// The lines so far, the ones looked at too.
     public func lines(of stream: Stream) -> [String] {
-        state.withLock { $0.streams[stream.rawValue].lines }
+        state.withLockedValue { $0.streams[stream.rawValue].lines }
     }
 
     /// All that the process printed so far.
     public var transcript: String {
-        state.withLock { $0.transcript(title) }
+        state.withLockedValue { $0.transcript(title) }
     }
 
     /// Whether the process has not ended.
-    public var isRunning: Bool { state.withLock { $0.status == nil } }
+    public var isRunning: Bool { state.withLockedValue { $0.status == nil } }
 
     /// Writes a line to the process's standard input.
     public func writeLine(_ line: String) throws {
         let bytes = Array((line + "\n").utf8)
-        let written = state.withLock { state in
+        let written = state.withLockedValue { state in
             state.isInputOpen ? bytes.withUnsafeBytes { Foundation.write(input, $0.baseAddress, $0.count) } : -1
         }
         guard written == bytes.count else {
@@ -170,7 +177,7 @@ public final class ChildProcess: Sendable {
 
     /// Closes the process's standard input.
     public func closeInput() {
-        state.withLock { state in
+        state.withLockedValue { state in
             if state.isInputOpen { close(input) }
             state.isInputOpen = false
         }
@@ -179,7 +186,7 @@ public final class ChildProcess: Sendable {
     /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
         // Under the lock, as is reaping: until it is reaped nobody else can have the number.
-        state.withLock { state in
+        state.withLockedValue { state in
             if state.status == nil { kill(processID, signal) }
         }
     }
@@ -207,14 +214,14 @@ public final class ChildProcess: Sendable {
                 return true
             }
             guard let id else { return }
-            queue.asyncAfter(deadline: .now() + timeout.seconds) {
-                let isStillWaiting = self.state.withLock { state in
+            queue.asyncAfter(deadline: .now() + timeout.seconds * Double(Sanitizer.patience)) {
+                let isStillWaiting = self.state.withLockedValue { state in
                     let count = state.waiters.count
                     state.waiters.removeAll { $0.id == id }
                     return state.waiters.count < count
                 }
                 if isStillWaiting {
-                    let message = "\(complaint) within \(timeout)\n\(self.transcript)"
+                    let message = "\(complaint) within \(timeout * Sanitizer.patience)\n\(self.transcript)"
                     continuation.resume(throwing: TestSupportError(message))
                 }
             }
@@ -223,7 +230,7 @@ public final class ChildProcess: Sendable {
 
     /// Tries at once, and keeps what did not succeed for later.
     private func enqueue(_ attempt: @escaping @Sendable (inout State) -> Bool) -> Int? {
-        state.withLock { state in
+        state.withLockedValue { state in
             guard !attempt(&state) else { return nil }
             state.lastWaiter += 1
             state.waiters.append(Waiter(id: state.lastWaiter, attempt: attempt))
@@ -232,7 +239,7 @@ public final class ChildProcess: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        state.withLock { state in
+        state.withLockedValue { state in
             body(&state)
             let waiters = state.waiters
             var left: [Waiter] = []

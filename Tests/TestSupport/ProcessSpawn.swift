@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Starts processes with nothing but the three standard descriptors.
 ///
@@ -13,10 +13,10 @@ struct ProcessSpawn {
     let output: Int32
     let errorOutput: Int32
 
-    private static let oneAtATime = Mutex(())
+    private static let oneAtATime = NIOLock()
 
     init(executable: String, arguments: [String], environment: [String: String]) throws {
-        self = try Self.oneAtATime.withLock { _ in
+        self = try Self.oneAtATime.withLock {
             try Self(alone: executable, arguments: arguments, environment: environment)
         }
     }

@@ -126,7 +126,9 @@ public final class RawSocket: Sendable {
                 var buffer = [UInt8](repeating: 0, count: count - bytes.count)
                 let got = recv(descriptor, &buffer, buffer.count, 0)
                 guard got > 0 else {
-                    throw got == 0 ? Failure(text: "end of stream after \(bytes.count) bytes, \(bytes.prefix(32))") : Failure("recv after \(bytes)")
+                    throw got == 0
+                        ? Failure(text: "end of stream after \(bytes.count) bytes, \(bytes.prefix(32))")
+                        : Failure("recv after \(bytes)")
                 }
                 bytes += buffer[..<got]
             }

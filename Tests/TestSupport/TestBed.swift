@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Two hosts on one machine: network namespaces joined by a veth pair, each with an avahi-daemon of its own.
 ///
@@ -43,7 +43,7 @@ public final class TestBed: Sendable {
 
     private static let prefix = "zeroconf-"
     private static let link = "veth0"
-    private static let counter = Mutex(0)
+    private static let counter = NIOLockedValueBox(0)
 
     /// Why there can be no test bed here, or nil: it needs Linux, root, and `ip netns`.
     public static let unavailableReason: String? = {
@@ -76,7 +76,7 @@ public final class TestBed: Sendable {
         _ body: (TestBed) async throws -> Result
     ) async throws -> Result {
         if let reason = unavailableReason { throw TestSupportError(reason) }
-        let number = counter.withLock { counter in
+        let number = counter.withLockedValue { counter in
             counter += 1
             return counter
         }

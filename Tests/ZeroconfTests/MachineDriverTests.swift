@@ -1,5 +1,5 @@
 import Logging
-import Synchronization
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import Zeroconf
@@ -63,11 +63,11 @@ import Testing
     }
 
     private final class Record: Sendable {
-        private let state = Mutex<[String]>([])
+        private let state = NIOLockedValueBox<[String]>([])
 
-        var inputs: [String] { state.withLock { $0 } }
+        var inputs: [String] { state.withLockedValue { $0 } }
 
-        func add(_ input: String) { state.withLock { $0.append(input) } }
+        func add(_ input: String) { state.withLockedValue { $0.append(input) } }
 
         func wait(for expected: [String]) async throws {
             try await wait { $0 == expected }

@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 /// Round trips one after the other through a bench service's echo: each answer sends the next message.
 ///
@@ -12,7 +11,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
     }
 
     private let line: EchoLine<Value>
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let outcome = Outcome<LatencyReport>()
 
     /// - Parameters:
@@ -22,7 +21,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
         self.line = line
         let machine = TripMachine(
             report, run: MessageNumber.newRun(), warmUpCount: warmUpCount, count: count, timeout: timeout.nanoseconds)
-        state = Mutex(State(machine: machine, message: Value(machine.current, byteCount: size)))
+        state = Locked(State(machine: machine, message: Value(machine.current, byteCount: size)))
     }
 
     func run(watching interval: Duration) async throws(ElementalError) -> LatencyReport {

@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 /// Round trips at a fixed rate through a bench service's echo: each begins when it is due and its time counts from then.
 final class PacedEchoTrips<Value: NumberedValue>: Sendable {
@@ -13,7 +12,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     private let run = MessageNumber.newRun()
     private let count: Int
     private let pacer: Pacer
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let outcome = Outcome<Void>()
 
     /// - Parameters:
@@ -23,7 +22,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
         self.line = line
         self.count = count
         pacer = Pacer(count: count, rate: rate)
-        state = Mutex(State(report: report, message: Value(MessageNumber(run: run), byteCount: size)))
+        state = Locked(State(report: report, message: Value(MessageNumber(run: run), byteCount: size)))
     }
 
     func run() async throws(ElementalError) -> LatencyReport {

@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 /// Round trips by the framework's own pings, which any service answers.
 struct PingTrips: Sendable {
@@ -79,9 +78,9 @@ private final class Tally: Sendable {
         var failure: ElementalError?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
-    init(_ report: LatencyReport) { state = Mutex(State(report: report)) }
+    init(_ report: LatencyReport) { state = Locked(State(report: report)) }
 
     var report: LatencyReport { state.withLock { $0.report } }
     var failure: ElementalError? { state.withLock { $0.failure } }

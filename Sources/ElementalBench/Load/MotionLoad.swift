@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 /// Many devices that tell their motion, each on a connection of its own.
 struct MotionLoad: Sendable {
@@ -70,13 +69,13 @@ private final class Motion: Sendable {
 
     private let devices: [ElementalDevice]
     private let runs: [UInt32]
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let pacer = Pacer(count: .max, rate: lookRate, isExact: false)
 
     init(_ devices: [ElementalDevice], _ runs: [UInt32]) {
         self.devices = devices
         self.runs = runs
-        state = Mutex(State(sent: Array(repeating: 0, count: devices.count)))
+        state = Locked(State(sent: Array(repeating: 0, count: devices.count)))
     }
 
     func start() { pacer.start { [self] look in send(at: Double(look) / Self.lookRate) } }

@@ -21,7 +21,7 @@ final class Sink: Sendable {
     /// No run has this number: before the first message of a run none is expected.
     private static let nothing = UInt64.max
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let expected = Atomic(nothing)
     /// The bytes of each of the run's messages.
     private let byteCount = Atomic(0)
@@ -29,7 +29,7 @@ final class Sink: Sendable {
     private let last = Atomic<UInt64>(0)
 
     /// - Parameter run: the run that begins; 0 for none yet.
-    init(run: UInt32 = 0) { state = Mutex(State(report: SinkReport(run: run))) }
+    init(run: UInt32 = 0) { state = Locked(State(report: SinkReport(run: run))) }
 
     /// Takes in a message. One of another run than the one begun last, or of another length, does not count.
     @inline(__always)

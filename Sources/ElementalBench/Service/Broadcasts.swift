@@ -1,10 +1,9 @@
 import Elemental
-import Synchronization
 
 /// A bench service's broadcasts: numbered values to all devices, from when a device asks for them until it says that it
 /// is enough, or is gone.
 final class Broadcasts: Sendable {
-    private let ends = Mutex<[ElementalDevice: StopFlag]>([:])
+    private let ends = Locked<[ElementalDevice: StopFlag]>([:])
 
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.broadcast) { [self, weak service] request, device in

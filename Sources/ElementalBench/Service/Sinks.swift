@@ -1,9 +1,8 @@
 import Elemental
-import Synchronization
 
 /// A bench service's sinks, one for each device that has begun a run.
 final class Sinks: Sendable {
-    private let sinks = Mutex<[ElementalDevice: Sink]>([:])
+    private let sinks = Locked<[ElementalDevice: Sink]>([:])
 
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.ask) { [self] run, device in

@@ -1,9 +1,8 @@
 import Elemental
-import Synchronization
 
 /// A bench service's echoes by async streams, for the devices that asked for them.
 final class StreamEchoes: Sendable {
-    private let devices = Mutex<Set<ElementalDevice>>([])
+    private let devices = Locked<Set<ElementalDevice>>([])
 
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.openStreams) { [self] _, device in

@@ -1,4 +1,4 @@
-import Synchronization
+import Elemental
 
 #if canImport(Glibc)
 import Glibc
@@ -22,7 +22,7 @@ final class Console: Sendable {
         var onBroken: [@Sendable () -> Void] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(json: Bool) {
         isJSON = json

@@ -1,5 +1,4 @@
 import Elemental
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -19,7 +18,7 @@ struct InteractiveSession: Sendable {
 
     /// The elements whose values are printed.
     private final class Watched: Sendable {
-        let ids = Mutex<Set<Int8>>([])
+        let ids = Locked<Set<Int8>>([])
     }
 
     init(_ client: Client, _ console: Console, timeout: Duration) {

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Elemental
 
 #if canImport(Glibc)
 import Glibc
@@ -25,7 +25,7 @@ final class InputLines: Sendable {
         var waiting: CheckedContinuation<String?, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let queue = DispatchQueue(label: "elemental.input")
 
     /// The next line without its end; `nil` at the end of input or when the task is cancelled. One task may wait.

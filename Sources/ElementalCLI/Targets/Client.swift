@@ -1,6 +1,5 @@
 import Elemental
 import Logging
-import Synchronization
 
 /// A connection to the service that a target means, with the elements that can be used.
 struct Client: Sendable {
@@ -73,8 +72,8 @@ struct Client: Sendable {
     }
 
     private final class Box: Sendable {
-        let values = Mutex<Values?>(nil)
-        let events = Mutex<AsyncStream<DeviceEvent>?>(nil)
+        let values = Locked<Values?>(nil)
+        let events = Locked<AsyncStream<DeviceEvent>?>(nil)
     }
 
     /// Waits until the service has told its elements.

@@ -1,0 +1,31 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a test run with a sanitizer relies on.
+struct SanitizerTests {
+    @Test("what a sanitizer reports of a child process is an error of the test, whose child ended in order")
+    func aReportIsAnError() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sanitizer-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let log = folder.appendingPathComponent("report").path
+        let error = await #expect(throws: TestSupportError.self) {
+            try await ChildProcess.with(
+                "sh", ["-c", "echo WARNING: a race >$\(Sanitizer.logVariable).$$"],
+                environment: [Sanitizer.logVariable: log]
+            ) { try await $0.waitForExit() }
+        }
+        #expect(error?.description.contains("a race") == true)
+    }
+
+    @Test(
+        "the products that tests start have the sanitizer of the tests, or none",
+        arguments: ["elemental", "zeroconf-probe"])
+    func productsAreBuiltAlike(_ product: String) throws {
+        let path = try BuiltProduct.path(of: product)
+        for sanitizer in [Sanitizer.thread, .address] {
+            #expect(try sanitizer.isIn(path) == (sanitizer == Sanitizer.current), "\(sanitizer)")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import ElementalWire
+
+/// The elements of the sessions that are fuzzed: every type, both transports, and what an element can demand.
+enum SessionElements {
+    static let all: ElementCatalogue = {
+        do {
+            var elements = try ElementType.allCases.map { type in
+                try ElementDefinition(id: Int(type.rawValue), name: type.name, type: type)
+            }
+            elements += [
+                try ElementDefinition(id: 20, name: "ranged", type: .double, unit: "°C", range: -1...1, step: 0.5),
+                try ElementDefinition(id: 21, name: "read", type: .uint8, access: .read),
+                try ElementDefinition(id: 22, name: "write", type: .uint8, access: .write),
+                try ElementDefinition(id: 23, name: "latest", type: .string, latest: true),
+                try ElementDefinition(id: 24, name: "motion", type: .float3, transport: .udp),
+                try ElementDefinition(id: 127, name: "last", type: .data, transport: .udp, latest: true),
+            ]
+            return try ElementCatalogue(elements)
+        } catch {
+            fatalError("\(error)")
+        }
+    }()
+}

@@ -1,0 +1,45 @@
+import ElementalWire
+
+/// Inputs for ``HostilePeer``, composed of recorded frames and of what our own peers say.
+enum SessionSeeds {
+    /// A frame, as an input says it.
+    static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+        [0, UInt8(bitPattern: id), UInt8(value.count)] + value
+    }
+
+    /// Bytes of the stream, as an input says them.
+    static func bytes(_ bytes: [UInt8]) -> [UInt8] { [1, UInt8(bytes.count)] + bytes }
+
+    static let hello = frame(
+        SystemElement.hello.rawValue,
+        Hello(features: [.emptyValues, .ping, .wantsCatalogue, .catalogue], udpPort: 4711).wireBytes)
+    static let name = frame(SystemElement.deviceName.rawValue, Array("client".utf8))
+    static let identifier = frame(SystemElement.udpIdentifier.rawValue, [7])
+    static let shutdown = frame(SystemElement.shutdown.rawValue, Array("enough".utf8))
+    /// In three pieces, for it is longer than one may be.
+    static let catalogue: [UInt8] = {
+        let frame =
+            [UInt8(bitPattern: SystemElement.catalogue.rawValue)]
+            + withUnsafeBytes(of: UInt32(SessionElements.all.wireBytes.count).littleEndian) { Array($0) }
+            + SessionElements.all.wireBytes
+        return stride(from: 0, to: frame.count, by: 255).flatMap {
+            bytes(Array(frame[$0..<min($0 + 255, frame.count)]))
+        }
+    }()
+    static let ping = frame(SystemElement.ping.rawValue, Array(0..<16))
+    static let pong = frame(SystemElement.pong.rawValue, Array(0..<16))
+
+    /// The rest of the life of a connection whose handshake is over.
+    static func lives(_ frames: RecordedFrames) -> [[UInt8]] {
+        let values = frames.streams.filter { $0.count < 200 }.map(bytes)
+        let datagrams = frames.datagrams.map { [4, UInt8($0.count)] + $0 }
+        let sends: [UInt8] = (0..<22).flatMap { [9, $0, 40, 0] }
+        let program: [UInt8] = [8, 13, 0, 13, 3, 8]
+        let stuck: [UInt8] = [7] + Array(repeating: [9, 11, 200, 65], count: 4).joined() + [6, 40, 7]
+        return values + datagrams + [
+            values.flatMap { $0 }, datagrams.flatMap { $0 }, ping + pong, sends, program + values.flatMap { $0 },
+            stuck, [3, 12, 0, 70] + ping, [5, 24, 0, 12] + Array(repeating: 0, count: 12), [5, 24, 1, 0],
+            [10] + ping, [11], [12], [6, 255, 6, 255],
+        ]
+    }
+}
