@@ -29,7 +29,7 @@ struct Assembler {
     }
 
     /// An instruction with an address.
-    mutating func callAsFunction(_ code: Absolute, _ address: UInt16) {
+    mutating func callAsFunction(_ code: Absolute, at address: UInt16) {
         bytes += [code.rawValue, UInt8(address & 0xFF), UInt8(address >> 8)]
     }
 
