@@ -2,8 +2,8 @@
 ///
 /// A character that is in neither table is shown as ``replacement``, so that the reader sees that one is missing.
 enum Folding {
-    /// Shown for what cannot be shown.
-    static let replacement: Character = "?"
+    /// Shown for what cannot be shown; the same in ASCII and in PETSCII.
+    static let replacement = UInt8(ascii: "?")
 
     /// A text for the character from those that ASCII has, or the character itself.
     static func fold(_ character: Character) -> String {

@@ -38,7 +38,7 @@ extension Array where Element == UInt8 {
                 append(code.petscii)
             } else {
                 for part in Folding.fold(character) {
-                    append((ScreenCode(showing: part, in: set) ?? ScreenCode(petscii: 0x3F)).petscii)
+                    append(ScreenCode(showing: part, in: set)?.petscii ?? Folding.replacement)
                 }
             }
         }
@@ -52,13 +52,18 @@ extension Array where Element == UInt8 {
         for character in text {
             if character.isNewline {
                 append(0x0D)
-            } else if let byte = character.asciiValue, byte >= 0x20, byte < 0x7F {
+            } else if let byte = character.printableASCII {
                 append(byte)
             } else {
-                for part in Folding.fold(character) { append(part.asciiValue ?? 0x3F) }
+                for part in Folding.fold(character) { append(part.printableASCII ?? Folding.replacement) }
             }
         }
     }
+}
+
+extension Character {
+    /// The character's byte if ASCII has it and it is no control character.
+    fileprivate var printableASCII: UInt8? { asciiValue.flatMap { 0x20..<0x7F ~= $0 ? $0 : nil } }
 }
 
 extension ScreenCode {

@@ -53,6 +53,7 @@ struct TextTests {
     func whatCannotBeShownIsReplacedVisibly() {
         #expect(String(petscii: [UInt8](petscii: "Größe… é", in: .lowerCase), in: .lowerCase) == "Groesse... e")
         #expect(String(petscii: [UInt8](petscii: "日本 🙂", in: .lowerCase), in: .lowerCase) == "?? ?")
+        #expect([UInt8](ascii: "a\u{7}\u{1B}b\t^|") == Array("a??b ^|".utf8))
         #expect([UInt8](ascii: "„naïve“ ☃\n") == Array("\"naive\" ?\r".utf8))
     }
 

@@ -37,8 +37,10 @@ extension Machine {
         return .jumps(cycles: 22)
     }
 
-    /// $FE47: RESTORE alone does nothing, with RUN/STOP it leaves the program.
+    /// $FE47: switches CIA 2's interrupts off. RESTORE alone does nothing more, with RUN/STOP it leaves the program.
     mutating func nonMaskableRoutine() -> RoutineEnd {
+        memory.writeChip(0x7F, to: 0xDD0D)
+        _ = memory.readChip(0xDD0D)
         guard kernal.isStopKeyDown else {
             processor.returnFromInterrupt(&memory)
             return .jumps(cycles: 60)
