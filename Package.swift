@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
+        .library(name: "PETSCII", targets: ["PETSCII"]),
+        .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
@@ -47,6 +49,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
+        .target(name: "PETSCII"),
+        .target(name: "VirtualCommodore", dependencies: ["PETSCII"]),
         .target(
             name: "ElementalBench",
             dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
@@ -73,6 +77,10 @@ let package = Package(
         .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
             name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"]),
+        .testTarget(name: "PETSCIITests", dependencies: ["PETSCII"]),
+        .testTarget(
+            name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
+            exclude: ["py65"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
     ]

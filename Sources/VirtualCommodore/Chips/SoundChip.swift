@@ -1,0 +1,52 @@
+/// The SID's registers. Nothing sounds: what is written can be read, and is kept in a log.
+struct SoundChip {
+    /// Writes that the log keeps at most.
+    static let longestLog = 65_536
+
+    /// The 29 registers that can be written, from $D400, as they stand.
+    private(set) var registers = [UInt8](repeating: 0, count: 29)
+    private(set) var log: [SoundWrite] = []
+    /// How many writes the log had no room for.
+    private(set) var unloggedCount = 0
+
+    func read(_ register: Int, at clock: UInt64) -> UInt8 {
+        switch register {
+        case 0x19, 0x1A: return 0xFF
+        case 0x1B:
+            // Programs take random numbers from voice 3's noise.
+            var bits = clock &* 0x9E37_79B9_7F4A_7C15
+            bits = (bits ^ bits >> 29) &* 0xBF58_476D_1CE4_E5B9
+            return UInt8(truncatingIfNeeded: bits >> 56)
+        default: return 0
+        }
+    }
+
+    mutating func write(_ value: UInt8, to register: Int, at clock: UInt64) {
+        guard register < registers.count else { return }
+        registers[register] = value
+        guard log.count < Self.longestLog else {
+            unloggedCount += 1
+            return
+        }
+        log.append(SoundWrite(cycle: clock, register: register, value: value))
+    }
+
+    /// Empties the log and returns what was in it.
+    mutating func takeLog() -> [SoundWrite] {
+        defer {
+            log = []
+            unloggedCount = 0
+        }
+        return log
+    }
+}
+
+/// One write to the SID.
+public struct SoundWrite: Sendable, Hashable {
+    /// When it was, in cycles since the machine was switched on.
+    public let cycle: UInt64
+    /// Which register, 0 (at $D400) to 28.
+    public let register: Int
+    /// What was written.
+    public let value: UInt8
+}

@@ -1,0 +1,108 @@
+/// What the KERNAL knows beside its variables in RAM.
+///
+/// No ROM is shipped. When the processor comes to an address in ROM, the routine that has its entry there in a real
+/// machine is carried out (``Machine/carryOutRoutine()``). Addresses and behaviour are those of the documented entry
+/// points (Commodore 64 Programmer's Reference Guide) and of what lies behind the vectors at $0314...$0333.
+struct Kernal {
+    /// Keys that are typed but have not been seen by the keyboard scan: it sees one every 60th of a second.
+    var keys = ByteQueue()
+    /// Whether RUN/STOP is held down.
+    var isStopKeyDown = false
+    /// The rest of the line that CHRIN took off the screen.
+    var inputLine = ByteQueue()
+    /// Whether CHRIN waits for the end of a line.
+    var isEditingLine = false
+
+    /// The routines behind the vectors from $0314 on, as a fresh machine has them.
+    static let vectors: [UInt16] = [
+        Entry.interruptRoutine, Entry.breakRoutine, Entry.nonMaskableRoutine, Entry.open, Entry.close, Entry.chkin,
+        Entry.chkout, Entry.clrchn, Entry.chrin, Entry.chrout, Entry.stop, Entry.getin, Entry.clall,
+        Entry.breakRoutine, Entry.load, Entry.save,
+    ]
+
+    /// What a program reads in the KERNAL's ROM: the processor's vectors at its end, and 0 elsewhere.
+    static func romByte(at address: UInt16) -> UInt8 {
+        let vector: UInt16 =
+            switch address & 0xFFFE {
+            case Processor.Vector.nonMaskable: Entry.nonMaskable
+            case Processor.Vector.reset: Entry.reset
+            case Processor.Vector.interrupt: Entry.interrupt
+            default: 0
+            }
+        return UInt8(truncatingIfNeeded: address & 1 == 0 ? vector : vector >> 8)
+    }
+
+    /// Where the routines begin that are no entries of the table at $FF81.
+    enum Entry {
+        static let interrupt: UInt16 = 0xFF48
+        static let interruptRoutine: UInt16 = 0xEA31
+        static let interruptEnd: UInt16 = 0xEA81
+        static let nonMaskable: UInt16 = 0xFE43
+        static let nonMaskableRoutine: UInt16 = 0xFE47
+        static let breakRoutine: UInt16 = 0xFE66
+        static let reset: UInt16 = 0xFCE2
+        static let open: UInt16 = 0xF34A
+        static let close: UInt16 = 0xF291
+        static let chkin: UInt16 = 0xF20E
+        static let chkout: UInt16 = 0xF250
+        static let clrchn: UInt16 = 0xF333
+        static let chrin: UInt16 = 0xF157
+        static let chrout: UInt16 = 0xF1CA
+        static let stop: UInt16 = 0xF6ED
+        static let getin: UInt16 = 0xF13E
+        static let clall: UInt16 = 0xF32F
+        static let load: UInt16 = 0xF4A5
+        static let save: UInt16 = 0xF5ED
+        /// Where a program that SYS called comes back to.
+        static let basicAfterSys: UInt16 = 0xE147
+    }
+
+    /// Where the KERNAL keeps what it knows.
+    enum Variable {
+        static let status: UInt16 = 0x90
+        static let stopKey: UInt16 = 0x91
+        static let fileCount: UInt16 = 0x98
+        static let inputDevice: UInt16 = 0x99
+        static let outputDevice: UInt16 = 0x9A
+        static let messages: UInt16 = 0x9D
+        /// The jiffy clock, the highest of its three bytes first.
+        static let clock: UInt16 = 0xA0
+        static let nameLength: UInt16 = 0xB7
+        static let file: UInt16 = 0xB8
+        static let secondary: UInt16 = 0xB9
+        static let device: UInt16 = 0xBA
+        static let name: UInt16 = 0xBB
+        static let keyCount: UInt16 = 0xC6
+        static let reverse: UInt16 = 0xC7
+        static let inputRow: UInt16 = 0xC9
+        static let inputColumn: UInt16 = 0xCA
+        static let pressedKey: UInt16 = 0xCB
+        static let lastKey: UInt16 = 0xC5
+        static let cursorOff: UInt16 = 0xCC
+        static let cursorCountdown: UInt16 = 0xCD
+        static let cursorCharacter: UInt16 = 0xCE
+        static let cursorPhase: UInt16 = 0xCF
+        static let linePointer: UInt16 = 0xD1
+        static let column: UInt16 = 0xD3
+        static let quote: UInt16 = 0xD4
+        static let lineEnd: UInt16 = 0xD5
+        static let row: UInt16 = 0xD6
+        static let lastCharacter: UInt16 = 0xD7
+        static let insertCount: UInt16 = 0xD8
+        static let lineLinks: UInt16 = 0xD9
+        static let colourPointer: UInt16 = 0xF3
+        static let files: UInt16 = 0x0259
+        static let devices: UInt16 = 0x0263
+        static let secondaries: UInt16 = 0x026D
+        static let keyBuffer: UInt16 = 0x0277
+        static let memoryBottom: UInt16 = 0x0281
+        static let memoryTop: UInt16 = 0x0283
+        static let colour: UInt16 = 0x0286
+        static let cursorColour: UInt16 = 0x0287
+        static let screenPage: UInt16 = 0x0288
+        static let keyLimit: UInt16 = 0x0289
+        static let caseLock: UInt16 = 0x0291
+        static let isPAL: UInt16 = 0x02A6
+        static let vectors: UInt16 = 0x0314
+    }
+}

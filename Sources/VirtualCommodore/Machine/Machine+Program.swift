@@ -1,0 +1,14 @@
+extension Machine {
+    /// Goes on at an address as SYS does; RTS leads back to BASIC, which ends the program.
+    mutating func start(at address: UInt16) {
+        stop = nil
+        processor.stackPointer = 0xF6
+        processor.pushWord(Kernal.Entry.basicAfterSys &- 1, &memory)
+        processor.a = 0
+        processor.x = 0
+        processor.y = 0
+        processor.status = 0
+        processor.areInterruptsMasked = false
+        processor.programCounter = address
+    }
+}

@@ -1,0 +1,29 @@
+/// Why a virtual Commodore stands still.
+public enum StopReason: Sendable, Hashable, CustomStringConvertible {
+    /// The program came to an opcode that the processor's makers do not document.
+    case undocumentedOpcode(UInt8, at: UInt16)
+    /// The program jumped into a ROM, to a routine that is not provided.
+    case missingRoutine(at: UInt16)
+    /// The program came to a BRK that it does not handle itself.
+    case breakInstruction(at: UInt16)
+    /// The program ended by returning to BASIC.
+    case returnedToBasic
+
+    /// The reason in a sentence, with addresses as a 6502 programmer writes them.
+    public var description: String {
+        switch self {
+        case .undocumentedOpcode(let opcode, let address):
+            "undocumented opcode \(hexadecimal(opcode)) at \(hexadecimal(address))"
+        case .missingRoutine(let address):
+            "the program called \(hexadecimal(address)) in ROM, which the virtual Commodore does not provide"
+        case .breakInstruction(let address): "BRK at \(hexadecimal(address))"
+        case .returnedToBasic: "the program ended"
+        }
+    }
+}
+
+/// A number as 6502 programmers write it: `$0A`, `$C000`.
+func hexadecimal(_ value: some FixedWidthInteger & UnsignedInteger) -> String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return "$" + String(repeating: "0", count: value.bitWidth / 4 - digits.count) + digits
+}

@@ -1,0 +1,17 @@
+/// The colour memory at $D800...$DBFF: 1024 times 4 bits.
+struct ColourRAM: ~Copyable {
+    private let cells: UnsafeMutablePointer<UInt8>
+
+    init() {
+        cells = .allocate(capacity: 1024)
+        cells.initialize(repeating: 0, count: 1024)
+    }
+
+    deinit { cells.deallocate() }
+
+    /// A cell's colour, 0...15; of the index the lower 10 bits count.
+    subscript(index: Int) -> UInt8 {
+        get { cells[index & 0x3FF] }
+        nonmutating set { cells[index & 0x3FF] = newValue & 0x0F }
+    }
+}

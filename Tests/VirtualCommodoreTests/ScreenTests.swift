@@ -1,0 +1,138 @@
+import PETSCII
+import TestSupport
+import Testing
+import VirtualCommodore
+
+/// What stands on the screen after a program has printed bytes with CHROUT.
+struct ScreenTests {
+    /// A machine whose program has printed these bytes, none of which is 0.
+    private func printed(_ bytes: [UInt8]) throws -> Commodore64 {
+        var code = Assembler()
+        code.label("next")
+        code(.lda, "text")
+        code(.beq, "end")
+        code(.jsr, at: Entry.chrout)
+        // The address in the first instruction counts on.
+        code(.inc, at: 0xC001)
+        code(.bne, "next")
+        code(.inc, at: 0xC002)
+        code(.jmp, "next")
+        code.label("end")
+        code(.jmp, "end")
+        code.label("text")
+        code.data(bytes + [0])
+        let commodore = Commodore64()
+        try commodore.start(try code.program())
+        let end = code.address(of: "end")
+        let hasEnded = commodore.run(frames: 2000) { $0.processor.programCounter == end }
+        #expect(hasEnded)
+        return commodore
+    }
+
+    private func printed(_ text: String, _ codes: ControlCode...) throws -> Commodore64 {
+        try printed([UInt8](petscii: text, in: .graphics) + codes.map(\.rawValue))
+    }
+
+    @Test
+    func textAppearsInCapitals() throws {
+        let commodore = try printed("Hello, world")
+        #expect(commodore.screenRows[0] == "HELLO, WORLD")
+        #expect(commodore.ram(at: 0x0400) == 8)
+        #expect(commodore.cells[0][0].colour == .lightBlue)
+    }
+
+    @Test
+    func aControlCodeSwitchesToSmallLetters() throws {
+        let commodore = try printed(
+            [ControlCode.lowerCase.rawValue] + [UInt8](petscii: "Hello", in: .lowerCase))
+        #expect(commodore.screenRows[0] == "Hello")
+        #expect(commodore.characterSet == .lowerCase)
+    }
+
+    @Test
+    func coloursAndReverseReachTheCells() throws {
+        let commodore = try printed(
+            [ControlCode.yellow.rawValue, 0x41, ControlCode.reverseOn.rawValue, ControlCode.red.rawValue, 0x42])
+        let row = commodore.cells[0]
+        #expect(row[0].colour == .yellow && !row[0].code.isReversed)
+        #expect(row[1].colour == .red && row[1].code.isReversed)
+        #expect(row[1].code.character(in: .graphics) == "B")
+    }
+
+    @Test(arguments: Colour.allCases)
+    func eachColourCodeGivesItsColour(_ colour: Colour) throws {
+        let commodore = try printed([ControlCode(colour: colour).rawValue, 0x41])
+        #expect(commodore.cells[0][0].colour == colour)
+    }
+
+    @Test
+    func cursorCodesMoveTheCursor() throws {
+        let commodore = try printed([
+            0x41, ControlCode.down.rawValue, 0x42, ControlCode.up.rawValue, 0x43, ControlCode.left.rawValue,
+            ControlCode.left.rawValue, 0x44, ControlCode.right.rawValue, 0x45, ControlCode.home.rawValue, 0x46,
+        ])
+        #expect(commodore.screenRows[0] == "FDCE")
+        #expect(commodore.screenRows[1] == " B")
+    }
+
+    @Test
+    func clearEmptiesTheScreen() throws {
+        let commodore = try printed("one\ntwo", .clear)
+        #expect(commodore.screenRows.allSatisfy { $0.isEmpty })
+    }
+
+    @Test
+    func deleteTakesTheCharacterBeforeTheCursor() throws {
+        #expect(try printed("abc", .delete).screenRows[0] == "AB")
+        #expect(try printed("abc", .left, .delete).screenRows[0] == "AC")
+    }
+
+    @Test
+    func insertMakesRoomAtTheCursor() throws {
+        let commodore = try printed("abc", .left, .left, .insert)
+        #expect(commodore.screenRows[0] == "A BC")
+    }
+
+    @Test
+    func theScreenScrollsWhenItIsFull() throws {
+        let commodore = try printed((1...30).map { "line \($0)" }.joined(separator: "\n"))
+        #expect(commodore.screenRows[24] == "LINE 30")
+        #expect(commodore.screenRows[0] == "LINE 6")
+    }
+
+    @Test
+    func aLongLineGoesOnInTheNextRow() throws {
+        let commodore = try printed(String(repeating: "a", count: 40) + "b\nc")
+        #expect(commodore.screenRows[0] == String(repeating: "A", count: 40))
+        #expect(commodore.screenRows[1] == "B")
+        #expect(commodore.screenRows[2] == "C")
+    }
+
+    @Test
+    func controlCodesBetweenQuotesAreShown() throws {
+        let commodore = try printed([0x22, ControlCode.clear.rawValue, ControlCode.red.rawValue, 0x22, 0x41])
+        let row = commodore.cells[0]
+        #expect(commodore.ram(at: 0x0401) == 0xD3 && commodore.ram(at: 0x0402) == 0x9C)
+        #expect(row[4].code.character(in: .graphics) == "A" && row[4].colour == .lightBlue)
+    }
+
+    @Test
+    func anyBytesLeaveTheMachineRunning() throws {
+        var generator = SeededGenerator(seed: 64)
+        let bytes = (0..<3000).map { _ in UInt8.random(in: 1...255, using: &generator) }
+        let commodore = try printed(bytes)
+        #expect(commodore.stopReason == nil)
+    }
+
+    @Test
+    func theScreenForATerminalHasItsBorder() throws {
+        let commodore = try printed("hi")
+        let rows = commodore.ansiRows(border: (columns: 3, rows: 1))
+        #expect(rows.count == 27)
+        #expect(rows[0] == "\u{1B}[48;2;108;94;181m" + String(repeating: " ", count: 46) + "\u{1B}[0m")
+        #expect(rows[1].contains("\u{1B}[48;2;53;40;121mHI "))
+        let shown = rows.map { $0.replacing(/\u{1B}\[[0-9;]*m/, with: "") }
+        #expect(shown.allSatisfy { $0.count == 46 })
+        #expect(shown[1].hasPrefix("   HI  "))
+    }
+}
