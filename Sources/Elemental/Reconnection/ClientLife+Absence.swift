@@ -8,7 +8,7 @@ extension ClientLife {
         if let service = connector.service { look(for: service, named: connector.peerName) }
         let now = ContinuousClock.now
         if reconnection?.isSettled(at: now) == false {
-            return proceed(after: ClientOwner.error(reason, device))
+            return proceed(after: Self.error(ofBriefConnection: reason, device))
         }
         reconnection = Reconnection(policy, after: reason, at: now)
         proceed(after: nil)
@@ -47,6 +47,13 @@ extension ClientLife {
         case .giveUp:
             if let reason = reconnection?.reason { end(reason) }
         }
+    }
+
+    private static func error(
+        ofBriefConnection reason: DisconnectReason, _ device: ElementalDevice
+    ) -> ElementalError {
+        if case .shutDown = reason.kind { return ClientOwner.error(reason, device) }
+        return ElementalError(.connectionFailed, "the connection to \(device) was lost again: \(reason)")
     }
 
     /// Follows the service by Zeroconf until the absence is over.

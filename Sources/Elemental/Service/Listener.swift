@@ -23,11 +23,13 @@ struct Listener: Sendable {
                 let tcp = try await bindTCP(configuration, eventLoop, server)
                 let port = tcp.localAddress?.port ?? configuration.port
                 guard configuration.allowsUDP else {
+                    try await tcp.setOption(.autoRead, value: true).get()
                     return Listener(port: port, tcp: tcp, udp: nil, server: server)
                 }
                 do {
                     let udp = try await bindUDP(tcp, eventLoop, server)
                     try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
+                    try await tcp.setOption(.autoRead, value: true).get()
                     return Listener(port: port, tcp: tcp, udp: udp, server: server)
                 } catch {
                     try? await tcp.close()
@@ -49,6 +51,8 @@ struct Listener: Sendable {
         var bootstrap = ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Nobody is accepted before there is UDP: a client that reconnects may be here at once.
+            .serverChannelOption(.autoRead, value: false)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: Session.receiveAllocator)
             .childChannelInitializer { channel in
