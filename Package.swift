@@ -8,11 +8,13 @@ let package = Package(
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
+        .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -44,6 +46,19 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SignalR",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "ElementalBench",
             dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
         ),
@@ -68,6 +83,18 @@ let package = Package(
             dependencies: [
                 "Elemental", "TestSupport", "WireVectors",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
+        .testTarget(
+            name: "SignalRTests",
+            dependencies: [
+                "SignalR", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
         .testTarget(
