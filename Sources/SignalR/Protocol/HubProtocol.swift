@@ -14,6 +14,11 @@ public struct HubProtocol: Sendable, CustomStringConvertible {
         HubProtocol(codec: JSONCodec(encoder: encoder, decoder: decoder))
     }
 
+    /// MessagePack, which is binary and shorter. Not over server-sent events, which carry text only.
+    ///
+    /// Structures are maps by their members' names, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
+    public static let messagePack = HubProtocol(codec: MessagePackCodec())
+
     /// The name in the handshake.
     public var description: String { codec.name }
 }
@@ -25,7 +30,7 @@ extension JSONEncoder {
         encoder.outputFormatting = .withoutEscapingSlashes
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)))
+            try container.encode(Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date))
         }
         return encoder
     }

@@ -20,23 +20,26 @@ struct RequestMaker: Sendable {
     /// The headers with a token. A provider that hangs is given up when the time is over, or the task is cancelled.
     func authorizedHeaders(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> HTTPHeaders {
         guard let token else { return headers }
-        let promise = eventLoop.makePromise(of: String?.self)
-        let task = Task { [promise] in
+        let outcome = Outcome<Result<String?, SignalRError>>()
+        let task = Task {
             do {
-                promise.succeed(try await token())
+                outcome.resolve(.success(try await token()))
             } catch {
-                promise.fail(SignalRError(.negotiationFailed, "the access token provider failed", cause: error))
+                outcome.resolve(
+                    .failure(SignalRError(.negotiationFailed, "the access token provider failed", cause: error)))
             }
         }
         let deadline = eventLoop.scheduleTask(in: timeout) { [timeout] in
             let seconds = timeout.nanoseconds / 1_000_000_000
-            promise.fail(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s"))
+            _ = outcome.resolve(
+                .failure(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s")))
         }
         defer {
             deadline.cancel()
             task.cancel()
         }
-        guard let text = try await promise.futureResult.value(), !text.isEmpty else { return headers }
+        guard let result = await outcome.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        guard let text = try result.get(), !text.isEmpty else { return headers }
         var headers = headers
         headers.replaceOrAdd(name: "Authorization", value: "Bearer \(text)")
         return headers

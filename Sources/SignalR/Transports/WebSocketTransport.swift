@@ -18,7 +18,8 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
     private let opcode: WebSocketOpcode
     private let events: TransportEvents
     private var context: ChannelHandlerContext?
-    private let closed: EventLoopPromise<Void>
+    /// Who waits for the end.
+    private var closed: EventLoopPromise<Void>?
     private var isFlushing = false
     private var isInMessage = false
     private var isClosing = false
@@ -29,7 +30,6 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
         self.eventLoop = eventLoop
         opcode = isBinary ? .binary : .text
         self.events = events
-        closed = eventLoop.makePromise()
     }
 
     var isWritable: Bool { context?.channel.isWritable ?? true }
@@ -51,7 +51,9 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
             sendClose(.normalClosure, context)
             eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [weak self] in self?.abort() }
         }
-        return closed.futureResult
+        let promise = closed ?? eventLoop.makePromise()
+        closed = promise
+        return promise.futureResult
     }
 
     func abort() {
@@ -163,7 +165,7 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
         guard !isOver else { return }
         isOver = true
         isClosing = true
-        closed.succeed()
+        closed?.succeed()
         events.closed(reason)
     }
 
