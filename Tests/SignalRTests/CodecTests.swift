@@ -116,6 +116,8 @@ struct CodecTests {
                 == .invocation(id: nil, target: "method", arguments: ByteBuffer(hex: "912a"), streams: [], headers: [:])
         )
         #expect(try read("930580a378797a") == read("940580a378797a01"))
+        // aiosignalr's headers when there are none.
+        #expect(try read("9305cc80a378797a") == read("930580a378797a"))
         #expect(try read("9163") == nil, "a type that is not known is left out")
     }
 

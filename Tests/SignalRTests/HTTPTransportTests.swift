@@ -139,7 +139,7 @@ struct HTTPTransportTests {
             let posts = try await server.accept()
             _ = try await post(posts)
             if kind == .serverSentEvents {
-                try incoming.write("a\r\ndata: {}\u{1e}\r\n2\r\n\n\n\r\n")
+                try incoming.write("9\r\ndata: {}\u{1e}\r\n2\r\n\n\n\r\n")
             } else {
                 try incoming.respond("200 OK", [], "{}\u{1e}")
             }

@@ -258,7 +258,7 @@ struct NegotiationTests {
             _ = peer
         }()
         let connection = HubConnectionBuilder(url: server.url).withOptions {
-            $0.handshakeTimeout = .milliseconds(fault == "hangs" ? 300 : 20_000)
+            $0.handshakeTimeout = .milliseconds(fault == "hangs" ? 5000 : 20_000)
         }.build()
         let events = record(connection)
         let error = await failure(connection)

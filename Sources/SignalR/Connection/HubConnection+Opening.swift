@@ -20,22 +20,22 @@ extension HubConnection {
 
         var failures: [String] = []
         var last: SignalRError?
-        var negotiated: (Negotiation, RequestMaker)?
+        var (negotiation, negotiated) = try await negotiate(maker)
+        var isUsed = false
         for kind in TransportKind.allCases where options.transports.contains(kind) {
-            // A connection's token is good for one transport, even if that failed.
-            let (negotiation, maker) = if let negotiated { negotiated } else { try await negotiate(maker) }
-            negotiated = (negotiation, maker)
             guard negotiation.offers(kind, isBinary: codec.isBinary) else {
                 failures.append("\(kind): the server does not offer it for \(codec.name)")
                 continue
             }
+            // A connection's token is good for one transport, even if that failed.
+            if isUsed { (negotiation, negotiated) = try await negotiate(maker) }
+            isUsed = true
             do throws(Failure) {
-                return try await attempt(kind, maker, negotiation)
+                return try await attempt(kind, negotiated, negotiation)
             } catch {
                 guard error.isOfTransport else { throw error.error }
                 failures.append("\(kind): \(error.error)")
                 last = error.error
-                negotiated = nil
                 logger.debug("a transport failed", metadata: ["transport": "\(kind)", "error": "\(error.error)"])
             }
         }

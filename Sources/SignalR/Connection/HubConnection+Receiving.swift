@@ -65,6 +65,7 @@ extension HubConnection {
             session.releaseSenders()
         case .sequence(let number):
             try session.log?.goOn(at: number)
+            session.fruitlessResumes = 0
         }
     }
 

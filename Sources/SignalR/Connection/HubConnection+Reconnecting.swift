@@ -54,24 +54,30 @@ extension HubConnection {
 
     /// Opens a new WebSocket for a connection that broke: the server knows it by its token.
     func takeUpAgain(_ session: Session, _ error: SignalRError?) {
-        guard session.resuming == nil else { return }
+        guard session.resuming == nil else {
+            session.transport = nil
+            return
+        }
         logger.debug("broken, to be taken up again", metadata: ["error": "\(error.map { "\($0)" } ?? "none")"])
         session.transports += 1
         session.transport?.abort()
         session.transport = nil
-        session.frames = FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize)
-        session.log?.breakOff()
         session.resuming = Task { await self.resume(session, error) }
     }
 
     private func resume(_ session: Session, _ error: SignalRError?) async {
-        for interval in Self.resumeIntervals {
+        // A server that takes it up and breaks it again, without a word, does not get more attempts than another.
+        for interval in Self.resumeIntervals.dropFirst(session.fruitlessResumes) {
             await pause(interval)
             guard session.isOpen, !session.isEnded else { return }
+            session.frames = FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize)
+            session.log?.breakOff()
             do throws(SignalRError) {
                 try await openTransport(session)
-                guard session.isOpen, !session.isEnded else { return }
-                guard let transport = session.transport, let log = session.log else { return }
+                guard session.isOpen, !session.isEnded, let log = session.log else { return }
+                session.fruitlessResumes += 1
+                // It may have ended at once.
+                guard let transport = session.transport else { continue }
                 session.resuming = nil
                 session.lastReceived = .now()
                 session.lastSent = .now()
@@ -84,8 +90,8 @@ extension HubConnection {
             } catch {
                 session.transport = nil
                 logger.debug("cannot take up again", metadata: ["error": "\(error)"])
-                // The server does not know it any more, or does not want it.
-                guard error.httpStatus == nil else { break }
+                // The server does not know it any more, or does not want it. (409: it has not seen the break yet.)
+                guard error.httpStatus == nil || error.httpStatus == 409 else { break }
             }
         }
         guard !session.isEnded else { return }

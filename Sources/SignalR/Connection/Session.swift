@@ -45,6 +45,8 @@ final class Session {
     var timeout: Scheduled<Void>?
     var acknowledging: Scheduled<Void>?
     var resuming: Task<Void, Never>?
+    /// How often it was taken up since the server last said where it goes on.
+    var fruitlessResumes = 0
 
     init(
         number: UInt64, kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader,

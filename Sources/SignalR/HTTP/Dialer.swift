@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -41,6 +42,8 @@ struct Dialer: Sendable {
             }
             return error.connectionErrors.first.map { explain($0.error, address) }
                 ?? SignalRError(.connectionFailed, what, cause: error)
+        case let error as HTTPParserError:
+            return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
         case let error as NIOSSLError:
             return SignalRError(.connectionFailed, "\(what): TLS failed", cause: error)
         case let error as NIOSSLExtraError:
