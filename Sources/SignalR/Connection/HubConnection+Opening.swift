@@ -146,12 +146,12 @@ extension HubConnection {
             session.transport = transport
             let opened = WebSocketUpgrade.open(
                 dialer, session.maker.address, headers: headers, transport: transport,
-                maximumFrame: options.maximumMessageSize + 5)
+                maximumFrame: maximumPiece)
             _ = try await opened.value(orDispose: { $0.close(promise: nil) })
         case .serverSentEvents:
             let headers = try await session.maker.authorizedHeaders()
             let (transport, opened) = ServerSentEventsTransport.open(
-                dialer, session.maker, headers: headers, timeout: timeout, maximumEvent: options.maximumMessageSize + 1,
+                dialer, session.maker, headers: headers, timeout: timeout, maximumEvent: maximumPiece,
                 events: events(of: session))
             session.transport = transport
             try await opened.value()
@@ -162,6 +162,9 @@ extension HubConnection {
             try await opened.value()
         }
     }
+
+    /// Bytes of the largest WebSocket frame or event: one message and what frames it, or many small ones.
+    private var maximumPiece: Int { max(options.maximumMessageSize + 5, 1 << 20) }
 
     /// What the transport tells goes to the session as long as the transport is the session's.
     private func events(of session: Session) -> TransportEvents {

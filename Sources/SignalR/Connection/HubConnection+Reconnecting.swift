@@ -7,8 +7,6 @@ extension HubConnection {
         phase = .reconnecting
         logger.debug("lost", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
         lifecycle.emit(.willReconnect(error))
-        // A handler may have stopped it.
-        guard phase == .reconnecting else { return }
         opening = Task { [run] in await self.reconnect(run, error) }
     }
 
