@@ -10,11 +10,13 @@ let package = Package(
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
         .library(name: "PETSCII", targets: ["PETSCII"]),
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
+        .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -52,6 +54,19 @@ let package = Package(
         .target(name: "PETSCII"),
         .target(name: "VirtualCommodore", dependencies: ["PETSCII"]),
         .target(
+            name: "SignalR",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "ElementalBench",
             dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
         ),
@@ -81,6 +96,18 @@ let package = Package(
         .testTarget(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
             exclude: ["py65"]),
+        .testTarget(
+            name: "SignalRTests",
+            dependencies: [
+                "SignalR", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]
+        ),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
     ]

@@ -136,6 +136,16 @@ public final class RawSocket: Sendable {
         }
     }
 
+    /// What has come, at least one byte; empty at the end of the stream. An error after 20 s.
+    public func readSome() async throws -> [UInt8] {
+        try await blocking { [descriptor] in
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let got = recv(descriptor, &buffer, buffer.count, 0)
+            guard got >= 0 else { throw Failure("recv") }
+            return Array(buffer[..<got])
+        }
+    }
+
     /// One frame of a stream.
     public func readFrame() async throws -> (id: Int8, value: [UInt8]) {
         let header = try await read(5)

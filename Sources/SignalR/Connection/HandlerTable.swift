@@ -1,0 +1,60 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A handler that can be taken off again.
+public struct HandlerToken: Sendable, Hashable {
+    let method: String
+    let number: UInt64
+}
+
+/// The handlers by the hub's names of their methods.
+final class HandlerTable: Sendable {
+    typealias Listener = @Sendable (HubArguments) async throws -> Void
+    typealias Responder = @Sendable (HubArguments) async throws -> ByteBuffer
+
+    /// What answers to one name.
+    struct Entry: Sendable {
+        var listeners: [(number: UInt64, body: Listener)] = []
+        var responder: (number: UInt64, body: Responder)?
+    }
+
+    private struct State {
+        /// By lower-case name: hubs do not tell cases apart.
+        var entries: [String: Entry] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func add(_ method: String, _ listener: @escaping Listener) -> HandlerToken {
+        change(method) { entry, number in entry.listeners.append((number, listener)) }
+    }
+
+    func add(_ method: String, _ responder: @escaping Responder) -> HandlerToken {
+        change(method) { entry, number in entry.responder = (number, responder) }
+    }
+
+    func remove(_ token: HandlerToken) {
+        state.withLockedValue { state in
+            guard var entry = state.entries[token.method] else { return }
+            entry.listeners.removeAll { $0.number == token.number }
+            if entry.responder?.number == token.number { entry.responder = nil }
+            state.entries[token.method] = entry.listeners.isEmpty && entry.responder == nil ? nil : entry
+        }
+    }
+
+    func removeAll(_ method: String) {
+        state.withLockedValue { _ = $0.entries.removeValue(forKey: method.lowercased()) }
+    }
+
+    subscript(_ method: String) -> Entry? { state.withLockedValue { $0.entries[method.lowercased()] } }
+
+    private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> HandlerToken {
+        let key = method.lowercased()
+        return state.withLockedValue { state in
+            state.last += 1
+            body(&state.entries[key, default: Entry()], state.last)
+            return HandlerToken(method: key, number: state.last)
+        }
+    }
+}

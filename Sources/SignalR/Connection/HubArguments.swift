@@ -1,0 +1,71 @@
+import NIOCore
+
+/// The arguments of a call from the hub, for handlers that take a varying number.
+public struct HubArguments: Sendable {
+    /// The method's name.
+    public let method: String
+    /// What was sent with the message.
+    public let headers: [String: String]
+    let codec: any HubCodec
+    /// All arguments, encoded.
+    let array: ByteBuffer
+
+    /// How many there are.
+    ///
+    /// - Throws: ``SignalRError/Code/protocolViolation`` if they are no array.
+    public var count: Int {
+        get throws(SignalRError) {
+            var reader = try ArgumentReader(self)
+            var count = 0
+            while try reader.skip() { count += 1 }
+            return count
+        }
+    }
+
+    /// The argument at an index, counted from 0.
+    ///
+    /// - Throws: ``SignalRError/Code/invalidResult`` if there is none or it is of another type.
+    public func decode<Argument: Decodable>(
+        _ type: Argument.Type = Argument.self, at index: Int
+    ) throws(SignalRError) -> Argument {
+        var reader = try ArgumentReader(self)
+        for _ in 0..<max(index, 0) { _ = try reader.skip() }
+        return try reader.next(type)
+    }
+
+    /// All arguments, of one type.
+    ///
+    /// - Throws: ``SignalRError/Code/invalidResult`` if one of them is of another type.
+    public func decodeAll<Argument: Decodable>(
+        _ type: Argument.Type = Argument.self
+    ) throws(SignalRError) -> [Argument] {
+        try codec.decode([Argument].self, from: array)
+    }
+}
+
+/// Takes arguments one after the other.
+struct ArgumentReader {
+    private let arguments: HubArguments
+    private var rest: ByteBuffer
+    private var index = 0
+
+    init(_ arguments: HubArguments) throws(SignalRError) {
+        self.arguments = arguments
+        rest = arguments.array
+        try arguments.codec.enterArray(&rest)
+    }
+
+    mutating func skip() throws(SignalRError) -> Bool {
+        index += 1
+        return try arguments.codec.nextElement(&rest) != nil
+    }
+
+    mutating func next<Argument: Decodable>(_ type: Argument.Type) throws(SignalRError) -> Argument {
+        guard let bytes = try arguments.codec.nextElement(&rest) else {
+            throw SignalRError(
+                .invalidResult, "the hub called '\(arguments.method)' with \(index) arguments, its handler takes more")
+        }
+        index += 1
+        return try arguments.codec.decode(type, from: bytes)
+    }
+}

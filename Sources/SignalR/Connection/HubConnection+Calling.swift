@@ -1,0 +1,162 @@
+import NIOCore
+
+extension HubConnection {
+    /// Calls a method of the hub and waits for its result.
+    ///
+    /// ```swift
+    /// let sum: Int = try await connection.invoke("Add", 1, 2)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - streams: streams to the hub, for the method's parameters that are streams, in their order.
+    ///   - headers: sent with the message.
+    /// - Throws: ``SignalRError``: ``SignalRError/Code/invocationFailed`` with the hub's words,
+    ///   ``SignalRError/Code/invalidResult`` if the result is of another type, and what can befall a connection. When the
+    ///   task is cancelled, ``SignalRError/Code/cancelled`` at once, and the hub is told.
+    public nonisolated func invoke<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+        _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
+        headers: [String: String] = [:],
+        returning: Result.Type = Result.self
+    ) async throws(SignalRError) -> Result {
+        let bytes = try codec.encodeArguments(repeat each arguments)
+        let result = try await call(method, bytes, streams, headers)
+        return try codec.decode(Result.self, from: result ?? codec.null)
+    }
+
+    /// Calls a method of the hub and waits until it is done. A result is not looked at.
+    ///
+    /// - Throws: as the one with a result.
+    public nonisolated func invoke<each Argument: Encodable & Sendable>(
+        _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
+        headers: [String: String] = [:]
+    ) async throws(SignalRError) {
+        let bytes = try codec.encodeArguments(repeat each arguments)
+        _ = try await call(method, bytes, streams, headers)
+    }
+
+    /// Calls a method of the hub without waiting for it: nothing tells whether it succeeds.
+    ///
+    /// Returns when the message is queued; while much is queued, it waits.
+    ///
+    /// - Throws: ``SignalRError`` if the connection is not open or an argument cannot be encoded.
+    public nonisolated func send<each Argument: Encodable & Sendable>(
+        _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
+        headers: [String: String] = [:]
+    ) async throws(SignalRError) {
+        let bytes = try codec.encodeArguments(repeat each arguments)
+        try await post(method, bytes, streams, headers)
+    }
+
+    /// Calls a method of the hub that answers with a stream.
+    ///
+    /// ```swift
+    /// for try await count in try await connection.stream("Counter", 10, of: Int.self) { print(count) }
+    /// ```
+    ///
+    /// - Throws: ``SignalRError`` if the connection is not open or an argument cannot be encoded.
+    public nonisolated func stream<each Argument: Encodable & Sendable, Item: Decodable & Sendable>(
+        _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
+        headers: [String: String] = [:],
+        of: Item.Type = Item.self
+    ) async throws(SignalRError) -> HubStream<Item> {
+        let bytes = try codec.encodeArguments(repeat each arguments)
+        return HubStream(codec: codec, items: try await openStream(method, bytes, streams, headers))
+    }
+
+    // MARK: - On the event loop
+
+    private func call(
+        _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
+    ) async throws(SignalRError) -> ByteBuffer? {
+        let session = try await writableSession()
+        let id = session.nextID()
+        let outcome = Outcome<Result<ByteBuffer?, SignalRError>>()
+        session.pending[id] = .result(outcome)
+        let ids = streams.map { _ in session.nextID() }
+        transmit(.invocation(id: id, target: method, arguments: arguments, streams: ids, headers: headers), session)
+        beginUploads(streams, ids, of: id, session)
+        guard let result = await outcome.value() else {
+            cancel(id, session)
+            throw SignalRError(.cancelled, "the task that called '\(method)' was cancelled")
+        }
+        return try result.get()
+    }
+
+    private func post(
+        _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
+    ) async throws(SignalRError) {
+        let session = try await writableSession()
+        let ids = streams.map { _ in session.nextID() }
+        transmit(.invocation(id: nil, target: method, arguments: arguments, streams: ids, headers: headers), session)
+        beginUploads(streams, ids, of: nil, session)
+    }
+
+    private func openStream(
+        _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
+    ) async throws(SignalRError) -> ItemBuffer {
+        let session = try await writableSession()
+        let id = session.nextID()
+        let number = session.number
+        let items = ItemBuffer(limit: options.maximumUndeliveredSize) { [weak self, eventLoop] in
+            eventLoop.execute { [self] in
+                self?.assumeIsolated { connection in
+                    guard let session = connection.session, session.number == number else { return }
+                    connection.cancel(id, session)
+                }
+            }
+        }
+        session.pending[id] = .stream(items)
+        let ids = streams.map { _ in session.nextID() }
+        transmit(
+            .streamInvocation(id: id, target: method, arguments: arguments, streams: ids, headers: headers), session)
+        beginUploads(streams, ids, of: id, session)
+        return items
+    }
+
+    /// Nobody waits for the answer any more.
+    private func cancel(_ id: String, _ session: Session) {
+        guard session.pending.removeValue(forKey: id) != nil else { return }
+        endUploads(of: id, session)
+        transmit(.cancelInvocation(id: id, headers: [:]), session)
+    }
+
+    // MARK: - Streams to the hub
+
+    private func beginUploads(
+        _ streams: [ClientStream], _ ids: [String], of invocation: String?, _ session: Session
+    ) {
+        for (stream, id) in zip(streams, ids) {
+            session.uploads[id] = Upload(invocation: invocation)
+            let number = session.number
+            session.uploads[id]?.task = Task { [codec] in
+                do {
+                    try await stream.forEach(codec) { bytes in try await self.upload(bytes, id, number) }
+                    self.endUpload(id, .void, number)
+                } catch {
+                    self.endUpload(id, .error("\(error)"), number)
+                }
+            }
+        }
+    }
+
+    private func upload(_ item: ByteBuffer, _ id: String, _ number: UInt64) async throws(SignalRError) {
+        let session = try await writableSession()
+        guard session.number == number, session.uploads[id] != nil else {
+            throw SignalRError(.cancelled, "the hub no longer takes the stream")
+        }
+        transmit(.streamItem(id: id, item: item, headers: [:]), session)
+    }
+
+    private func endUpload(_ id: String, _ completion: HubCompletion, _ number: UInt64) {
+        guard let session, session.number == number, session.uploads.removeValue(forKey: id) != nil else { return }
+        transmit(.completion(id: id, completion, headers: [:]), session)
+    }
+
+    /// The invocation is over, and with it the hub's interest in its streams.
+    func endUploads(of invocation: String, _ session: Session) {
+        for (id, upload) in session.uploads where upload.invocation == invocation {
+            session.uploads[id] = nil
+            upload.task?.cancel()
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import NIOCore
+
+extension HubConnection {
+    /// Handles the hub's calls of a method.
+    ///
+    /// ```swift
+    /// connection.on("AddMessage") { (user: String, message: String) in print("\(user): \(message)") }
+    /// ```
+    ///
+    /// Several handlers can be there for one method. Handlers run one at a time, in the order of the messages; a call
+    /// whose arguments are of other types is logged. Arguments beyond the handler's are not looked at. Hubs do not tell
+    /// upper from lower case in names.
+    @discardableResult
+    public nonisolated func on<each Parameter: Decodable & Sendable>(
+        _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Void
+    ) -> HandlerToken {
+        handlers.add(method) { (arguments: HubArguments) async throws -> Void in
+            var reader = try ArgumentReader(arguments)
+            try await handler(repeat try reader.next((each Parameter).self))
+        }
+    }
+
+    /// Handles the hub's calls of a method that wants a result.
+    ///
+    /// ```swift
+    /// connection.on("Confirm") { (question: String) -> Bool in ask(question) }
+    /// ```
+    ///
+    /// There is one such handler for a method: a later one takes the place of an earlier. It runs in a task of its own,
+    /// which is cancelled if the hub cancels the call. An error that it throws goes to the hub in words.
+    @discardableResult
+    public nonisolated func on<each Parameter: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Result
+    ) -> HandlerToken {
+        handlers.add(method) { [codec] (arguments: HubArguments) async throws -> ByteBuffer in
+            var reader = try ArgumentReader(arguments)
+            return try codec.encode(try await handler(repeat try reader.next((each Parameter).self)))
+        }
+    }
+
+    /// Handles the hub's calls of a method with a varying number of arguments.
+    ///
+    /// ```swift
+    /// connection.on("Numbers") { arguments in total += try arguments.decodeAll(Int.self).reduce(0, +) }
+    /// ```
+    @discardableResult
+    public nonisolated func onAny(
+        _ method: String, _ handler: @escaping @Sendable (HubArguments) async throws -> Void
+    ) -> HandlerToken {
+        handlers.add(method) { (arguments: HubArguments) async throws -> Void in try await handler(arguments) }
+    }
+
+    /// Takes a handler off.
+    public nonisolated func off(_ token: HandlerToken) { handlers.remove(token) }
+
+    /// Takes all handlers of a method off.
+    public nonisolated func off(_ method: String) { handlers.removeAll(method) }
+
+    // MARK: - Lifecycle
+
+    /// Tells when ``start()`` has opened the connection.
+    public nonisolated func onOpened(_ handler: @escaping @Sendable () -> Void) {
+        onEvent { if case .opened = $0 { handler() } }
+    }
+
+    /// Tells when ``start()`` has failed.
+    public nonisolated func onFailedToOpen(_ handler: @escaping @Sendable (SignalRError) -> Void) {
+        onEvent { if case .failedToOpen(let error) = $0 { handler(error) } }
+    }
+
+    /// Tells when the connection is lost and will be made again.
+    public nonisolated func onWillReconnect(_ handler: @escaping @Sendable (SignalRError?) -> Void) {
+        onEvent { if case .willReconnect(let error) = $0 { handler(error) } }
+    }
+
+    /// Tells when the connection was made again.
+    public nonisolated func onDidReconnect(_ handler: @escaping @Sendable () -> Void) {
+        onEvent { if case .didReconnect = $0 { handler() } }
+    }
+
+    /// Tells when the connection is closed, with the error if it was not in good order.
+    public nonisolated func onClosed(_ handler: @escaping @Sendable (SignalRError?) -> Void) {
+        onEvent { if case .closed(let error) = $0 { handler(error) } }
+    }
+
+    // MARK: - On the event loop
+
+    /// Results that the hub may wait for at a time.
+    private static var maximumAnswers: Int { 10_000 }
+
+    func handleInvocation(_ id: String?, _ arguments: HubArguments, _ session: Session) {
+        let entry = handlers[arguments.method]
+        if entry == nil { logger.debug("no handler", metadata: ["method": "\(arguments.method)"]) }
+        if entry?.listeners.isEmpty == false, !queue.add(arguments) {
+            let limit = options.maximumUndeliveredSize
+            return overflow("the handlers do not keep up: \(limit) bytes of calls wait for them", session)
+        }
+        guard let id else {
+            // Not asked for a result, its handler runs all the same.
+            if let responder = entry?.responder { answer(nil, arguments, responder.body, session) }
+            return
+        }
+        guard let responder = entry?.responder else {
+            return transmit(.completion(id: id, .error("Client didn't provide a result."), headers: [:]), session)
+        }
+        guard session.answers.count < Self.maximumAnswers else {
+            return overflow("the handlers do not keep up: the hub waits for \(session.answers.count) results", session)
+        }
+        answer(id, arguments, responder.body, session)
+    }
+
+    private func overflow(_ what: String, _ session: Session) {
+        over(session, SignalRError(.bufferOverflow, what), mayReconnect: true)
+    }
+
+    private func answer(
+        _ id: String?, _ arguments: HubArguments, _ responder: @escaping HandlerTable.Responder, _ session: Session
+    ) {
+        let number = session.number
+        let task = Task { [logger] in
+            let completion: HubCompletion
+            do {
+                completion = .value(try await responder(arguments))
+            } catch {
+                logger.warning("a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
+                completion = .error("\(error)")
+            }
+            if let id { self.answer(id, completion, number) }
+        }
+        if let id { session.answers[id] = task }
+    }
+
+    private func answer(_ id: String, _ completion: HubCompletion, _ number: UInt64) {
+        guard let session, session.number == number, session.answers.removeValue(forKey: id) != nil else { return }
+        transmit(.completion(id: id, completion, headers: [:]), session)
+    }
+}

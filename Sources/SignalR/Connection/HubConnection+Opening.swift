@@ -1,0 +1,191 @@
+import NIOCore
+import NIOHTTP1
+
+extension HubConnection {
+    /// A server that sends the client elsewhere again and again is left after so many hops, as by Microsoft's clients.
+    private static var maximumHops: Int { 100 }
+
+    /// Connects to the server and shakes hands with the hub.
+    func connect() async throws(SignalRError) -> Session {
+        try checkOptions()
+        let address = try HubAddress(url)
+        let maker = maker(address, options.accessTokenProvider)
+        if options.skipsNegotiation {
+            do throws(Failure) {
+                return try await attempt(.webSockets, maker, nil)
+            } catch {
+                throw error.error
+            }
+        }
+
+        var failures: [String] = []
+        var last: SignalRError?
+        var (negotiation, negotiated) = try await negotiate(maker)
+        var isUsed = false
+        for kind in TransportKind.allCases where options.transports.contains(kind) {
+            guard negotiation.offers(kind, isBinary: codec.isBinary) else {
+                failures.append("\(kind): the server does not offer it for \(codec.name)")
+                continue
+            }
+            // A connection's token is good for one transport, even if that failed.
+            if isUsed { (negotiation, negotiated) = try await negotiate(maker) }
+            isUsed = true
+            do throws(Failure) {
+                return try await attempt(kind, negotiated, negotiation)
+            } catch {
+                guard error.isOfTransport else { throw error.error }
+                failures.append("\(kind): \(error.error)")
+                last = error.error
+                logger.debug("a transport failed", metadata: ["transport": "\(kind)", "error": "\(error.error)"])
+            }
+        }
+        throw SignalRError(
+            .noTransport, "no transport works. " + failures.joined(separator: "; "), httpStatus: last?.httpStatus)
+    }
+
+    private func checkOptions() throws(SignalRError) {
+        let durations = [options.keepAliveInterval, options.serverTimeout, options.handshakeTimeout]
+        guard durations.allSatisfy({ $0 > .zero }) else {
+            throw SignalRError(.invalidOptions, "the keep-alive interval and the timeouts must be more than 0")
+        }
+        guard !options.transports.isEmpty else { throw SignalRError(.invalidOptions, "no transport is allowed") }
+        guard !options.skipsNegotiation || options.transports == [.webSockets] else {
+            throw SignalRError(.invalidOptions, "only with WebSockets as the one transport can negotiation be skipped")
+        }
+        guard (1...Int(Int32.max)).contains(options.maximumMessageSize) else {
+            throw SignalRError(.invalidOptions, "the largest message has 1 to \(Int32.max) bytes")
+        }
+    }
+
+    private func maker(_ address: HubAddress, _ token: AccessTokenProvider?) -> RequestMaker {
+        var headers = HTTPHeaders([
+            ("User-Agent", "SignalR-Swift"), ("X-Requested-With", "XMLHttpRequest"), ("Accept", "*/*"),
+        ])
+        for (name, value) in options.headers { headers.replaceOrAdd(name: name, value: value) }
+        return RequestMaker(
+            address: address, headers: headers, token: token, eventLoop: eventLoop,
+            timeout: TimeAmount(options.handshakeTimeout))
+    }
+
+    // MARK: - Negotiation
+
+    /// Asks the server how to connect, and those that it points to.
+    private func negotiate(_ first: RequestMaker) async throws(SignalRError) -> (Negotiation, RequestMaker) {
+        var maker = first
+        for _ in 0...Self.maximumHops {
+            switch try await askOnce(maker) {
+            case .connection(let negotiation):
+                return (negotiation, self.maker(maker.address.adding("id", negotiation.token), maker.token))
+            case .redirect(let url, let accessToken):
+                logger.debug("redirected", metadata: ["url": "\(url)"])
+                maker = self.maker(try HubAddress(url), accessToken.map(Self.provider) ?? maker.token)
+            }
+        }
+        throw SignalRError(
+            .negotiationFailed, "the server redirected the connection more than \(Self.maximumHops) times")
+    }
+
+    private static func provider(of token: String) -> AccessTokenProvider { { token } }
+
+    private func askOnce(_ maker: RequestMaker) async throws(SignalRError) -> Negotiation.Answer {
+        var address = maker.address.negotiation.adding("negotiateVersion", "1")
+        if options.usesStatefulReconnect, options.transports.contains(.webSockets) {
+            address = address.adding("useStatefulReconnect", "true")
+        }
+        let headers = try await maker.authorizedHeaders()
+        let requester = HTTPRequester(dialer)
+        defer { requester.close() }
+        let request = HTTPRequest(method: .POST, address: address, headers: headers)
+        let reply = try await requester.perform(request, timeout: TimeAmount(options.handshakeTimeout)).value()
+        guard reply.isSuccess else { throw reply.refusal(of: "the negotiation at \(address.text)") }
+        return try Negotiation.read(reply.body)
+    }
+
+    // MARK: - Transports
+
+    /// Why no session came about.
+    private struct Failure: Error {
+        let error: SignalRError
+        /// Whether another transport may do better.
+        let isOfTransport: Bool
+    }
+
+    private func attempt(
+        _ kind: TransportKind, _ maker: RequestMaker, _ negotiation: Negotiation?
+    ) async throws(Failure) -> Session {
+        lastSession += 1
+        let isStateful = options.usesStatefulReconnect && negotiation?.isStateful == true && kind == .webSockets
+        let session = Session(
+            number: lastSession, kind: kind, connectionID: negotiation?.connectionID, maker: maker,
+            frames: FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize),
+            log: isStateful ? MessageLog(limit: options.statefulReconnectBufferSize) : nil)
+        self.session = session
+        do {
+            try await openTransport(session)
+        } catch {
+            session.end()
+            throw Failure(error: error, isOfTransport: !Task.isCancelled)
+        }
+        do {
+            try await shakeHands(session)
+            return session
+        } catch {
+            session.end()
+            throw Failure(error: error, isOfTransport: false)
+        }
+    }
+
+    /// Opens the session's transport: its first, or a new one for a broken connection.
+    func openTransport(_ session: Session) async throws(SignalRError) {
+        let timeout = TimeAmount(options.handshakeTimeout)
+        switch session.kind {
+        case .webSockets:
+            let headers = try await session.maker.authorizedHeaders()
+            let transport = WebSocketTransport(
+                eventLoop: eventLoop, isBinary: codec.isBinary, events: events(of: session))
+            session.transport = transport
+            let opened = WebSocketUpgrade.open(
+                dialer, session.maker.address, headers: headers, transport: transport,
+                maximumFrame: maximumPiece)
+            _ = try await opened.value(orDispose: { $0.close(promise: nil) })
+        case .serverSentEvents:
+            let headers = try await session.maker.authorizedHeaders()
+            let (transport, opened) = ServerSentEventsTransport.open(
+                dialer, session.maker, headers: headers, timeout: timeout, maximumEvent: maximumPiece,
+                events: events(of: session))
+            session.transport = transport
+            try await opened.value()
+        case .longPolling:
+            let (transport, opened) = LongPollingTransport.open(
+                dialer, session.maker, timeout: timeout, events: events(of: session))
+            session.transport = transport
+            try await opened.value()
+        }
+    }
+
+    /// Bytes of the largest WebSocket frame or event: one message and what frames it, or many small ones.
+    private var maximumPiece: Int { max(options.maximumMessageSize + 5, 1 << 20) }
+
+    /// What the transport tells goes to the session as long as the transport is the session's.
+    private func events(of session: Session) -> TransportEvents {
+        session.transports += 1
+        let number = session.transports
+        return TransportEvents(
+            received: { [self] in if session.transports == number { received($0, session) } },
+            closed: { [self] in if session.transports == number { transportClosed(session, $0) } },
+            becameWritable: { session.releaseSenders() })
+    }
+
+    private func shakeHands(_ session: Session) async throws(SignalRError) {
+        session.transport?.send(Handshake.request(codec.name, isStateful: session.log != nil))
+        let handshake = session.handshake
+        let timeout = options.handshakeTimeout
+        let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            _ = handshake.resolve(
+                .failure(SignalRError(.timedOut, "the hub did not answer the handshake within \(timeout)")))
+        }
+        defer { deadline.cancel() }
+        guard let result = await handshake.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        try result.get()
+    }
+}

@@ -1,0 +1,126 @@
+import NIOCore
+
+extension HubConnection {
+    /// Takes what came over the session's transport.
+    func received(_ bytes: ByteBuffer, _ session: Session) {
+        guard !session.isEnded else { return }
+        session.lastReceived = .now()
+        session.frames.append(bytes)
+        guard session.isShaken else {
+            do throws(SignalRError) {
+                guard try Handshake.readResponse(&session.frames.pending) else { return }
+                session.isShaken = true
+                session.handshake.resolve(.success(()))
+            } catch {
+                session.handshake.resolve(.failure(error))
+            }
+            return
+        }
+        process(session)
+    }
+
+    /// Handles the messages that are complete.
+    func process(_ session: Session) {
+        do throws(SignalRError) {
+            while session.isOpen, let frame = try session.frames.next() {
+                guard let message = try codec.read(frame) else { continue }
+                if session.log?.admit(message) == false { continue }
+                try handle(message, session)
+                if message.isCounted, session.log != nil { scheduleAcknowledgement(session) }
+            }
+        } catch {
+            lost(session, error)
+        }
+    }
+
+    private func handle(_ message: HubMessage, _ session: Session) throws(SignalRError) {
+        switch message {
+        case .invocation(let id, let target, let arguments, _, let headers):
+            handleInvocation(
+                id, HubArguments(method: target, headers: headers, codec: codec, array: arguments), session)
+        case .streamItem(let id, let item, _):
+            guard case .stream(let items) = session.pending[id] else { return }
+            if !items.add(item) {
+                session.pending[id] = nil
+                items.finish(
+                    SignalRError(
+                        .bufferOverflow,
+                        "the stream's items came faster than they were taken: \(items.limit) bytes wait"))
+                transmit(.cancelInvocation(id: id, headers: [:]), session)
+            }
+        case .completion(let id, let completion, _):
+            complete(id, completion, session)
+        case .streamInvocation(let id, let target, _, _, _):
+            let text = "this client has no method '\(target)' that answers with a stream"
+            transmit(.completion(id: id, .error(text), headers: [:]), session)
+        case .cancelInvocation(let id, _):
+            session.answers.removeValue(forKey: id)?.cancel()
+        case .ping:
+            break
+        case .close(let error, let allowReconnect):
+            let error = error.map { SignalRError(.closedByServer, "the hub closed the connection: \($0)") }
+            over(session, error, mayReconnect: allowReconnect)
+        case .ack(let number):
+            session.log?.acknowledge(number)
+            session.releaseSenders()
+        case .sequence(let number):
+            try session.log?.goOn(at: number)
+            session.fruitlessResumes = 0
+        }
+    }
+
+    private func complete(_ id: String, _ completion: HubCompletion, _ session: Session) {
+        guard let pending = session.pending.removeValue(forKey: id) else { return }
+        endUploads(of: id, session)
+        switch (pending, completion) {
+        case (.result(let outcome), .void): outcome.resolve(.success(nil))
+        case (.result(let outcome), .value(let bytes)): outcome.resolve(.success(bytes))
+        case (.result(let outcome), .error(let text)):
+            outcome.resolve(.failure(SignalRError(.invocationFailed, text)))
+        case (.stream(let items), .error(let text)): items.finish(SignalRError(.invocationFailed, text))
+        case (.stream(let items), .void), (.stream(let items), .value): items.finish(nil)
+        }
+    }
+
+    // MARK: - Ending
+
+    /// The transport has ended, by itself or because the server did so.
+    func transportClosed(_ session: Session, _ error: SignalRError?) {
+        guard !session.isEnded else { return }
+        guard session.isShaken else {
+            let lost = SignalRError(
+                .connectionLost, "the server closed the connection before the hub had answered the handshake")
+            session.handshake.resolve(.failure(error ?? lost))
+            return
+        }
+        lost(session, error)
+    }
+
+    /// The connection broke. A stateful one is taken up again, another is over.
+    func lost(_ session: Session, _ error: SignalRError?) {
+        guard !session.isEnded, session === self.session else { return }
+        let isBroken = error.map { [.connectionLost, .serverTimeout, .connectionFailed].contains($0.code) } ?? true
+        if session.isOpen, session.log != nil, isBroken {
+            takeUpAgain(session, error)
+        } else {
+            over(session, error, mayReconnect: true)
+        }
+    }
+
+    /// The session is over: the connection is made anew, or closed.
+    func over(_ session: Session, _ error: SignalRError?, mayReconnect: Bool) {
+        guard !session.isEnded, session === self.session else { return }
+        let wasOpen = session.isOpen
+        session.isOpen = false
+        session.fail(error ?? SignalRError(.connectionLost, "the server closed the connection"))
+        session.end()
+        // While the connection is being stopped, who stops it goes on.
+        guard wasOpen, phase == .connected else { return }
+        self.session = nil
+        if mayReconnect, policy != nil {
+            reconnect(error)
+        } else {
+            finish(error)
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// A connection to a SignalR hub: calls the hub's methods, and has its own called by the hub.
+///
+/// ```swift
+/// let connection = HubConnectionBuilder(url: "http://localhost:5000/chat").withAutoReconnect().build()
+/// connection.on("AddMessage") { (user: String, message: String) in print("\(user): \(message)") }
+/// try await connection.start()
+/// try await connection.invoke("Send", "Ada", "Hello")
+/// ```
+///
+/// All its work is done on one event loop. An open connection stays open until ``stop()``, even when nothing refers to it
+/// any more.
+public actor HubConnection {
+    /// What can be seen from any thread.
+    struct Status {
+        var state = ConnectionState.disconnected
+        var connectionID: String?
+        var transport: TransportKind?
+    }
+
+    nonisolated let url: String
+    nonisolated let codec: any HubCodec
+    nonisolated let policy: (any ReconnectPolicy)?
+    nonisolated let options: HubConnectionOptions
+    nonisolated let logger: Logger
+    nonisolated let eventLoop: any EventLoop
+    nonisolated let dialer: Dialer
+    nonisolated let handlers = HandlerTable()
+    nonisolated let queue: HandlerQueue
+    nonisolated let lifecycle = EventHub<ConnectionEvent>()
+    nonisolated let status = NIOLockedValueBox(Status())
+
+    /// The connection's isolation is its event loop: handlers of the channel call it without a change of threads.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
+
+    var phase = ConnectionState.disconnected {
+        didSet { status.withLockedValue { $0.state = phase } }
+    }
+    /// Counts starts and ends: what was begun in an earlier run does nothing in a later one.
+    var run: UInt64 = 0
+    /// Opens or reopens the connection.
+    var opening: Task<Void, Never>?
+    var starting: Outcome<Result<Void, SignalRError>>?
+    var stopping: [Outcome<Void>] = []
+    /// The connection to the server that is there or being made.
+    var session: Session?
+    var lastSession: UInt64 = 0
+
+    init(
+        url: String, codec: any HubCodec, policy: (any ReconnectPolicy)?, options: HubConnectionOptions, logger: Logger
+    ) {
+        self.url = url
+        self.codec = codec
+        self.policy = policy
+        self.options = options
+        self.logger = logger
+        eventLoop = options.eventLoopGroup.next()
+        dialer = Dialer(
+            eventLoop: eventLoop, timeout: TimeAmount(options.handshakeTimeout),
+            tls: TLSContext(options.tlsConfiguration))
+        queue = HandlerQueue(handlers: handlers, limit: options.maximumUndeliveredSize, logger: logger)
+    }
+
+    deinit { queue.finish() }
+
+    // MARK: - State
+
+    /// How far the connection is.
+    public nonisolated var state: ConnectionState { status.withLockedValue { $0.state } }
+
+    /// The id by which the hub's server knows the connection, while it is open and was negotiated.
+    public nonisolated var connectionID: String? { status.withLockedValue { $0.connectionID } }
+
+    /// What carries the connection while it is open.
+    public nonisolated var transport: TransportKind? { status.withLockedValue { $0.transport } }
+
+    /// What happens to the connection from now on. Any number of streams can be asked for.
+    public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.stream() }
+
+    /// Tells what happens to the connection. Handlers run on the connection's event loop and must not block.
+    public nonisolated func onEvent(_ handler: @escaping @Sendable (ConnectionEvent) -> Void) { lifecycle.add(handler) }
+
+    // MARK: - Starting
+
+    /// Opens the connection.
+    ///
+    /// - Throws: ``SignalRError`` that says which step failed; ``SignalRError/Code/alreadyStarted`` if the connection is
+    ///   not ``ConnectionState/disconnected``; ``SignalRError/Code/cancelled`` at once when the task is cancelled.
+    public func start() async throws(SignalRError) {
+        guard phase == .disconnected else {
+            throw SignalRError(.alreadyStarted, "the connection is \(phase): start it when it is disconnected")
+        }
+        run += 1
+        phase = .connecting
+        let started = Outcome<Result<Void, SignalRError>>()
+        starting = started
+        opening = Task { [run] in await self.open(run) }
+        guard let result = await started.value() else {
+            let error = SignalRError(.cancelled, "the task that started the connection was cancelled")
+            if starting === started { giveUpOpening(error) }
+            throw error
+        }
+        try result.get()
+    }
+
+    private func open(_ run: UInt64) async {
+        do throws(SignalRError) {
+            let session = try await connect()
+            guard run == self.run else { return session.end() }
+            begin(session, .opened)
+            starting?.resolve(.success(()))
+            starting = nil
+        } catch {
+            guard run == self.run else { return }
+            giveUpOpening(error)
+        }
+    }
+
+    /// The start failed, or is not wanted any more.
+    private func giveUpOpening(_ error: SignalRError) {
+        run += 1
+        opening?.cancel()
+        opening = nil
+        session?.end()
+        session = nil
+        phase = .disconnected
+        logger.debug("cannot open", metadata: ["url": "\(url)", "error": "\(error)"])
+        lifecycle.emit(.failedToOpen(error))
+        starting?.resolve(.failure(error))
+        starting = nil
+    }
+
+    /// The handshake is done: messages count from here on.
+    func begin(_ session: Session, _ event: ConnectionEvent) {
+        opening = nil
+        session.isOpen = true
+        status.withLockedValue {
+            $0.connectionID = session.connectionID
+            $0.transport = session.kind
+        }
+        phase = .connected
+        logger.debug("open", metadata: ["url": "\(url)", "transport": "\(session.kind)"])
+        startTimers(session)
+        lifecycle.emit(event)
+        // What came with the handshake.
+        process(session)
+    }
+
+    // MARK: - Stopping
+
+    /// Closes the connection. Calls that wait fail with ``SignalRError/Code/stopped``. It can be started again then.
+    ///
+    /// Returns when the connection is closed; a server that does not answer is left after 2 s.
+    public func stop() async {
+        switch phase {
+        case .disconnected:
+            return
+        case .connecting:
+            giveUpOpening(SignalRError(.stopped, "the connection was stopped while it was being opened"))
+        case .reconnecting:
+            opening?.cancel()
+            opening = nil
+            session?.end()
+            session = nil
+            finish(nil)
+        case .disconnecting:
+            let stopped = Outcome<Void>()
+            stopping.append(stopped)
+            _ = await stopped.value()
+        case .connected:
+            await close()
+        }
+    }
+
+    private func close() async {
+        guard let session else { return finish(nil) }
+        phase = .disconnecting
+        run += 1
+        session.isOpen = false
+        session.fail(SignalRError(.stopped, "the connection was stopped"))
+        if let transport = session.transport {
+            transport.send(encoded(.close(error: nil, allowReconnect: false)))
+            let closed = Outcome<Void>()
+            transport.close().whenComplete { _ in closed.resolve(()) }
+            // Each transport ends its farewell by itself; this is for one that cannot.
+            let deadline = eventLoop.scheduleTask(in: Session.closeTimeout) { closed.resolve(()) }
+            _ = await closed.value()
+            deadline.cancel()
+        }
+        session.end()
+        self.session = nil
+        finish(nil)
+    }
+
+    /// The connection is over for good.
+    func finish(_ error: SignalRError?) {
+        run += 1
+        phase = .disconnected
+        status.withLockedValue {
+            $0.connectionID = nil
+            $0.transport = nil
+        }
+        logger.debug("closed", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
+        lifecycle.emit(.closed(error))
+        let stopping = stopping
+        self.stopping = []
+        for stopped in stopping { stopped.resolve(()) }
+    }
+}

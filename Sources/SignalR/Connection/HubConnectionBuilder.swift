@@ -1,0 +1,81 @@
+public import Logging
+
+/// Collects what a connection is made of.
+///
+/// ```swift
+/// let connection = HubConnectionBuilder(url: "https://example.org/chat").withAutoReconnect().build()
+/// ```
+public struct HubConnectionBuilder: Sendable {
+    private let url: String
+    private var hubProtocol = HubProtocol.json
+    private var policy: (any ReconnectPolicy)?
+    private var options = HubConnectionOptions()
+    private var logger = Logger(label: "SignalR", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    /// A connection to the hub at an address that begins with `http`, `https`, `ws` or `wss`.
+    ///
+    /// An address that is none is an error of ``HubConnection/start()``.
+    public init(url: String) { self.url = url }
+
+    /// Tries again when the connection is lost: at once, then after 2, 10 and 30 s.
+    public func withAutoReconnect() -> Self { withAutoReconnect(FixedIntervals.standard) }
+
+    /// Tries again after these intervals when the connection is lost.
+    public func withAutoReconnect(intervals: [Duration]) -> Self { withAutoReconnect(FixedIntervals(intervals)) }
+
+    /// Tries again when the connection is lost, as a policy says.
+    public func withAutoReconnect(_ policy: any ReconnectPolicy) -> Self { changed { $0.policy = policy } }
+
+    /// Speaks another protocol than JSON.
+    public func withHubProtocol(_ hubProtocol: HubProtocol) -> Self { changed { $0.hubProtocol = hubProtocol } }
+
+    /// Uses these transports only.
+    public func withTransports(_ transports: TransportKind...) -> Self {
+        changed { $0.options.transports = Set(transports) }
+    }
+
+    /// Opens a WebSocket without asking the server for its transports.
+    public func withoutNegotiation() -> Self {
+        changed {
+            $0.options.skipsNegotiation = true
+            $0.options.transports = [.webSockets]
+        }
+    }
+
+    /// Takes a broken connection up again without losing a message, where the server can.
+    ///
+    /// - Parameter bufferSize: bytes of sent messages that are kept until the server acknowledges them.
+    public func withStatefulReconnect(bufferSize: Int = 100_000) -> Self {
+        changed {
+            $0.options.usesStatefulReconnect = true
+            $0.options.statefulReconnectBufferSize = bufferSize
+        }
+    }
+
+    /// Sends these headers with every request, besides those set before.
+    public func withHeaders(_ headers: [String: String]) -> Self {
+        changed { $0.options.headers.merge(headers) { $1 } }
+    }
+
+    /// Asks for an access token before each request and connection.
+    public func withAccessToken(_ provider: @escaping AccessTokenProvider) -> Self {
+        changed { $0.options.accessTokenProvider = provider }
+    }
+
+    /// Says what happens to a logger.
+    public func withLogging(_ logger: Logger) -> Self { changed { $0.logger = logger } }
+
+    /// Changes any of the options.
+    public func withOptions(_ change: (inout HubConnectionOptions) -> Void) -> Self { changed { change(&$0.options) } }
+
+    /// The connection, not started.
+    public func build() -> HubConnection {
+        HubConnection(url: url, codec: hubProtocol.codec, policy: policy, options: options, logger: logger)
+    }
+
+    private func changed(_ change: (inout Self) -> Void) -> Self {
+        var builder = self
+        change(&builder)
+        return builder
+    }
+}

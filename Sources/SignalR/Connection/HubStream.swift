@@ -1,0 +1,48 @@
+/// The items that a method of the hub answers with, as they come. To be iterated by one task.
+///
+/// The hub is told to stop when the task that iterates is cancelled, which throws ``SignalRError/Code/cancelled``, when
+/// ``cancel()`` is called, and when the stream and its iterators are given up.
+public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Item
+    public typealias Failure = SignalRError
+
+    /// Cancels when nobody can take items any more.
+    fileprivate final class Subscription: Sendable {
+        let items: ItemBuffer
+        init(_ items: ItemBuffer) { self.items = items }
+        deinit { items.cancel() }
+    }
+
+    private let codec: any HubCodec
+    private let subscription: Subscription
+
+    init(codec: any HubCodec, items: ItemBuffer) {
+        self.codec = codec
+        subscription = Subscription(items)
+    }
+
+    /// Tells the hub to stop. Items that were not taken are dropped.
+    public func cancel() { subscription.items.cancel() }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(codec: codec, subscription: subscription) }
+
+    /// Takes the items one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let codec: any HubCodec
+        fileprivate let subscription: Subscription
+
+        public mutating func next() async throws(SignalRError) -> Item? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SignalRError) -> Item? {
+            guard let bytes = try await subscription.items.next(isolation: actor) else { return nil }
+            do throws(SignalRError) {
+                return try codec.decode(Item.self, from: bytes)
+            } catch {
+                subscription.items.cancel()
+                throw error
+            }
+        }
+    }
+}

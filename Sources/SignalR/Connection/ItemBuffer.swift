@@ -1,0 +1,97 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The items of a stream between the event loop and the task that takes them.
+final class ItemBuffer: Sendable {
+    private struct State {
+        var items: CircularBuffer<ByteBuffer> = []
+        var size = 0
+        var consumer: CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?
+        /// Set when no more items come; the error after the last, if there is one.
+        var end: SignalRError??
+    }
+
+    /// Each item takes so much besides its bytes.
+    private static var overhead: Int { 64 }
+
+    let limit: Int
+    private let state = NIOLockedValueBox(State())
+    private let cancelled: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - limit: bytes of items that may wait.
+    ///   - cancelled: called when the consumer is gone before the end.
+    init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
+        self.limit = limit
+        self.cancelled = cancelled
+    }
+
+    /// Adds an item.
+    ///
+    /// - Returns: `false` if too much waits already.
+    func add(_ item: ByteBuffer) -> Bool {
+        let (consumer, isAdded) = state.withLockedValue { state in
+            guard state.end == nil else {
+                return (nil as CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?, true)
+            }
+            if let consumer = state.consumer {
+                state.consumer = nil
+                return (consumer, true)
+            }
+            let size = item.readableBytes + Self.overhead
+            guard state.size + size <= limit else { return (nil, false) }
+            state.size += size
+            state.items.append(item)
+            return (nil, true)
+        }
+        consumer?.resume(returning: .success(item))
+        return isAdded
+    }
+
+    /// No more items come.
+    func finish(_ error: SignalRError?) {
+        let consumer = state.withLockedValue {
+            state -> CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>? in
+            guard state.end == nil else { return nil }
+            state.end = .some(error)
+            defer { state.consumer = nil }
+            return state.consumer
+        }
+        consumer?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+    }
+
+    /// The consumer wants no more.
+    func cancel() {
+        let wasOpen = state.withLockedValue { state in
+            state.items = []
+            return state.end == nil
+        }
+        guard wasOpen else { return }
+        finish(SignalRError(.cancelled, "the stream was cancelled"))
+        cancelled()
+    }
+
+    /// The next item; `nil` at the end.
+    func next(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> ByteBuffer? {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLockedValue { state -> Result<ByteBuffer?, SignalRError>? in
+                    if let item = state.items.popFirst() {
+                        state.size -= item.readableBytes + Self.overhead
+                        return .success(item)
+                    }
+                    if let end = state.end { return end.map { .failure($0) } ?? .success(nil) }
+                    guard state.consumer == nil else {
+                        return .failure(SignalRError(.bufferOverflow, "a stream can be iterated by one task only"))
+                    }
+                    state.consumer = continuation
+                    return nil
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try result.get()
+    }
+}

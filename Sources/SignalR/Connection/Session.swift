@@ -1,0 +1,130 @@
+import NIOCore
+
+/// One connection to the hub's server, from its first byte to its last. The ``HubConnection`` that made it alone uses it.
+final class Session {
+    /// The longest that saying goodbye may take: what is unsent, and the transport's own farewell.
+    static var closeTimeout: TimeAmount { .seconds(5) }
+
+    /// A call that waits for the hub.
+    enum Pending {
+        case result(Outcome<Result<ByteBuffer?, SignalRError>>)
+        case stream(ItemBuffer)
+    }
+
+    let number: UInt64
+    let kind: TransportKind
+    let connectionID: String?
+    /// What the transport is opened with, and opened again when a broken connection is taken up.
+    let maker: RequestMaker
+    var frames: FrameReader
+    /// Sent and received messages by number, if a broken connection can be taken up again.
+    var log: MessageLog?
+
+    /// Missing while a broken connection is being taken up again.
+    var transport: (any Transport)?
+    /// How many transports it has had; what an earlier one still has to tell does not count.
+    var transports = 0
+    /// Decided when the hub has answered the handshake.
+    let handshake = Outcome<Result<Void, SignalRError>>()
+    var isShaken = false
+    var isOpen = false
+    var isEnded = false
+
+    private var lastID: UInt64 = 0
+    var pending: [String: Pending] = [:]
+    /// Streams to the hub, by their own ids.
+    var uploads: [String: Upload] = [:]
+    /// Handlers that owe the hub a result, by its invocation ids.
+    var answers: [String: Task<Void, Never>] = [:]
+    /// Senders that wait until what was sent has left.
+    private var senders: [Outcome<Void>] = []
+
+    var lastSent = NIODeadline.now()
+    var lastReceived = NIODeadline.now()
+    var keepAlive: Scheduled<Void>?
+    var timeout: Scheduled<Void>?
+    var acknowledging: Scheduled<Void>?
+    var resuming: Task<Void, Never>?
+    /// How often it was taken up since the server last said where it goes on.
+    var fruitlessResumes = 0
+
+    init(
+        number: UInt64, kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader,
+        log: MessageLog?
+    ) {
+        self.number = number
+        self.kind = kind
+        self.connectionID = connectionID
+        self.maker = maker
+        self.frames = frames
+        self.log = log
+    }
+
+    func nextID() -> String {
+        lastID += 1
+        return String(lastID)
+    }
+
+    // MARK: - Sending
+
+    /// Whether senders may go on: what they sent before has left, and there is room to keep more until it is
+    /// acknowledged.
+    var isWritable: Bool { (transport?.isWritable ?? true) && log?.isFull != true }
+
+    /// Waits until the session is writable or over.
+    ///
+    /// - Returns: `false` if the task was cancelled.
+    func waitUntilWritable(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+        let sender = Outcome<Void>()
+        senders.append(sender)
+        return await sender.value() != nil
+    }
+
+    func releaseSenders() {
+        guard isWritable || isEnded || !isOpen else { return }
+        let senders = senders
+        self.senders = []
+        for sender in senders { sender.resolve(()) }
+    }
+
+    // MARK: - Ending
+
+    /// Fails all that waits.
+    func fail(_ error: SignalRError) {
+        let (pending, uploads, answers) = (pending, uploads, answers)
+        self.pending = [:]
+        self.uploads = [:]
+        self.answers = [:]
+        for call in pending.values {
+            switch call {
+            case .result(let outcome): outcome.resolve(.failure(error))
+            case .stream(let items): items.finish(error)
+            }
+        }
+        for upload in uploads.values { upload.task?.cancel() }
+        for answer in answers.values { answer.cancel() }
+        releaseSenders()
+    }
+
+    /// Ends the transport and what goes with it, without a word.
+    func end() {
+        guard !isEnded else { return }
+        isEnded = true
+        isOpen = false
+        keepAlive?.cancel()
+        timeout?.cancel()
+        acknowledging?.cancel()
+        resuming?.cancel()
+        transport?.abort()
+        transport = nil
+        handshake.resolve(.failure(SignalRError(.stopped, "the connection was stopped")))
+        fail(SignalRError(.stopped, "the connection was stopped"))
+    }
+}
+
+/// A stream to the hub.
+struct Upload {
+    /// The invocation that it belongs to, if that is answered.
+    let invocation: String?
+    var task: Task<Void, Never>?
+}

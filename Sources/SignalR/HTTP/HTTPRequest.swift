@@ -1,0 +1,36 @@
+import NIOCore
+import NIOHTTP1
+
+/// A request to a hub's server.
+struct HTTPRequest: Sendable {
+    let method: HTTPMethod
+    let address: HubAddress
+    var headers: HTTPHeaders
+    var body: ByteBuffer?
+
+    var head: HTTPRequestHead {
+        var headers = headers
+        headers.replaceOrAdd(name: "Host", value: address.hostHeader)
+        if method == .POST || body != nil {
+            headers.replaceOrAdd(name: "Content-Length", value: String(body?.readableBytes ?? 0))
+        }
+        return HTTPRequestHead(version: .http1_1, method: method, uri: address.target, headers: headers)
+    }
+}
+
+/// The answer to a request.
+struct HTTPReply: Sendable {
+    let status: HTTPResponseStatus
+    let headers: HTTPHeaders
+    /// Empty where the body was handed on as it came.
+    var body: ByteBuffer
+
+    var isSuccess: Bool { (200..<300).contains(status.code) }
+
+    /// An error that says which request the server refused.
+    func refusal(of what: String) -> SignalRError {
+        SignalRError(
+            .refused, "the server answered \(what) with \(status.code) \(status.reasonPhrase)",
+            httpStatus: Int(status.code))
+    }
+}

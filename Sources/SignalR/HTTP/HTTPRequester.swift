@@ -1,0 +1,96 @@
+import NIOCore
+import NIOHTTP1
+
+/// Sends requests one after the other, over one connection where the server keeps it. On its event loop only.
+final class HTTPRequester {
+    /// A connection that was idle longer is not used again. Servers close idle ones, the earliest known after 5 s, and a
+    /// request that meets such an end would be lost or, said again, perhaps done twice.
+    private static var maximumIdle: TimeAmount { .seconds(4) }
+
+    private let dialer: Dialer
+    private var handler: HTTPHandler?
+    private var address: HubAddress?
+    private var isClosed = false
+    private var current: HTTPExchange?
+
+    init(_ dialer: Dialer) { self.dialer = dialer }
+
+    /// Sends a request; the one before it must have ended.
+    ///
+    /// - Parameters:
+    ///   - timeout: the longest that the whole answer may take, or its head if `onHead` is there.
+    ///   - onHead: called when a successful answer begins.
+    ///   - onBody: takes the body of a successful answer as it comes.
+    func perform(
+        _ request: HTTPRequest, timeout: TimeAmount, onHead: ((HTTPReply) -> Void)? = nil,
+        onBody: ((ByteBuffer) -> Void)? = nil
+    ) -> EventLoopFuture<HTTPReply> {
+        let promise = dialer.eventLoop.makePromise(of: HTTPReply.self)
+        let exchange = HTTPExchange(request, promise, onHead: onHead, onBody: onBody)
+        guard !isClosed else {
+            exchange.fail(SignalRError(.stopped, "the connection was stopped"))
+            return promise.futureResult
+        }
+        current = exchange
+        exchange.deadline = dialer.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in
+            let seconds = timeout.nanoseconds / 1_000_000_000
+            self?.giveUp(
+                exchange, SignalRError(.timedOut, "\(request.address.hostHeader) did not answer within \(seconds) s"))
+        }
+        if let handler, handler.isIdle, .now() - handler.idleSince < Self.maximumIdle, let address,
+            address.isSameServer(as: request.address)
+        {
+            handler.begin(exchange)
+        } else {
+            handler?.close(SignalRError(.stopped, "not needed any more"))
+            handler = nil
+            connect(exchange)
+        }
+        return promise.futureResult
+    }
+
+    /// Ends the connection, and with it the request under way.
+    func close() {
+        isClosed = true
+        let error = SignalRError(.stopped, "the connection was stopped")
+        current.map { giveUp($0, error) }
+        handler?.close(error)
+    }
+
+    private func giveUp(_ exchange: HTTPExchange, _ error: SignalRError) {
+        guard current === exchange else { return }
+        current = nil
+        handler?.close(error)
+        // Not twice: a promise takes the first answer only.
+        exchange.fail(error)
+    }
+
+    private func connect(_ exchange: HTTPExchange) {
+        let made = NIOLoopBoundBox<HTTPHandler?>(nil, eventLoop: dialer.eventLoop)
+        let connecting = dialer.connect(to: exchange.request.address) { channel in
+            try channel.pipeline.syncOperations.addHTTPClientHandlers()
+            let handler = HTTPHandler()
+            try channel.pipeline.syncOperations.addHandler(handler)
+            made.value = handler
+        }
+        connecting.assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(let channel):
+                guard let handler = made.value, current === exchange else { return channel.close(promise: nil) }
+                self.handler = handler
+                address = exchange.request.address
+                handler.begin(exchange)
+            case .failure(let error):
+                guard current === exchange else { return }
+                current = nil
+                exchange.fail(error)
+            }
+        }
+    }
+}
+
+extension HubAddress {
+    func isSameServer(as other: HubAddress) -> Bool {
+        isSecure == other.isSecure && host == other.host && port == other.port
+    }
+}

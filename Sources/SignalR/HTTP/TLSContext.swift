@@ -1,0 +1,24 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOSSL
+
+/// TLS's settings for the connections of one client, made when the first of them is needed: reading the system's
+/// certificates takes some milliseconds.
+final class TLSContext: Sendable {
+    private let configuration: TLSConfiguration?
+    private let context = NIOLockedValueBox<NIOSSLContext?>(nil)
+
+    init(_ configuration: TLSConfiguration?) { self.configuration = configuration }
+
+    func handler(for host: String) throws -> NIOSSLClientHandler {
+        let context = try context.withLockedValue { context in
+            if let context { return context }
+            let made = try NIOSSLContext(configuration: configuration ?? .makeClientConfiguration())
+            context = made
+            return made
+        }
+        // TLS names hosts, not addresses (RFC 6066, 3); an address is checked against the certificate all the same.
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import NIOCore
+
+/// Writes values as MessagePack: structures as maps by their keys' names, `Data` and `[UInt8]` as binary, `Date` as a
+/// timestamp.
+struct MessagePackEncoder: Sendable {
+    /// - Throws: `EncodingError` or ``MessagePackError``.
+    func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws {
+        let node = MessagePackNode()
+        try node.encode(value, path: [])
+        try node.write(into: &buffer, depth: 0)
+    }
+}
+
+/// A value while it is encoded: how many values are in it is known at its end only.
+final class MessagePackNode {
+    private enum Content {
+        case nothing
+        case scalar(ByteBuffer)
+        case array([MessagePackNode])
+        case map([(String, MessagePackNode)])
+    }
+
+    /// Deeper values are not written, and what is deeper is not read.
+    static var maximumDepth: Int { 64 }
+
+    private var content = Content.nothing
+
+    var count: Int {
+        switch content {
+        case .nothing, .scalar: 0
+        case .array(let items): items.count
+        case .map(let items): items.count
+        }
+    }
+
+    func becomeArray() { if case .nothing = content { content = .array([]) } }
+
+    func becomeMap() { if case .nothing = content { content = .map([]) } }
+
+    func set(_ write: (inout ByteBuffer) throws -> Void) rethrows {
+        var buffer = ByteBuffer()
+        try write(&buffer)
+        content = .scalar(buffer)
+    }
+
+    func append() -> MessagePackNode {
+        let node = MessagePackNode()
+        guard case .array(var items) = content else { return node }
+        content = .nothing
+        items.append(node)
+        content = .array(items)
+        return node
+    }
+
+    func append(_ key: String) -> MessagePackNode {
+        let node = MessagePackNode()
+        guard case .map(var items) = content else { return node }
+        content = .nothing
+        // A key that is set again has its new value only.
+        if let index = items.firstIndex(where: { $0.0 == key }) {
+            items[index].1 = node
+        } else {
+            items.append((key, node))
+        }
+        content = .map(items)
+        return node
+    }
+
+    func encode<Value: Encodable>(_ value: Value, path: [any CodingKey]) throws {
+        guard path.count < Self.maximumDepth else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: path, debugDescription: "values are nested deeper than \(Self.maximumDepth)"))
+        }
+        // Not by a cast: an empty array of anything is an empty array of bytes then.
+        if Value.self == [UInt8].self, let bytes = value as? [UInt8] {
+            return set { $0.writeMessagePack(binary: bytes) }
+        }
+        switch value {
+        case let data as Data: set { $0.writeMessagePack(binary: data) }
+        case let date as Date: try set { try MessagePackTimestamp.write(date, into: &$0) }
+        case let url as URL: set { $0.writeMessagePack(url.absoluteString) }
+        default: try value.encode(to: MessagePackNodeEncoder(node: self, codingPath: path))
+        }
+    }
+
+    func write(into buffer: inout ByteBuffer, depth: Int) throws {
+        switch content {
+        case .nothing:
+            // A value that encodes nothing, such as a structure without members.
+            buffer.writeMessagePack(mapOf: 0)
+        case .scalar(let bytes):
+            buffer.writeImmutableBuffer(bytes)
+        case .array(let items):
+            buffer.writeMessagePack(arrayOf: items.count)
+            for item in items { try item.write(into: &buffer, depth: depth + 1) }
+        case .map(let items):
+            buffer.writeMessagePack(mapOf: items.count)
+            for (key, item) in items {
+                buffer.writeMessagePack(key)
+                try item.write(into: &buffer, depth: depth + 1)
+            }
+        }
+    }
+}
+
+struct MessagePackNodeEncoder: Encoder {
+    let node: MessagePackNode
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.becomeMap()
+        return KeyedEncodingContainer(MessagePackKeyedEncoding(node: node, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.becomeArray()
+        return MessagePackUnkeyedEncoding(node: node, codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        MessagePackSingleEncoding(node: node, codingPath: codingPath)
+    }
+}
+
+private struct MessagePackKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let node: MessagePackNode
+    let codingPath: [any CodingKey]
+
+    func encodeNil(forKey key: Key) { node.append(key.stringValue).set { $0.writeMessagePackNull() } }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try node.append(key.stringValue).encode(value, path: codingPath + [key])
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder(key).container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
+
+    func superEncoder() -> any Encoder {
+        MessagePackNodeEncoder(node: node.append("super"), codingPath: codingPath)
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+
+    private func encoder(_ key: Key) -> MessagePackNodeEncoder {
+        MessagePackNodeEncoder(node: node.append(key.stringValue), codingPath: codingPath + [key])
+    }
+}
+
+private struct MessagePackUnkeyedEncoding: UnkeyedEncodingContainer {
+    let node: MessagePackNode
+    let codingPath: [any CodingKey]
+    var count: Int { node.count }
+
+    func encodeNil() { node.append().set { $0.writeMessagePackNull() } }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        try node.append().encode(value, path: codingPath + [MessagePackIndex(count)])
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder().container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+
+    func superEncoder() -> any Encoder { encoder() }
+
+    private func encoder() -> MessagePackNodeEncoder {
+        MessagePackNodeEncoder(node: node.append(), codingPath: codingPath + [MessagePackIndex(count)])
+    }
+}
+
+private struct MessagePackSingleEncoding: SingleValueEncodingContainer {
+    let node: MessagePackNode
+    let codingPath: [any CodingKey]
+
+    func encodeNil() { node.set { $0.writeMessagePackNull() } }
+    func encode(_ value: Bool) { node.set { $0.writeMessagePack(value) } }
+    func encode(_ value: String) { node.set { $0.writeMessagePack(value) } }
+    func encode(_ value: Double) { node.set { $0.writeMessagePack(value) } }
+    func encode(_ value: Float) { node.set { $0.writeMessagePack(value) } }
+    func encode(_ value: Int) { signed(value) }
+    func encode(_ value: Int8) { signed(value) }
+    func encode(_ value: Int16) { signed(value) }
+    func encode(_ value: Int32) { signed(value) }
+    func encode(_ value: Int64) { signed(value) }
+    func encode(_ value: UInt) { unsigned(value) }
+    func encode(_ value: UInt8) { unsigned(value) }
+    func encode(_ value: UInt16) { unsigned(value) }
+    func encode(_ value: UInt32) { unsigned(value) }
+    func encode(_ value: UInt64) { unsigned(value) }
+
+    func encode<Value: Encodable>(_ value: Value) throws { try node.encode(value, path: codingPath) }
+
+    private func signed(_ value: some SignedInteger) { node.set { $0.writeMessagePack(Int64(value)) } }
+    private func unsigned(_ value: some UnsignedInteger) { node.set { $0.writeMessagePack(UInt64(value)) } }
+}
+
+/// Where in an array a value is.
+struct MessagePackIndex: CodingKey {
+    let index: Int
+    init(_ index: Int) { self.index = index }
+    var stringValue: String { "Index \(index)" }
+    var intValue: Int? { index }
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { index = intValue }
+}

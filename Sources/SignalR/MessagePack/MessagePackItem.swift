@@ -1,0 +1,192 @@
+import NIOCore
+
+/// The beginning of a MessagePack value: all of one without a body, or what its body is.
+///
+/// See the MessagePack specification, "Formats".
+enum MessagePackItem: Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    /// An integer above `Int64.max`.
+    case unsigned(UInt64)
+    case float(Float)
+    case double(Double)
+    /// So many bytes of UTF-8 follow.
+    case string(Int)
+    /// So many bytes follow.
+    case binary(Int)
+    /// So many values follow.
+    case array(Int)
+    /// So many keys and values follow.
+    case map(Int)
+    /// So many bytes follow of an application's or, below 0, the specification's own type.
+    case extended(type: Int8, Int)
+}
+
+/// What is no MessagePack, or not the type that was asked for.
+struct MessagePackError: Error, CustomStringConvertible {
+    let description: String
+
+    static let truncated = MessagePackError(description: "the MessagePack ends within a value")
+}
+
+extension ByteBuffer {
+    /// Takes the beginning of a value off.
+    mutating func readMessagePack() throws(MessagePackError) -> MessagePackItem {
+        let byte = try readMessagePackInteger(UInt8.self)
+        switch byte {
+        case 0x00...0x7F: return .integer(Int64(byte))
+        case 0x80...0x8F: return .map(Int(byte & 0x0F))
+        case 0x90...0x9F: return .array(Int(byte & 0x0F))
+        case 0xA0...0xBF: return .string(Int(byte & 0x1F))
+        case 0xC0: return .null
+        case 0xC2, 0xC3: return .bool(byte == 0xC3)
+        case 0xC4: return .binary(Int(try readMessagePackInteger(UInt8.self)))
+        case 0xC5: return .binary(Int(try readMessagePackInteger(UInt16.self)))
+        case 0xC6: return .binary(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xC7: return try extended(Int(try readMessagePackInteger(UInt8.self)))
+        case 0xC8: return try extended(Int(try readMessagePackInteger(UInt16.self)))
+        case 0xC9: return try extended(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xCA: return .float(Float(bitPattern: try readMessagePackInteger(UInt32.self)))
+        case 0xCB: return .double(Double(bitPattern: try readMessagePackInteger(UInt64.self)))
+        case 0xCC: return .integer(Int64(try readMessagePackInteger(UInt8.self)))
+        case 0xCD: return .integer(Int64(try readMessagePackInteger(UInt16.self)))
+        case 0xCE: return .integer(Int64(try readMessagePackInteger(UInt32.self)))
+        case 0xCF:
+            let value = try readMessagePackInteger(UInt64.self)
+            return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+        case 0xD0: return .integer(Int64(try readMessagePackInteger(Int8.self)))
+        case 0xD1: return .integer(Int64(try readMessagePackInteger(Int16.self)))
+        case 0xD2: return .integer(Int64(try readMessagePackInteger(Int32.self)))
+        case 0xD3: return .integer(try readMessagePackInteger(Int64.self))
+        case 0xD4...0xD8: return try extended(1 << Int(byte - 0xD4))
+        case 0xD9: return .string(Int(try readMessagePackInteger(UInt8.self)))
+        case 0xDA: return .string(Int(try readMessagePackInteger(UInt16.self)))
+        case 0xDB: return .string(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xDC: return .array(Int(try readMessagePackInteger(UInt16.self)))
+        case 0xDD: return .array(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xDE: return .map(Int(try readMessagePackInteger(UInt16.self)))
+        case 0xDF: return .map(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xE0...0xFF: return .integer(Int64(Int8(bitPattern: byte)))
+        default:
+            throw MessagePackError(description: "the byte 0x\(String(byte, radix: 16)) begins no MessagePack value")
+        }
+    }
+
+    private mutating func extended(_ length: Int) throws(MessagePackError) -> MessagePackItem {
+        .extended(type: try readMessagePackInteger(Int8.self), length)
+    }
+
+    private mutating func readMessagePackInteger<Value: FixedWidthInteger>(
+        _ type: Value.Type
+    ) throws(MessagePackError) -> Value {
+        guard let value = readInteger(as: type) else { throw .truncated }
+        return value
+    }
+
+    /// Takes so many bytes off.
+    mutating func readMessagePackBody(_ length: Int) throws(MessagePackError) -> ByteBuffer {
+        guard let body = readSlice(length: length) else { throw .truncated }
+        return body
+    }
+
+    /// Takes a string off.
+    mutating func readMessagePackString() throws(MessagePackError) -> String {
+        let item = try readMessagePack()
+        guard case .string(let length) = item else {
+            throw MessagePackError(description: "\(item) where a string is due")
+        }
+        let body = try readMessagePackBody(length)
+        return String(decoding: body.readableBytesView, as: UTF8.self)
+    }
+
+    /// Takes a whole value off, with what is in it.
+    ///
+    /// It does not recurse, and what it counts is bounded: each value that is announced must have its byte.
+    mutating func readMessagePackValue() throws(MessagePackError) -> ByteBuffer {
+        let start = self
+        var due = 1
+        while due > 0 {
+            due -= 1
+            switch try readMessagePack() {
+            case .null, .bool, .integer, .unsigned, .float, .double: break
+            case .string(let length), .binary(let length), .extended(_, let length):
+                guard length <= readableBytes else { throw .truncated }
+                moveReaderIndex(forwardBy: length)
+            case .array(let count): due += count
+            case .map(let count): due += 2 * count
+            }
+            guard due <= readableBytes else { throw .truncated }
+        }
+        return start.getSlice(at: start.readerIndex, length: readerIndex - start.readerIndex) ?? ByteBuffer()
+    }
+}
+
+extension ByteBuffer {
+    // MARK: - Writing, in the shortest form
+
+    mutating func writeMessagePackNull() { writeInteger(UInt8(0xC0)) }
+
+    mutating func writeMessagePack(_ value: Bool) { writeInteger(UInt8(value ? 0xC3 : 0xC2)) }
+
+    mutating func writeMessagePack(_ value: Int64) {
+        switch value {
+        case 0...: writeMessagePack(UInt64(value))
+        case -32..<0: writeInteger(Int8(value))
+        case Int64(Int8.min)...: writeMultipleIntegers(UInt8(0xD0), Int8(value))
+        case Int64(Int16.min)...: writeMultipleIntegers(UInt8(0xD1), Int16(value))
+        case Int64(Int32.min)...: writeMultipleIntegers(UInt8(0xD2), Int32(value))
+        default: writeMultipleIntegers(UInt8(0xD3), value)
+        }
+    }
+
+    mutating func writeMessagePack(_ value: UInt64) {
+        switch value {
+        case ..<0x80: writeInteger(UInt8(value))
+        case ...UInt64(UInt8.max): writeMultipleIntegers(UInt8(0xCC), UInt8(value))
+        case ...UInt64(UInt16.max): writeMultipleIntegers(UInt8(0xCD), UInt16(value))
+        case ...UInt64(UInt32.max): writeMultipleIntegers(UInt8(0xCE), UInt32(value))
+        default: writeMultipleIntegers(UInt8(0xCF), value)
+        }
+    }
+
+    mutating func writeMessagePack(_ value: Float) { writeMultipleIntegers(UInt8(0xCA), value.bitPattern) }
+
+    mutating func writeMessagePack(_ value: Double) { writeMultipleIntegers(UInt8(0xCB), value.bitPattern) }
+
+    mutating func writeMessagePack(_ value: String) {
+        let count = value.utf8.count
+        switch count {
+        case ..<32: writeInteger(UInt8(0xA0 | count))
+        case ...Int(UInt8.max): writeMultipleIntegers(UInt8(0xD9), UInt8(count))
+        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDA), UInt16(count))
+        default: writeMultipleIntegers(UInt8(0xDB), UInt32(count))
+        }
+        writeString(value)
+    }
+
+    mutating func writeMessagePack(binary bytes: some Collection<UInt8>) {
+        switch bytes.count {
+        case ...Int(UInt8.max): writeMultipleIntegers(UInt8(0xC4), UInt8(bytes.count))
+        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xC5), UInt16(bytes.count))
+        default: writeMultipleIntegers(UInt8(0xC6), UInt32(bytes.count))
+        }
+        writeBytes(bytes)
+    }
+
+    mutating func writeMessagePack(arrayOf count: Int) {
+        switch count {
+        case ..<16: writeInteger(UInt8(0x90 | count))
+        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDC), UInt16(count))
+        default: writeMultipleIntegers(UInt8(0xDD), UInt32(count))
+        }
+    }
+
+    mutating func writeMessagePack(mapOf count: Int) {
+        switch count {
+        case ..<16: writeInteger(UInt8(0x80 | count))
+        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDE), UInt16(count))
+        default: writeMultipleIntegers(UInt8(0xDF), UInt32(count))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+
+/// Cuts what comes into messages: text at its record separators, binary by the length before each message.
+struct FrameReader {
+    private let isBinary: Bool
+    private let maximum: Int
+    /// All that has come and was not taken.
+    var pending = ByteBuffer()
+    /// How much of what is pending was looked through for an end.
+    private var searched = 0
+
+    /// - Parameter maximum: bytes of the largest message.
+    init(isBinary: Bool, maximum: Int) {
+        self.isBinary = isBinary
+        self.maximum = maximum
+    }
+
+    mutating func append(_ bytes: ByteBuffer) {
+        if pending.readableBytes == 0 {
+            pending = bytes
+        } else {
+            pending.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// The next message without its frame; `nil` until it is complete.
+    mutating func next() throws(SignalRError) -> ByteBuffer? {
+        isBinary ? try nextBinary() : try nextText()
+    }
+
+    private mutating func nextText() throws(SignalRError) -> ByteBuffer? {
+        let view = pending.readableBytesView
+        let end = view.dropFirst(searched).firstIndex(of: JSONCodec.recordSeparator)
+        guard (end.map { $0 - view.startIndex } ?? view.count) <= maximum else { throw tooLarge }
+        guard let end else {
+            searched = view.count
+            return nil
+        }
+        let message = pending.readSlice(length: end - pending.readerIndex)
+        pending.moveReaderIndex(forwardBy: 1)
+        searched = 0
+        return message
+    }
+
+    private mutating func nextBinary() throws(SignalRError) -> ByteBuffer? {
+        guard let (length, prefix) = try pending.peekVarInt() else { return nil }
+        guard length <= maximum else { throw tooLarge }
+        guard pending.readableBytes >= prefix + length else { return nil }
+        pending.moveReaderIndex(forwardBy: prefix)
+        return pending.readSlice(length: length)
+    }
+
+    private var tooLarge: SignalRError {
+        SignalRError(.messageTooLarge, "the server sent a message of more than \(maximum) bytes")
+    }
+}
+
+extension ByteBuffer {
+    /// A length of up to 31 bits in up to 5 bytes, the lowest 7 bits first, and how many bytes it takes; `nil` until it
+    /// is complete.
+    func peekVarInt() throws(SignalRError) -> (value: Int, length: Int)? {
+        var value = 0
+        for offset in 0..<5 {
+            guard let byte = getInteger(at: readerIndex + offset, as: UInt8.self) else { return nil }
+            value |= Int(byte & 0x7F) << (7 * offset)
+            if byte & 0x80 == 0 {
+                guard value <= Int(Int32.max) else { break }
+                return (value, offset + 1)
+            }
+        }
+        throw .violation("a message's length of more than 31 bits")
+    }
+
+    mutating func writeVarInt(_ value: Int) {
+        var rest = value
+        while rest > 0x7F {
+            writeInteger(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        writeInteger(UInt8(rest))
+    }
+}

@@ -1,0 +1,51 @@
+public import Foundation
+
+/// A value of any type, for what is known at run time only: arguments from a command line, results that are shown.
+public enum HubValue: Sendable, Hashable, Codable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case string(String)
+    /// In MessagePack only; in JSON it is a base64 string.
+    case data(Data)
+    case array([HubValue])
+    case object([String: HubValue])
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if decoder is MessagePackValue, let value = try? container.decode(Data.self) {
+            self = .data(value)
+        } else if var items = try? decoder.unkeyedContainer() {
+            var values: [HubValue] = []
+            while !items.isAtEnd { values.append(try items.decode(HubValue.self)) }
+            self = .array(values)
+        } else {
+            self = .object(try container.decode([String: HubValue].self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .data(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let values): try container.encode(values)
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import NIOCore
+
+/// Hub messages as MessagePack arrays, each behind its length.
+struct MessagePackCodec: HubCodec {
+    let name = "messagepack"
+    let isBinary = true
+    var null: ByteBuffer { ByteBuffer(bytes: [0xC0]) }
+
+    private let encoder = MessagePackEncoder()
+    private let decoder = MessagePackDecoder()
+
+    // MARK: - Values
+
+    func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError) {
+        switch value {
+        case let text as String: buffer.writeMessagePack(text)
+        case let number as Int: buffer.writeMessagePack(Int64(number))
+        case let flag as Bool: buffer.writeMessagePack(flag)
+        case let number as Double: buffer.writeMessagePack(number)
+        default:
+            do {
+                try encoder.encode(value, into: &buffer)
+            } catch {
+                throw SignalRError(
+                    .invalidArgument, "a value of type \(Value.self) cannot be encoded as MessagePack", cause: error)
+            }
+        }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value {
+        do {
+            return try decoder.decode(type, from: bytes)
+        } catch {
+            throw SignalRError(.invalidResult, "the server's MessagePack is no \(type)", cause: error)
+        }
+    }
+
+    func beginArray(_ count: Int, into buffer: inout ByteBuffer) { buffer.writeMessagePack(arrayOf: count) }
+    func separate(into buffer: inout ByteBuffer) {}
+    func endArray(into buffer: inout ByteBuffer) {}
+
+    func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
+        guard case .array = try? array.readMessagePack() else { throw .violation("arguments that are no array") }
+    }
+
+    func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer? {
+        guard array.readableBytes > 0 else { return nil }
+        do {
+            return try array.readMessagePackValue()
+        } catch {
+            throw .violation("an argument that is no MessagePack", cause: error)
+        }
+    }
+
+    // MARK: - Writing
+
+    func write(_ message: HubMessage, into buffer: inout ByteBuffer) {
+        var body = ByteBuffer()
+        switch message {
+        case .invocation(let id, let target, let arguments, let streams, let headers):
+            begin(6, 1, headers, id, into: &body)
+            write(target, arguments, streams, into: &body)
+        case .streamItem(let id, let item, let headers):
+            begin(4, 2, headers, id, into: &body)
+            body.writeImmutableBuffer(item)
+        case .completion(let id, let completion, let headers):
+            if case .void = completion {
+                begin(4, 3, headers, id, into: &body)
+            } else {
+                begin(5, 3, headers, id, into: &body)
+            }
+            switch completion {
+            case .error(let text):
+                body.writeMessagePack(UInt64(ResultKind.error))
+                body.writeMessagePack(text)
+            case .void:
+                body.writeMessagePack(UInt64(ResultKind.void))
+            case .value(let value):
+                body.writeMessagePack(UInt64(ResultKind.value))
+                body.writeImmutableBuffer(value)
+            }
+        case .streamInvocation(let id, let target, let arguments, let streams, let headers):
+            begin(6, 4, headers, id, into: &body)
+            write(target, arguments, streams, into: &body)
+        case .cancelInvocation(let id, let headers):
+            begin(3, 5, headers, id, into: &body)
+        case .ping:
+            body.writeMultipleIntegers(UInt8(0x91), UInt8(6))
+        case .close(let error, let allowReconnect):
+            body.writeMultipleIntegers(UInt8(0x93), UInt8(7))
+            if let error { body.writeMessagePack(error) } else { body.writeMessagePackNull() }
+            body.writeMessagePack(allowReconnect)
+        case .ack(let number):
+            body.writeMultipleIntegers(UInt8(0x92), UInt8(8))
+            body.writeMessagePack(number)
+        case .sequence(let number):
+            body.writeMultipleIntegers(UInt8(0x92), UInt8(9))
+            body.writeMessagePack(number)
+        }
+        buffer.writeVarInt(body.readableBytes)
+        buffer.writeBuffer(&body)
+    }
+
+    /// How a completion says what it has.
+    private enum ResultKind {
+        static let error = 1
+        static let void = 2
+        static let value = 3
+    }
+
+    private func begin(
+        _ count: Int, _ type: UInt8, _ headers: [String: String], _ id: String?, into body: inout ByteBuffer
+    ) {
+        body.writeMessagePack(arrayOf: count)
+        body.writeInteger(type)
+        body.writeMessagePack(mapOf: headers.count)
+        for (name, value) in headers {
+            body.writeMessagePack(name)
+            body.writeMessagePack(value)
+        }
+        if let id { body.writeMessagePack(id) } else { body.writeMessagePackNull() }
+    }
+
+    private func write(
+        _ target: String, _ arguments: ByteBuffer, _ streams: [String], into body: inout ByteBuffer
+    ) {
+        body.writeMessagePack(target)
+        body.writeImmutableBuffer(arguments)
+        body.writeMessagePack(arrayOf: streams.count)
+        for id in streams { body.writeMessagePack(id) }
+    }
+
+    // MARK: - Reading
+
+    func read(_ bytes: ByteBuffer) throws(SignalRError) -> HubMessage? {
+        do throws(MessagePackError) {
+            return try message(bytes)
+        } catch {
+            throw .violation("a message that is none in MessagePack", cause: error)
+        }
+    }
+
+    private func message(_ bytes: ByteBuffer) throws(MessagePackError) -> HubMessage? {
+        var fields = try Fields(bytes)
+        let type = try fields.integer()
+        switch type {
+        case 1, 4:
+            let headers = try fields.headers()
+            let id = try fields.optionalString()
+            let target = try fields.string()
+            let arguments = try fields.value()
+            let streams = fields.isAtEnd ? [] : try fields.strings()
+            if type == 1 {
+                // Some servers say "no id" by an empty one.
+                return .invocation(
+                    id: id == "" ? nil : id, target: target, arguments: arguments, streams: streams, headers: headers)
+            }
+            guard let id else { throw MessagePackError(description: "an invocation of a stream without an id") }
+            return .streamInvocation(id: id, target: target, arguments: arguments, streams: streams, headers: headers)
+        case 2:
+            let headers = try fields.headers()
+            return .streamItem(id: try fields.string(), item: try fields.value(), headers: headers)
+        case 3:
+            let headers = try fields.headers()
+            return .completion(id: try fields.string(), try completion(&fields), headers: headers)
+        case 5:
+            let headers = try fields.headers()
+            return .cancelInvocation(id: try fields.string(), headers: headers)
+        case 6:
+            return .ping
+        case 7:
+            let error = fields.isAtEnd ? nil : try fields.optionalString()
+            return .close(error: error, allowReconnect: fields.isAtEnd ? false : try fields.bool())
+        case 8, 9:
+            let number = try fields.integer()
+            guard number >= 0 else { throw MessagePackError(description: "the sequence number \(number)") }
+            return type == 8 ? .ack(number) : .sequence(number)
+        default:
+            return nil
+        }
+    }
+
+    private func completion(_ fields: inout Fields) throws(MessagePackError) -> HubCompletion {
+        switch Int(try fields.integer()) {
+        case ResultKind.error: return .error(try fields.string())
+        case ResultKind.void: return .void
+        case ResultKind.value: return .value(try fields.value())
+        case let kind: throw MessagePackError(description: "a completion of the kind \(kind)")
+        }
+    }
+}
+
+/// The fields of a message, one after the other. Those that are not known, behind the others, are left.
+private struct Fields {
+    private var left: Int
+    private var rest: ByteBuffer
+
+    init(_ bytes: ByteBuffer) throws(MessagePackError) {
+        rest = bytes
+        let item = try rest.readMessagePack()
+        guard case .array(let count) = item else { throw MessagePackError(description: "\(item) instead of an array") }
+        left = count
+    }
+
+    var isAtEnd: Bool { left == 0 }
+
+    mutating func value() throws(MessagePackError) -> ByteBuffer {
+        guard left > 0 else { throw MessagePackError(description: "a message with too few fields") }
+        left -= 1
+        return try rest.readMessagePackValue()
+    }
+
+    mutating func integer() throws(MessagePackError) -> Int64 {
+        var value = try value()
+        guard case .integer(let number) = try value.readMessagePack() else {
+            throw MessagePackError(description: "no number where one is due")
+        }
+        return number
+    }
+
+    mutating func bool() throws(MessagePackError) -> Bool {
+        var value = try value()
+        guard case .bool(let flag) = try value.readMessagePack() else {
+            throw MessagePackError(description: "neither true nor false where one is due")
+        }
+        return flag
+    }
+
+    mutating func string() throws(MessagePackError) -> String {
+        var value = try value()
+        return try value.readMessagePackString()
+    }
+
+    mutating func optionalString() throws(MessagePackError) -> String? {
+        var value = try value()
+        if value.readableBytesView.first == 0xC0 { return nil }
+        return try value.readMessagePackString()
+    }
+
+    mutating func strings() throws(MessagePackError) -> [String] {
+        var value = try value()
+        guard case .array(let count) = try value.readMessagePack() else {
+            throw MessagePackError(description: "no array of stream ids where one is due")
+        }
+        var strings: [String] = []
+        for _ in 0..<count { strings.append(try value.readMessagePackString()) }
+        return strings
+    }
+
+    mutating func headers() throws(MessagePackError) -> [String: String] {
+        var value = try value()
+        // Nobody has to understand them, and aiosignalr 0.1.1 has the number 128 for none: its byte would be right.
+        guard case .map(let count) = try value.readMessagePack() else { return [:] }
+        var headers: [String: String] = [:]
+        for _ in 0..<count {
+            let name = try value.readMessagePackString()
+            headers[name] = try value.readMessagePackString()
+        }
+        return headers
+    }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+
+/// Reads a stream of server-sent events and gives the data of each.
+///
+/// Of the WHATWG's format only `data` matters here: hubs name no events and number none.
+struct EventStreamParser {
+    private let maximumEvent: Int
+    private var line = ByteBuffer()
+    private var data = ByteBuffer()
+    private var hasData = false
+    private var sawCarriageReturn = false
+
+    /// - Parameter maximumEvent: bytes of the largest event.
+    init(maximumEvent: Int) { self.maximumEvent = maximumEvent }
+
+    /// Takes what came and calls back with each event's data.
+    mutating func feed(_ bytes: ByteBuffer, _ event: (ByteBuffer) -> Void) throws(SignalRError) {
+        var bytes = bytes
+        while bytes.readableBytes > 0 {
+            if sawCarriageReturn {
+                sawCarriageReturn = false
+                if bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) == 0x0A {
+                    bytes.moveReaderIndex(forwardBy: 1)
+                    continue
+                }
+            }
+            let end = bytes.readableBytesView.firstIndex { $0 == 0x0A || $0 == 0x0D }
+            var part = bytes.readSlice(length: (end ?? bytes.writerIndex) - bytes.readerIndex) ?? ByteBuffer()
+            guard line.readableBytes + data.readableBytes + part.readableBytes <= maximumEvent else {
+                throw SignalRError(.messageTooLarge, "the server sent an event of more than \(maximumEvent) bytes")
+            }
+            line.writeBuffer(&part)
+            guard end != nil, let terminator = bytes.readInteger(as: UInt8.self) else { return }
+            sawCarriageReturn = terminator == 0x0D
+            endLine(event)
+        }
+    }
+
+    private mutating func endLine(_ event: (ByteBuffer) -> Void) {
+        defer { line.clear() }
+        guard line.readableBytes > 0 else {
+            if hasData { event(data) }
+            data = ByteBuffer()
+            hasData = false
+            return
+        }
+        let name = "data".utf8
+        guard line.readableBytesView.starts(with: name) else { return }
+        line.moveReaderIndex(forwardBy: name.count)
+        if let colon = line.readInteger(as: UInt8.self) {
+            guard colon == 0x3A else { return }
+            if line.getInteger(at: line.readerIndex, as: UInt8.self) == 0x20 { line.moveReaderIndex(forwardBy: 1) }
+        }
+        if hasData { data.writeInteger(UInt8(0x0A)) }
+        hasData = true
+        data.writeBuffer(&line)
+    }
+}

@@ -1,0 +1,109 @@
+import NIOCore
+import NIOHTTP1
+
+/// A hub connection's bytes as answers to requests that wait, and POSTs the other way. On its event loop only.
+final class LongPollingTransport: Transport {
+    /// A server ends a poll after some time with nothing in it; ASP.NET Core's after 90 s.
+    private static var pollTimeout: TimeAmount { .seconds(120) }
+    /// ASP.NET Core answers the first poll at once and takes messages from then on. Other servers keep it waiting for the
+    /// first message, which is the answer to ours: after this time they get it.
+    private static var firstPoll: TimeAmount { .milliseconds(300) }
+
+    let kind = TransportKind.longPolling
+    private let maker: RequestMaker
+    private let events: TransportEvents
+    private let requester: HTTPRequester
+    private let dialer: Dialer
+    private let timeout: TimeAmount
+    private let posts: PostQueue
+    private let opened: EventLoopPromise<Void>
+    private var isOver = false
+
+    /// Begins to poll.
+    ///
+    /// - Returns: the transport and when it is open.
+    static func open(
+        _ dialer: Dialer, _ maker: RequestMaker, timeout: TimeAmount, events: TransportEvents
+    ) -> (LongPollingTransport, EventLoopFuture<Void>) {
+        let transport = LongPollingTransport(dialer, maker, timeout: timeout, events)
+        transport.poll()
+        dialer.eventLoop.assumeIsolated().scheduleTask(in: firstPoll) { transport.opened.succeed() }
+        return (transport, transport.opened.futureResult)
+    }
+
+    private init(_ dialer: Dialer, _ maker: RequestMaker, timeout: TimeAmount, _ events: TransportEvents) {
+        self.dialer = dialer
+        self.maker = maker
+        self.timeout = timeout
+        self.events = events
+        requester = HTTPRequester(dialer)
+        opened = dialer.eventLoop.makePromise()
+        let failure = Failure()
+        posts = PostQueue(
+            maker, dialer, timeout: timeout, failed: { failure.transport?.end($0) },
+            becameWritable: events.becameWritable)
+        failure.transport = self
+    }
+
+    /// What a failing POST ends.
+    private final class Failure {
+        weak var transport: LongPollingTransport?
+    }
+
+    var isWritable: Bool { posts.isWritable }
+
+    func send(_ bytes: ByteBuffer) { posts.send(bytes) }
+
+    /// Tells the server by a DELETE that the connection is over.
+    func close() -> EventLoopFuture<Void> {
+        guard !isOver else { return maker.eventLoop.makeSucceededVoidFuture() }
+        let farewell = HTTPRequester(dialer)
+        let (maker, timeout) = (maker, min(timeout, .seconds(2)))
+        return posts.drain().assumeIsolated().flatMap { [self] in
+            end(nil)
+            let making = maker.eventLoop.makeFutureWithTask { try await maker.request(.DELETE) }
+            return making.assumeIsolated().flatMap { farewell.perform($0, timeout: timeout) }.nonisolated()
+        }.map { _ in
+            // Not asked to be kept: nothing comes after it.
+            farewell.close()
+        }.flatMapError { _ in
+            farewell.close()
+            return maker.eventLoop.makeSucceededVoidFuture()
+        }.nonisolated()
+    }
+
+    func abort() { end(nil) }
+
+    private func poll() {
+        let making = maker.eventLoop.makeFutureWithTask { [maker] in try await maker.request(.GET) }
+        making.assumeIsolated().flatMap { [self] request in
+            requester.perform(request, timeout: Self.pollTimeout, onBody: { [weak self] in self?.receive($0) })
+        }.whenComplete { [self] result in
+            guard !isOver else { return opened.fail(SignalRError(.stopped, "the connection was stopped")) }
+            switch result {
+            case .success(let reply) where reply.status == .noContent:
+                end(nil)
+            case .success(let reply) where reply.isSuccess:
+                opened.succeed()
+                poll()
+            case .success(let reply):
+                end(reply.refusal(of: "a poll"))
+            case .failure(let error):
+                end(Dialer.explain(error, maker.address))
+            }
+        }
+    }
+
+    private func receive(_ bytes: ByteBuffer) {
+        if !isOver, bytes.readableBytes > 0 { events.received(bytes) }
+    }
+
+    private func end(_ error: SignalRError?) {
+        guard !isOver else { return }
+        isOver = true
+        opened.fail(error ?? SignalRError(.connectionLost, "the server ended the connection"))
+        requester.close()
+        posts.close()
+        events.closed(error)
+    }
+}

@@ -1,0 +1,94 @@
+import NIOCore
+import NIOHTTP1
+
+/// Sends bytes by POST, one request at a time, as server-sent events and long polling need it. What is sent while a
+/// request is under way goes together in the next. On its event loop only.
+final class PostQueue {
+    /// From this many unsent bytes on, senders are told to wait.
+    private static var highMark: Int { 256 * 1024 }
+
+    private let maker: RequestMaker
+    private let requester: HTTPRequester
+    private let timeout: TimeAmount
+    private let failed: (SignalRError) -> Void
+    private let becameWritable: () -> Void
+    private var queue = ByteBuffer()
+    private var underway = 0
+    private var isRunning = false
+    private var isClosed = false
+    private var drained: [EventLoopPromise<Void>] = []
+
+    init(
+        _ maker: RequestMaker, _ dialer: Dialer, timeout: TimeAmount, failed: @escaping (SignalRError) -> Void,
+        becameWritable: @escaping () -> Void
+    ) {
+        self.maker = maker
+        self.timeout = timeout
+        self.failed = failed
+        self.becameWritable = becameWritable
+        requester = HTTPRequester(dialer)
+    }
+
+    var isWritable: Bool { queue.readableBytes + underway < Self.highMark }
+
+    func send(_ bytes: ByteBuffer) {
+        guard !isClosed else { return }
+        var bytes = bytes
+        queue.writeBuffer(&bytes)
+        guard !isRunning else { return }
+        isRunning = true
+        // At the end of the turn: what is sent in the same turn goes along.
+        maker.eventLoop.assumeIsolated().execute { [self] in post() }
+    }
+
+    /// Succeeds when everything has been sent, or nothing can be.
+    func drain() -> EventLoopFuture<Void> {
+        guard isRunning else { return maker.eventLoop.makeSucceededVoidFuture() }
+        let promise = maker.eventLoop.makePromise(of: Void.self)
+        drained.append(promise)
+        return promise.futureResult
+    }
+
+    func close() {
+        isClosed = true
+        requester.close()
+        end()
+    }
+
+    private func end() {
+        isRunning = false
+        let drained = drained
+        self.drained = []
+        for promise in drained { promise.succeed() }
+    }
+
+    private func post() {
+        guard !isClosed, queue.readableBytes > 0 else { return end() }
+        let body = queue
+        queue = ByteBuffer()
+        underway = body.readableBytes
+        let making = maker.eventLoop.makeFutureWithTask { [maker] in try await maker.request(.POST, body: body) }
+        making.assumeIsolated().flatMap { [self] request in
+            requester.perform(request, timeout: timeout)
+        }.whenComplete { [self] result in
+            let wasWritable = isWritable
+            underway = 0
+            guard !isClosed else { return end() }
+            switch result {
+            case .success(let reply) where reply.isSuccess:
+                if !wasWritable, isWritable { becameWritable() }
+                post()
+            case .success(let reply):
+                fail(reply.refusal(of: "what was sent"))
+            case .failure(let error):
+                fail(Dialer.explain(error, maker.address))
+            }
+        }
+    }
+
+    private func fail(_ error: SignalRError) {
+        isClosed = true
+        end()
+        failed(error)
+    }
+}

@@ -1,0 +1,47 @@
+import NIOCore
+import NIOHTTP1
+
+/// Makes the requests of one connection: its headers, with a fresh access token each.
+struct RequestMaker: Sendable {
+    let address: HubAddress
+    let headers: HTTPHeaders
+    /// `nil` where no token is wanted.
+    let token: (@Sendable () async throws -> String?)?
+    let eventLoop: any EventLoop
+    /// The longest that getting a token may take.
+    let timeout: TimeAmount
+
+    func request(_ method: HTTPMethod, body: ByteBuffer? = nil, accept: String? = nil) async throws -> HTTPRequest {
+        var headers = try await authorizedHeaders()
+        if let accept { headers.replaceOrAdd(name: "Accept", value: accept) }
+        return HTTPRequest(method: method, address: address, headers: headers, body: body)
+    }
+
+    /// The headers with a token. A provider that hangs is given up when the time is over, or the task is cancelled.
+    func authorizedHeaders(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> HTTPHeaders {
+        guard let token else { return headers }
+        let outcome = Outcome<Result<String?, SignalRError>>()
+        let task = Task {
+            do {
+                outcome.resolve(.success(try await token()))
+            } catch {
+                outcome.resolve(
+                    .failure(SignalRError(.negotiationFailed, "the access token provider failed", cause: error)))
+            }
+        }
+        let deadline = eventLoop.scheduleTask(in: timeout) { [timeout] in
+            let seconds = timeout.nanoseconds / 1_000_000_000
+            _ = outcome.resolve(
+                .failure(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s")))
+        }
+        defer {
+            deadline.cancel()
+            task.cancel()
+        }
+        guard let result = await outcome.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        guard let text = try result.get(), !text.isEmpty else { return headers }
+        var headers = headers
+        headers.replaceOrAdd(name: "Authorization", value: "Bearer \(text)")
+        return headers
+    }
+}

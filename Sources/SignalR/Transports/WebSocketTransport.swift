@@ -1,0 +1,188 @@
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// A hub connection's bytes in a WebSocket (RFC 6455). On its event loop only.
+///
+/// Messages have frames of their own, so fragments are handed on as they come, and a text message in a binary frame is
+/// as good as one in a text frame: some servers send JSON so.
+final class WebSocketTransport: ChannelInboundHandler, Transport {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    /// How long the peer has to answer a close frame.
+    private static var closeTimeout: TimeAmount { .seconds(2) }
+
+    let kind = TransportKind.webSockets
+    private let eventLoop: any EventLoop
+    private let opcode: WebSocketOpcode
+    private let events: TransportEvents
+    private var context: ChannelHandlerContext?
+    /// Who waits for the end.
+    private var closed: EventLoopPromise<Void>?
+    private var isFlushing = false
+    private var isInMessage = false
+    private var isClosing = false
+    private var isOver = false
+    private var reason: SignalRError?
+
+    init(eventLoop: any EventLoop, isBinary: Bool, events: TransportEvents) {
+        self.eventLoop = eventLoop
+        opcode = isBinary ? .binary : .text
+        self.events = events
+    }
+
+    var isWritable: Bool { context?.channel.isWritable ?? true }
+
+    func send(_ bytes: ByteBuffer) {
+        guard let context, !isClosing else { return }
+        write(opcode, bytes, context)
+        guard !isFlushing else { return }
+        isFlushing = true
+        eventLoop.assumeIsolated().execute { [self] in
+            isFlushing = false
+            self.context?.flush()
+        }
+    }
+
+    func close() -> EventLoopFuture<Void> {
+        guard !isOver, let context else { return eventLoop.makeSucceededVoidFuture() }
+        if !isClosing {
+            sendClose(.normalClosure, context)
+            eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [weak self] in self?.abort() }
+        }
+        let promise = closed ?? eventLoop.makePromise()
+        closed = promise
+        return promise.futureResult
+    }
+
+    func abort() {
+        isClosing = true
+        context?.close(promise: nil)
+    }
+
+    // MARK: - Receiving
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        end()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = Self.unwrapInboundIn(data)
+        guard !isOver else { return }
+        // RFC 6455, 5.1: a client closes when a frame of the server is masked; 5.2: no extension was agreed on.
+        guard frame.maskKey == nil else { return violate("a masked frame", context) }
+        guard frame.reservedBits.isEmpty else { return violate("reserved bits", context) }
+        switch frame.opcode {
+        case .text, .binary:
+            guard !isInMessage else { return violate("a new message within another", context) }
+            isInMessage = !frame.fin
+            receive(frame.data)
+        case .continuation:
+            guard isInMessage else { return violate("a continuation of nothing", context) }
+            isInMessage = !frame.fin
+            receive(frame.data)
+        case .ping:
+            if !isClosing { write(.pong, frame.data, context, flush: true) }
+        case .pong:
+            break
+        case .connectionClose:
+            receiveClose(frame.data, context)
+        default:
+            violate("an unknown opcode", context)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { events.becameWritable() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if !isClosing {
+            reason = SignalRError(.connectionLost, "the server closed the WebSocket's connection without a word")
+        }
+        end()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case NIOWebSocketError.invalidFrameLength:
+            fail(
+                SignalRError(.messageTooLarge, "the server sent a WebSocket frame over the limit"), .messageTooLarge,
+                context)
+        case is NIOWebSocketError:
+            violate("\(error)", context)
+        default:
+            reason = reason ?? SignalRError(.connectionLost, "the WebSocket's connection broke", cause: error)
+            isClosing = true
+            context.close(promise: nil)
+        }
+    }
+
+    private func receive(_ bytes: ByteBuffer) {
+        if bytes.readableBytes > 0, !isClosing { events.received(bytes) }
+    }
+
+    private func receiveClose(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
+        var data = data
+        let code = data.readWebSocketErrorCode() ?? .normalClosure
+        if !isClosing {
+            switch code {
+            case .normalClosure, .goingAway: break
+            default:
+                let text = data.readString(length: data.readableBytes) ?? ""
+                let number = UInt16(webSocketErrorCode: code)
+                reason = SignalRError(
+                    .connectionLost,
+                    "the server closed the WebSocket with code \(number)\(text.isEmpty ? "" : ": \(text)")")
+            }
+            sendClose(code, context)
+        }
+        isClosing = true
+        context.close(promise: nil)
+        // The owner knows at once; a socket that does not close is no reason to wait.
+        end()
+    }
+
+    private func violate(_ what: String, _ context: ChannelHandlerContext) {
+        fail(SignalRError(.protocolViolation, "the server's WebSocket sent \(what)"), .protocolError, context)
+    }
+
+    private func fail(_ error: SignalRError, _ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+        if !isClosing {
+            reason = error
+            sendClose(code, context)
+        }
+        context.close(promise: nil)
+        end()
+    }
+
+    private func end() {
+        guard !isOver else { return }
+        isOver = true
+        isClosing = true
+        closed?.succeed()
+        events.closed(reason)
+    }
+
+    // MARK: - Sending
+
+    private func sendClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+        isClosing = true
+        var data = context.channel.allocator.buffer(capacity: 2)
+        data.write(webSocketErrorCode: code)
+        write(.connectionClose, data, context, flush: true)
+    }
+
+    private func write(
+        _ opcode: WebSocketOpcode, _ bytes: ByteBuffer, _ context: ChannelHandlerContext, flush: Bool = false
+    ) {
+        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: bytes)
+        context.write(Self.wrapOutboundOut(frame), promise: nil)
+        if flush { context.flush() }
+    }
+}

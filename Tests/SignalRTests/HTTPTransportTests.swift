@@ -1,0 +1,193 @@
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import SignalR
+
+/// Server-sent events and long polling, against a server that says what the test has it say.
+struct HTTPTransportTests {
+    private func connection(_ server: ScriptedServer, _ kind: TransportKind) -> HubConnection {
+        HubConnectionBuilder(url: server.url).withTransports(kind).withAccessToken { "t" }.build()
+    }
+
+    /// The next POST with what the client says, which is answered.
+    private func post(_ peer: ScriptedPeer) async throws -> String {
+        let request = try await peer.request()
+        #expect(request.method == "POST")
+        #expect(request.target == "/hub?id=token")
+        #expect(request.headers["authorization"] == "Bearer t")
+        try peer.respond()
+        return request.text
+    }
+
+    @Test
+    func serverSentEvents() async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, .serverSentEvents)
+        let events = record(connection)
+        async let script: (ScriptedPeer, ScriptedPeer) = {
+            try await server.negotiate(transports: ["ServerSentEvents"])
+            let stream = try await server.accept()
+            let request = try await stream.request()
+            #expect(request.method == "GET")
+            #expect(request.target == "/hub?id=token")
+            #expect(request.headers["accept"] == "text/event-stream")
+            try stream.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\r\n")
+            let posts = try await server.accept()
+            #expect(try await post(posts) == "{\"protocol\":\"json\",\"version\":1}\u{1e}")
+            try stream.write("data: {}\u{1e}\r\n\r\n")
+            return (stream, posts)
+        }()
+        try await connection.start()
+        #expect(connection.transport == .serverSentEvents)
+        let (stream, posts) = try await script
+        async let answer: String = connection.invoke("A")
+        #expect(try await post(posts) == "{\"type\":1,\"invocationId\":\"1\",\"target\":\"A\",\"arguments\":[]}\u{1e}")
+        try stream.write("data: {\"type\":3,\ndata:\"invocationId\":\"1\",\r\ndata: \"result\":\"x\"}\u{1e}\n\n")
+        #expect(try await answer == "x")
+        // What is sent while a request is under way goes together in the next.
+        try await connection.send("B", 1)
+        let request = try await posts.request()
+        #expect(request.text == "{\"type\":1,\"target\":\"B\",\"arguments\":[1]}\u{1e}")
+        try await connection.send("B", 2)
+        try await connection.send("B", 3)
+        try posts.respond()
+        #expect(
+            try await post(posts)
+                == "{\"type\":1,\"target\":\"B\",\"arguments\":[2]}\u{1e}{\"type\":1,\"target\":\"B\",\"arguments\":[3]}\u{1e}"
+        )
+        async let stopped: Void = connection.stop()
+        #expect(try await post(posts) == "{\"type\":7}\u{1e}")
+        await stopped
+        try await stream.readToEnd()
+        #expect(events.all == ["opened", "closed: -"])
+    }
+
+    @Test
+    func longPolling() async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, .longPolling)
+        let events = record(connection)
+        async let script: (ScriptedPeer, ScriptedPeer) = {
+            try await server.negotiate(transports: ["LongPolling"])
+            let polls = try await server.accept()
+            try await poll(polls, "")
+            let posts = try await server.accept()
+            #expect(try await post(posts) == "{\"protocol\":\"json\",\"version\":1}\u{1e}")
+            try await poll(polls, "{}\u{1e}")
+            return (polls, posts)
+        }()
+        try await connection.start()
+        #expect(connection.transport == .longPolling)
+        let (polls, posts) = try await script
+        async let answer: String = connection.invoke("A")
+        #expect(try await post(posts) == "{\"type\":1,\"invocationId\":\"1\",\"target\":\"A\",\"arguments\":[]}\u{1e}")
+        try await poll(polls, "{\"type\":3,\"invocationId\"")
+        try await poll(polls, ":\"1\",\"result\":\"x\"}\u{1e}")
+        #expect(try await answer == "x")
+        async let stopped: Void = connection.stop()
+        #expect(try await post(posts) == "{\"type\":7}\u{1e}")
+        let farewell = try await server.accept()
+        let request = try await farewell.request()
+        #expect(request.method == "DELETE")
+        #expect(request.target == "/hub?id=token")
+        #expect(request.headers["authorization"] == "Bearer t")
+        try farewell.respond("202 Accepted")
+        await stopped
+        #expect(events.all == ["opened", "closed: -"])
+    }
+
+    private func poll(_ peer: ScriptedPeer, _ answer: String) async throws {
+        let request = try await peer.request()
+        #expect(request.method == "GET")
+        #expect(request.target == "/hub?id=token")
+        try peer.respond("200 OK", [], answer)
+    }
+
+    /// As aiosignalr does it.
+    @Test
+    func aFirstPollThatWaitsForAMessageIsNotWaitedFor() async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, .longPolling)
+        async let script: (ScriptedPeer, ScriptedPeer) = {
+            try await server.negotiate(transports: ["LongPolling"])
+            let polls = try await server.accept()
+            _ = try await polls.request()
+            let posts = try await server.accept()
+            #expect(try await post(posts) == "{\"protocol\":\"json\",\"version\":1}\u{1e}")
+            try polls.respond("200 OK", [], "{}\u{1e}")
+            return (polls, posts)
+        }()
+        try await connection.start()
+        let (polls, _) = try await script
+        let events = record(connection)
+        // The server ends the connection.
+        _ = try await polls.request()
+        try polls.respond("204 No Content")
+        #expect(try await events.next() == "closed: -")
+    }
+
+    @Test(arguments: [TransportKind.serverSentEvents, .longPolling])
+    func aPostThatFailsEndsTheConnection(_ kind: TransportKind) async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, kind)
+        async let script: (ScriptedPeer, ScriptedPeer) = {
+            try await server.negotiate(transports: [kind.rawValue])
+            let incoming = try await server.accept()
+            _ = try await incoming.request()
+            if kind == .serverSentEvents { try incoming.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") }
+            let posts = try await server.accept()
+            _ = try await post(posts)
+            if kind == .serverSentEvents {
+                try incoming.write("9\r\ndata: {}\u{1e}\r\n2\r\n\n\n\r\n")
+            } else {
+                try incoming.respond("200 OK", [], "{}\u{1e}")
+            }
+            return (incoming, posts)
+        }()
+        try await connection.start()
+        let (_, posts) = try await script
+        let events = record(connection)
+        try await connection.send("A")
+        _ = try await posts.request()
+        try posts.respond("404 Not Found")
+        #expect(try await events.next() == "closed: refused")
+    }
+
+    @Test
+    func theEndOfTheEventsEndsTheConnection() async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, .serverSentEvents)
+        async let script: ScriptedPeer = {
+            try await server.negotiate(transports: ["ServerSentEvents"])
+            let stream = try await server.accept()
+            _ = try await stream.request()
+            try stream.write("HTTP/1.1 200 OK\r\n\r\n")
+            let posts = try await server.accept()
+            _ = try await post(posts)
+            try stream.write("data: {}\u{1e}\n\n")
+            return stream
+        }()
+        try await connection.start()
+        let events = record(connection)
+        try await script.closeOutput()
+        #expect(try await events.next().hasPrefix("closed"))
+    }
+
+    @Test
+    func eventsInAnyPieces() throws {
+        let text = ":\r\ndata: a\r\n\r\ndata:b\rdata\rdata:  c\r\revent: x\ndata: d\nid: 1\n\n\n\ndatax: e\n\n"
+        let expected = ["a", "b\n\n c", "d"]
+        for size in 1...text.utf8.count {
+            var parser = EventStreamParser(maximumEvent: 100)
+            var events: [String] = []
+            var rest = ByteBuffer(string: text)
+            while let piece = rest.readSlice(length: min(size, rest.readableBytes)), piece.readableBytes > 0 {
+                try parser.feed(piece) { events.append(String(buffer: $0)) }
+            }
+            #expect(events == expected)
+        }
+        var parser = EventStreamParser(maximumEvent: 10)
+        #expect(throws: SignalRError.self) { try parser.feed(ByteBuffer(string: "data: 0123456789")) { _ in } }
+    }
+}

@@ -1,0 +1,221 @@
+import SignalR
+import TestSupport
+import Testing
+
+/// Starting, stopping, timeouts, and what is told of them.
+struct LifecycleTests {
+    @Test
+    func aConnectionIsStartedOnceAndAgainAfterItStopped() async throws {
+        try await withHub { connection, hub, server in
+            let events = record(connection)
+            #expect(
+                await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+            async let goodbye: Void = hub.goodbye()
+            await connection.stop()
+            try await goodbye
+            #expect(connection.state == .disconnected)
+            #expect(connection.connectionID == nil)
+            await connection.stop()
+            #expect(
+                await signalRError { () throws(SignalRError) in try await connection.send("X") }?.code == .notConnected)
+            async let script = server.negotiatedHub()
+            try await connection.start()
+            let again = try await script
+            async let answer: Int = connection.invoke("X")
+            #expect(try await again.message() == #"{"type":1,"invocationId":"1","target":"X","arguments":[]}"#)
+            try again.say(#"{"type":3,"invocationId":"1","result":1}"#)
+            #expect(try await answer == 1)
+            async let end: Void = again.goodbye()
+            await connection.stop()
+            try await end
+            #expect(events.all == ["closed: -", "opened", "closed: -"])
+        }
+    }
+
+    @Test
+    func nothingCanBeCalledBeforeItIsOpen() async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).build()
+        for _ in 0..<2 {
+            #expect(
+                await signalRError { () throws(SignalRError) in try await connection.invoke("X") }?.code
+                    == .notConnected)
+            #expect(
+                await signalRError { () throws(SignalRError) in try await connection.send("X") }?.code == .notConnected)
+            #expect(
+                await signalRError { () throws(SignalRError) in
+                    _ = try await connection.stream("X", of: Int.self)
+                }?.code == .notConnected)
+            guard connection.state == .disconnected else { break }
+            // And again while it is being opened.
+            Task { try? await connection.start() }
+            _ = try await server.accept().request()
+            #expect(connection.state == .connecting)
+        }
+        #expect(await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+        await connection.stop()
+        #expect(connection.state == .disconnected)
+    }
+
+    @Test
+    func eventsAreAStreamToo() async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).build()
+        var events = connection.events.makeAsyncIterator()
+        async let script: Void = server.negotiatedHub().goodbye()
+        try await connection.start()
+        await connection.stop()
+        try await script
+        guard case .opened = await events.next() else { return #expect(Bool(false)) }
+        guard case .closed(nil) = await events.next() else { return #expect(Bool(false)) }
+    }
+
+    @Test
+    func eachKindOfEventHasItsHandler() async throws {
+        let notes = Notes<String>()
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).withAutoReconnect(intervals: [.zero]).build()
+        connection.onOpened { notes.add("opened") }
+        connection.onFailedToOpen { notes.add("failed \($0.code)") }
+        connection.onWillReconnect { notes.add("will \($0.map { "\($0.code)" } ?? "-")") }
+        connection.onDidReconnect { notes.add("did") }
+        connection.onClosed { notes.add("closed \($0.map { "\($0.code)" } ?? "-")") }
+        async let refused = server.answer("", status: "403 Forbidden")
+        #expect(await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .refused)
+        _ = try await refused
+        async let script = server.negotiatedHub()
+        try await connection.start()
+        try await script.closeOutput()
+        let second = try await server.negotiatedHub()
+        for expected in ["failed refused", "opened", "will connectionLost", "did"] {
+            #expect(try await notes.next() == expected)
+        }
+        async let goodbye: Void = second.goodbye()
+        await connection.stop()
+        try await goodbye
+        #expect(try await notes.next() == "closed -")
+    }
+
+    @Test
+    func stoppingFreesAllThatWaits() async throws {
+        try await withHub { connection, hub, _ in
+            async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+            _ = try await hub.message()
+            async let stream = signalRError { () throws(SignalRError) in
+                for try await _ in try await connection.stream("B", of: Int.self) {}
+            }
+            _ = try await hub.message()
+            await connection.stop()
+            #expect(await call?.code == .stopped)
+            #expect(await stream?.code == .stopped)
+        }
+    }
+
+    @Test
+    func stoppingReturnsThoughTheServerDoesNotAnswer() async throws {
+        // The scripted hub does not read any more.
+        try await withHub { connection, _, _ in
+            let events = record(connection)
+            async let second: Void = connection.stop()
+            await connection.stop()
+            await second
+            #expect(events.all == ["closed: -"])
+        }
+    }
+
+    @Test
+    func stoppingWhileOpening() async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).build()
+        let events = record(connection)
+        async let started = signalRError { () throws(SignalRError) in try await connection.start() }
+        let peer = try await server.accept()
+        _ = try await peer.request()
+        await connection.stop()
+        #expect(await started?.code == .stopped)
+        try await peer.readToEnd()
+        #expect(events.all == ["failed to open: stopped"])
+    }
+
+    @Test
+    func cancellingTheStart() async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).build()
+        let task = Task { try await connection.start() }
+        let peer = try await server.accept()
+        _ = try await peer.request()
+        task.cancel()
+        #expect(
+            await signalRError { () throws(SignalRError) in try await connection.value(of: task) }?.code == .cancelled)
+        #expect(connection.state == .disconnected)
+        try await peer.readToEnd()
+        // A provider that does not hear of the cancellation holds nobody.
+        let waiting = Notes<Void>()
+        let other = HubConnectionBuilder(url: server.url).withAccessToken {
+            waiting.add(())
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return nil
+        }.build()
+        let start = Task { try await other.start() }
+        try await waiting.next()
+        start.cancel()
+        #expect(await signalRError { () throws(SignalRError) in try await other.value(of: start) }?.code == .cancelled)
+    }
+
+    @Test
+    func theHubMayCloseTheConnection() async throws {
+        for (message, ending) in [
+            (#"{"type":7}"#, "closed: -"), (#"{"type":7,"error":"bye"}"#, "closed: closedByServer"),
+            // Without automatic reconnection it is closed all the same.
+            (#"{"type":7,"error":"bye","allowReconnect":true}"#, "closed: closedByServer"),
+        ] {
+            try await withHub { connection, hub, _ in
+                let (events, reasons) = (record(connection), Notes<SignalRError?>())
+                connection.onClosed { reasons.add($0) }
+                async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+                _ = try await hub.message()
+                try hub.say(message)
+                let reason = try await reasons.next()
+                #expect(events.all == [ending])
+                #expect(reason?.message.contains("bye") ?? true)
+                #expect(await call != nil)
+                #expect(connection.state == .disconnected)
+                try await hub.readToEnd()
+            }
+        }
+    }
+
+    @Test
+    func signsOfLifeAreSentAndWanted() async throws {
+        try await withHub({ builder in
+            builder.withOptions {
+                $0.keepAliveInterval = .milliseconds(20)
+                $0.serverTimeout = .milliseconds(400)
+            }
+        }) { connection, hub, _ in
+            let events = Notes<SignalRError?>()
+            connection.onClosed { events.add($0) }
+            for _ in 0..<3 { #expect(try await hub.frame().text == "{\"type\":6}\u{1e}") }
+            try hub.say(#"{"type":6}"#)
+            // Then the server falls silent.
+            #expect(try await events.next()?.code == .serverTimeout)
+        }
+    }
+
+    @Test
+    func handlersThatDoNotKeepUpEndTheConnection() async throws {
+        let gate = Notes<Void>()
+        try await withHub(
+            { $0.withOptions { $0.maximumUndeliveredSize = 10_000 } },
+            prepare: { connection in
+                connection.on("X") { try await gate.next() }
+            }
+        ) { connection, hub, _ in
+            let events = Notes<SignalRError?>()
+            connection.onClosed { events.add($0) }
+            for _ in 0..<100 { try hub.say(#"{"type":1,"target":"X","arguments":[]}"#) }
+            #expect(try await events.next()?.code == .bufferOverflow)
+            for _ in 0..<100 { gate.add(()) }
+        }
+    }
+}
