@@ -85,9 +85,15 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [.product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
-            path: "Tests/TestSupport"
+            path: "Tests/TestSupport",
+            exclude: ["bad-link.py"]
         ),
         .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
+        .executableTarget(
+            name: "ledger",
+            dependencies: ["Elemental", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            path: "Tests/ledger"
+        ),
         .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"]),
         .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
@@ -110,5 +116,6 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
+        .testTarget(name: "FaultTests", dependencies: ["TestSupport", "ledger"]),
     ]
 )

@@ -37,40 +37,7 @@ extension ElementalProcess {
     }
 }
 
-/// A line of JSON output.
-struct JSONLine: @unchecked Sendable {
-    // Foundation's plain objects, never changed after they were read.
-    private let object: [String: Any]
-
-    init?(_ line: String) {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
-            return nil
-        }
-        self.object = object
-    }
-
-    var event: String? { self["event"] }
-
-    subscript<Value>(key: String) -> Value? { object[key] as? Value }
-
-    func number(_ key: String) -> Double? { (object[key] as? NSNumber)?.doubleValue }
-}
-
 extension ChildProcess {
-    /// The next line of JSON with that event.
-    @discardableResult
-    func nextEvent(
-        _ event: String, timeout: Duration = .seconds(30),
-        where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
-    ) async throws -> JSONLine {
-        let line = try await nextLine(timeout: timeout, "the event \"\(event)\"") { line in
-            guard let json = JSONLine(line), json.event == event else { return false }
-            return isWanted(json)
-        }
-        guard let json = JSONLine(line) else { throw TestSupportError("no JSON: \(line)") }
-        return json
-    }
-
     /// The port of the event `listening`.
     func listeningPort() async throws -> Int {
         let event = try await nextEvent("listening")

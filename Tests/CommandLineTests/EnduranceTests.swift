@@ -30,11 +30,11 @@ struct EnduranceTests {
             }
             let before = try descriptors(of: service.processID)
             try await thousand()
-            try await Self.eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
+            try await eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
             let memory = try number("VmRSS", of: service.processID)
             try await thousand()
             try await thousand()
-            try await Self.eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
+            try await eventually("\(before) descriptors") { try descriptors(of: service.processID) <= before }
             let grown = try number("VmRSS", of: service.processID) - memory
             // In KiB. A connection's state is some KiB: 2,000 that stayed would be far more than this. The address
             // sanitizer keeps memory that was freed, to see who uses it still.
@@ -43,14 +43,6 @@ struct EnduranceTests {
                 "resident memory grew by \(grown) KiB over 2,000 connections")
             let status = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed").status
             #expect(status == .exited(0))
-        }
-    }
-
-    private static func eventually(_ what: String, _ condition: () throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !condition() {
-            guard ContinuousClock.now < deadline else { throw TestSupportError("did not come back to \(what)") }
-            try await Task.sleep(for: .milliseconds(20), clock: .suspending)
         }
     }
 }

@@ -88,24 +88,9 @@ final class Gathered<Value: Sendable>: Sendable {
     func add(_ value: Value) { values.withLock { $0.append(value) } }
 
     /// Waits until so many have come.
-    func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually("\(count) values, there are \(all.count)", sourceLocation: sourceLocation) {
+    func wait(for count: Int, fileID: String = #fileID, line: Int = #line) async throws {
+        try await eventually("\(count) values, there are \(all.count)", fileID: fileID, line: line) {
             all.count >= count
         }
     }
-}
-
-/// Waits for a condition, at most 20 s.
-func eventually(
-    _ what: @autoclosure () -> String = "the condition", sourceLocation: SourceLocation = #_sourceLocation,
-    _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
-        try await Task.sleep(for: .milliseconds(2), clock: .suspending)
-    }
-    Issue.record("did not come about within 20 s: \(what())", sourceLocation: sourceLocation)
-    throw RawSocket.Failure(text: "timed out waiting for \(what())")
 }

@@ -57,7 +57,12 @@ public final class TestBed: Sendable {
     /// Whether there can be a test bed here.
     public static var isAvailable: Bool { unavailableReason == nil }
 
-    private init(number: Int, usesIPv6: Bool) throws {
+    private let hasBadLink: Bool
+    private let relayProcess = NIOLockedValueBox<ChildProcess?>(nil)
+    private var relay: ChildProcess? { relayProcess.withLockedValue { $0 } }
+
+    private init(number: Int, usesIPv6: Bool, hasBadLink: Bool) throws {
+        self.hasBadLink = hasBadLink
         let process = Int(getpid())
         let subnet = "10.\(64 + (process / 256 + number / 256) % 128).\((process + number) % 256)"
         func host(_ name: String, _ last: Int) throws -> Host {
@@ -71,8 +76,10 @@ public final class TestBed: Sendable {
     }
 
     /// Sets a bed up, runs the body and takes the bed down however the body ends.
+    ///
+    /// - Parameter hasBadLink: whether the link can be impaired, see ``impair(loss:delay:hurry:rate:)``.
     public static func with<Result>(
-        usesIPv6: Bool = false, isolation: isolated (any Actor)? = #isolation,
+        usesIPv6: Bool = false, hasBadLink: Bool = false, isolation: isolated (any Actor)? = #isolation,
         _ body: (TestBed) async throws -> Result
     ) async throws -> Result {
         if let reason = unavailableReason { throw TestSupportError(reason) }
@@ -81,7 +88,7 @@ public final class TestBed: Sendable {
             return counter
         }
         if number == 1 { await sweep() }
-        let bed = try TestBed(number: number, usesIPv6: usesIPv6)
+        let bed = try TestBed(number: number, usesIPv6: usesIPv6, hasBadLink: hasBadLink)
         do {
             try await bed.setUp()
             let result = try await body(bed)
@@ -119,14 +126,47 @@ public final class TestBed: Sendable {
         return address
     }
 
+    /// Takes a host its address on the link and gives it another one in the same subnet (last byte 3...254), which is
+    /// returned.
+    public func replaceAddress(by last: Int, of host: Host) async throws -> String {
+        let address = try await addAddress(last, to: host)
+        try await ip("-netns", host.namespace, "address", "delete", "\(host.address)/24", "dev", Self.link)
+        // Deleting the first address of a subnet takes the others with it, unless the system promotes them.
+        _ = try? await addAddress(last, to: host)
+        return address
+    }
+
+    /// Makes the link lose, delay, reorder or throttle frames, both ways, from now on; what is left out is no fault.
+    ///
+    /// - Parameters:
+    ///   - loss: share of the frames that are lost, 0...1.
+    ///   - delay: seconds that each is late.
+    ///   - hurry: share of the frames that are not late, and overtake those that are.
+    ///   - rate: bits a second; of what waits, 20 frames are kept.
+    /// - Returns: how many frames were carried and lost so far.
+    @discardableResult
+    public func impair(
+        loss: Double? = nil, delay: Double? = nil, hurry: Double? = nil, rate: Double? = nil
+    ) async throws -> (frames: Int, lost: Int) {
+        guard let relay else { throw TestSupportError("the bed was made without a bad link") }
+        let faults = ["loss": loss, "delay": delay, "hurry": hurry, "rate": rate].compactMapValues { $0 }
+        try relay.writeLine(String(decoding: JSONSerialization.data(withJSONObject: faults), as: UTF8.self))
+        let counts = try await relay.nextEvent("set")
+        return (Int(counts.number("frames") ?? 0), Int(counts.number("lost") ?? 0))
+    }
+
     private func setUp() async throws {
         for host in [a, b] {
             try await ip("netns", "add", host.namespace)
             try await ip("-netns", host.namespace, "link", "set", "lo", "up")
         }
-        try await ip(
-            "-netns", a.namespace, "link", "add", Self.link, "type", "veth", "peer", "name", Self.link, "netns",
-            b.namespace)
+        if let relay = try relayed() {
+            try await relay.nextEvent("ready")
+        } else {
+            try await ip(
+                "-netns", a.namespace, "link", "add", Self.link, "type", "veth", "peer", "name", Self.link, "netns",
+                b.namespace)
+        }
         for host in [a, b] {
             try await ip("-netns", host.namespace, "address", "add", "\(host.address)/24", "dev", Self.link)
             try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
@@ -137,11 +177,21 @@ public final class TestBed: Sendable {
     }
 
     private func tearDown() async {
+        await relay?.end()
         for host in [a, b] {
             await host.avahi.remove()
             // What was started in the namespace and is still there would keep it alive without a name.
             await Self.delete(namespace: host.namespace)
         }
+    }
+
+    /// Starts the process that carries the frames of a bad link.
+    private func relayed() throws -> ChildProcess? {
+        guard hasBadLink else { return nil }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bad-link.py")
+        let relay = try ChildProcess("python3", [script.path, a.namespace, b.namespace, Self.link])
+        relayProcess.withLockedValue { $0 = relay }
+        return relay
     }
 
     private static func delete(namespace: String) async {

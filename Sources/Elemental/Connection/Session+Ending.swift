@@ -39,13 +39,14 @@ extension Session {
     /// Ends the connection because of what came or failed to come; as ``close(_:shutdownText:)`` otherwise.
     func end(_ reason: DisconnectReason, shutdownText: String? = nil) {
         logger.debug("ending connection", metadata: ["device": "\(device.name)", "reason": "\(reason)"])
-        if case .networkError = reason.kind {
-            // Nothing can be sent any more.
-            if case .none = ending { ending = .closed(reason) }
-            context?.close(promise: nil)
-            return
-        }
+        if case .networkError = reason.kind { return breakOff(reason) }
         close(reason, shutdownText: device.role == .client ? shutdownText : nil)
+    }
+
+    /// Ends a connection over which nothing can be sent any more.
+    func breakOff(_ reason: DisconnectReason) {
+        if case .none = ending { ending = .closed(reason) }
+        context?.close(promise: nil)
     }
 
     /// Turns a client away, with the reason.

@@ -23,7 +23,8 @@ extension Session {
             return
         case .dead:
             let silence = device.limits.maximumSilence.map { "\($0)" } ?? ""
-            return end(
+            logger.debug("the other end is dead", metadata: ["device": "\(device.name)", "silence": "\(silence)"])
+            return breakOff(
                 DisconnectReason(
                     .timedOut("nothing came from the other end for \(silence), not even an answer to a ping"),
                     isExpected: false))

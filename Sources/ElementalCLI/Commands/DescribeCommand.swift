@@ -16,7 +16,7 @@ struct DescribeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        let client = try await Client.open(client.target, as: client.clientName, output, elements: nil)
+        let client = try await Client.open(client.target, as: client.clientName, output, console, elements: nil)
         // The current values come before the answer.
         try await client.settle(timeout: output.limit)
         console.emit(.service(ServiceDescription(client.device, client.elements)))

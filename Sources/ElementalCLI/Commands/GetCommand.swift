@@ -11,6 +11,7 @@ struct GetCommand: ReportingCommand {
 
               $ elemental get robot Speed Battery
               $ elemental get robot Speed --json | jq .value
+              $ elemental get camera Picture --raw > picture.png
               $ elemental get 192.168.1.7:5000 Light --element 1:Light:bool
             """)
 
@@ -19,17 +20,28 @@ struct GetCommand: ReportingCommand {
     @Argument(help: ArgumentHelp("The elements' names.", valueName: "name"))
     var names: [String]
 
+    @Flag(help: "Write the bytes of one text or data as they are, without its name.")
+    var raw = false
+
     @OptionGroup var element: ElementOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard raw else { return }
+        if names.count != 1 { throw ValidationError("--raw takes one element") }
+        if output.json { throw ValidationError("--raw and --json exclude each other") }
+    }
+
     func perform(_ console: Console) async throws {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let client = try await Client.open(client.target, as: client.clientName, output, elements: element.catalogue) {
+        let client = try await Client.open(
+            client.target, as: client.clientName, output, console, elements: element.catalogue
+        ) {
             arrival.yield()
         }
         client.device.onDisconnect { _, _ in arrival.finish() }
         do {
-            try await client.printValues(names, arrivals, timeout: output.limit, console)
+            try await client.printValues(names, arrivals, timeout: output.limit, raw: raw, console)
         } catch {
             await client.device.close()
             throw error
@@ -41,20 +53,28 @@ struct GetCommand: ReportingCommand {
 extension Client {
     /// Prints the elements' newest values, waiting for those that have not come.
     func printValues(
-        _ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, _ console: Console
+        _ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool, _ console: Console
     ) async throws {
         let wanted = try elements.elements(named: names, of: device.name)
         for element in wanted where !element.access.contains(.read) {
             throw CommandFailure(
                 "notAllowed", "element '\(element.name)' is write-only: \(device.name) takes it and tells no value")
         }
+        for element in wanted where raw && element.type != .string && element.type != .data {
+            throw CommandFailure(
+                "invalidText", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
+        }
         let missing = { @Sendable in wanted.filter { device.value(of: $0) == nil } }
-        await Interruption.limit(to: timeout) {
+        await transfers.limit(toStillnessOf: timeout) {
             for await _ in arrivals where missing().isEmpty { return }
         }
         for element in wanted {
             guard let value = device.value(of: element) else { continue }
-            console.emit(.value(element, value, device: device.name))
+            switch value {
+            case .data(let data) where raw: data.withUnsafeBytes { console.emit(bytes: $0) }
+            case .string(var text) where raw: text.withUTF8 { console.emit(bytes: UnsafeRawBufferPointer($0)) }
+            default: console.emit(.value(element, value, device: device.name))
+            }
         }
         let absent = missing()
         guard !absent.isEmpty else { return }

@@ -31,7 +31,8 @@ struct SetCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let client = try await Client.open(client.target, as: client.clientName, output, elements: element.catalogue)
+        let client = try await Client.open(
+            client.target, as: client.clientName, output, console, elements: element.catalogue)
         do {
             // All are read before the first is sent, so that a mistake in the last one changes nothing.
             let assignments = try assignments.map {
@@ -57,7 +58,7 @@ extension Client {
     func send(_ assignments: [Assignment], timeout: Duration) async throws {
         // Whether an empty value may be sent depends on what the service is.
         if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await waitForHello(timeout) }
-        for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
+        try await transfer(assignments, timeout)
         // Kept for the return; what is not kept throws.
         if device.isReconnecting { return }
         do throws(ElementalError) {
@@ -70,6 +71,20 @@ extension Client {
             if let reason = device.disconnectReason { throw Self.ended(device, reason) }
             throw error
         }
+    }
+
+    /// Sends the values and waits until the service has taken the large ones, which go in pieces that a ping overtakes.
+    private func transfer(_ assignments: [Assignment], _ timeout: Duration) async throws {
+        let isDone = try await transfers.limit(toStillnessOf: timeout) {
+            for assignment in assignments {
+                if !device.isReconnecting { try await device.waitForRoom(for: assignment.value.wireByteCount) }
+                try device.send(assignment.value, to: assignment.element)
+            }
+            if !device.isReconnecting { try await device.waitUntilSent() }
+        }
+        guard !isDone else { return }
+        try Task.checkCancellation()
+        throw CommandFailure("timedOut", "\(device.name) takes nothing more; the values have not all arrived")
     }
 
     /// A datagram may be lost; a ping behind the values that is answered makes it very likely that they were not.

@@ -43,7 +43,7 @@ struct WatchCommand: ReportingCommand {
         let time = time?.duration
         try await Interruption.run(console) { [client, reconnection, output, names] in
             let client = try await Client.open(
-                client.target, as: client.clientName, output, elements: catalogue, wantsValues: true,
+                client.target, as: client.clientName, output, console, elements: catalogue, wantsValues: true,
                 reconnection: reconnection.policy)
             console.emit(.joined(device: client.device.name, address: client.device.addressText))
             do {

@@ -47,7 +47,7 @@ struct BenchOptions: ParsableArguments {
         FileDescriptors.allowMany()
         let name = name ?? ClientOptions.defaultName
         let place = try await Place.find(target, output)
-        let client = try await Client.open(place, as: name, output, elements: nil)
+        let client = try await Client.open(place, as: name, output, console, elements: nil)
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
             var options = ConnectOptions()
             options.timeout = output.limit

@@ -17,15 +17,19 @@ final class Console: Sendable {
 
     private struct State {
         var prompt: String?
+        /// What the terminal's last line shows below all that is written.
+        var status: String?
         var isBroken = false
         var failure: CommandFailure?
         var onBroken: [@Sendable () -> Void] = []
     }
 
     private let state = Locked(State())
+    private let hasStatus: Bool
 
     init(json: Bool) {
         isJSON = json
+        hasStatus = !json && isatty(STDERR_FILENO) == 1
         // A reader that is gone shall be an error of the write, not a signal.
         signal(SIGPIPE, SIG_IGN)
     }
@@ -46,10 +50,28 @@ final class Console: Sendable {
     func talk(_ line: String) {
         state.withLock { state in
             let line = Self.printable(line)
-            if state.prompt != nil { _ = Self.write("\r\u{1B}[K", to: STDOUT_FILENO) }
+            if state.prompt != nil { _ = Self.write(Self.emptyLine, to: STDOUT_FILENO) }
+            if state.status != nil { _ = Self.write(Self.emptyLine, to: STDERR_FILENO) }
             _ = Self.write(line + "\n", to: STDERR_FILENO)
+            if let status = state.status { _ = Self.write(status, to: STDERR_FILENO) }
             if let prompt = state.prompt { _ = Self.write(prompt, to: STDOUT_FILENO) }
         }
+    }
+
+    /// Shows how far something is in the terminal's last line, where standard error is a terminal; `nil` takes it away.
+    func show(status progress: ProgressLine?) {
+        guard hasStatus else { return }
+        state.withLock { state in
+            guard progress != nil || state.status != nil else { return }
+            // The last column stays free: a full line would begin a new one.
+            state.status = progress.map { Self.printable($0.text(columns: Self.columns - 1)) }
+            _ = Self.write(Self.emptyLine + (state.status ?? state.prompt ?? ""), to: STDERR_FILENO)
+        }
+    }
+
+    /// Bytes of a value, which go to standard output as they are.
+    func emit(bytes: UnsafeRawBufferPointer) {
+        write { _ in Self.write(bytes, to: STDOUT_FILENO) }
     }
 
     /// Shows a prompt, which stays below what is written meanwhile, until ``hidePrompt()``.
@@ -83,15 +105,19 @@ final class Console: Sendable {
     var failure: CommandFailure? { state.withLock { $0.failure } }
 
     private func write(_ line: String) {
+        write { state in
+            if state.status != nil { _ = Self.write(Self.emptyLine, to: STDERR_FILENO) }
+            defer { if let status = state.status { _ = Self.write(status, to: STDERR_FILENO) } }
+            guard let prompt = state.prompt else { return Self.write(line + "\n", to: STDOUT_FILENO) }
+            return Self.write(Self.emptyLine + line + "\n" + prompt, to: STDOUT_FILENO)
+        }
+    }
+
+    /// - Parameter body: writes to standard output and returns whether all of it was written.
+    private func write(_ body: (State) -> Bool) {
         let handlers = state.withLock { state -> [@Sendable () -> Void] in
             guard !state.isBroken else { return [] }
-            let isWritten =
-                if let prompt = state.prompt {
-                    Self.write("\r\u{1B}[K" + line + "\n" + prompt, to: STDOUT_FILENO)
-                } else {
-                    Self.write(line + "\n", to: STDOUT_FILENO)
-                }
-            if isWritten { return [] }
+            if body(state) { return [] }
             state.isBroken = true
             if errno != EPIPE {
                 state.failure = CommandFailure(
@@ -106,28 +132,40 @@ final class Console: Sendable {
     /// - Returns: whether all of it was written.
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                #if canImport(Darwin)
-                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-                #elseif canImport(Musl)
-                let count = Musl.write(descriptor, rest.baseAddress, rest.count)
-                #else
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                #endif
-                if count >= 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if errno == EAGAIN {
-                    // Someone else who shares the terminal or pipe has made it non-blocking.
-                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&entry, 1, -1)
-                } else if errno != EINTR {
-                    return false
-                }
+        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+            let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+            #elseif canImport(Musl)
+            let count = Musl.write(descriptor, rest.baseAddress, rest.count)
+            #else
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            #endif
+            if count >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if errno == EAGAIN {
+                // Someone else who shares the terminal or pipe has made it non-blocking.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                return false
             }
-            return true
         }
+        return true
+    }
+
+    /// Makes the terminal's line empty.
+    private static let emptyLine = "\r\u{1B}[K"
+
+    /// Characters in a line of the terminal at standard error.
+    private static var columns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
     }
 
     /// The line without anything that would move a terminal's cursor or end the line: names, texts and values come

@@ -40,7 +40,18 @@ extension Event {
         case .value(let element, let value, let device), .received(let element, let value, let device):
             [Self.object("value", Self.members(element, value) + [("device", .string(device))])]
         case .set(let element, let value, let device):
-            [Self.object("set", Self.members(element, value) + [("device", .string(device))])]
+            [Self.object("set", Self.setMembers(element, value) + [("device", .string(device))])]
+        case .progress(let progress, let device):
+            [
+                Self.object(
+                    "progress",
+                    [
+                        ("element", .string(progress.element.name)),
+                        ("incoming", .bool(progress.direction == .incoming)),
+                        ("byteCount", .integer(progress.byteCount)),
+                        ("totalByteCount", .integer(progress.totalByteCount)), ("device", .string(device)),
+                    ])
+            ]
         case .statistics(let statistics, let device): [Self.statistics(statistics, device)]
         case .ping(let time, let device):
             [Self.object("ping", [("microseconds", .number(time.microsecondsText)), ("device", .string(device))])]
@@ -68,6 +79,12 @@ extension Event {
 
     private static func members(_ element: ElementDefinition, _ value: ElementValue) -> Members {
         [("element", .string(element.name)), ("value", value.json)]
+    }
+
+    /// A long value, of a file perhaps, is not told to the one who gave it.
+    private static func setMembers(_ element: ElementDefinition, _ value: ElementValue) -> Members {
+        guard value.isLong else { return members(element, value) }
+        return [("element", .string(element.name)), ("byteCount", .integer(value.wireByteCount))]
     }
 
     private static func disconnected(_ device: String, _ reason: DisconnectReason) -> JSONText {

@@ -23,8 +23,11 @@ extension Event {
         case .didReconnect(let device, let address):
             ["connected to \(device) again" + (device == address ? "" : " at \(address)")]
         case .service(let description): description.lines
-        case .value(let element, let value, _), .set(let element, let value, _): [element.line(value)]
-        case .received(let element, let value, let device): ["\(element.line(value))  from \(device)"]
+        case .value(let element, let value, _): [element.line(value)]
+        case .set(let element, let value, _): [Self.brief(element, value)]
+        case .received(let element, let value, let device): ["\(Self.brief(element, value))  from \(device)"]
+        case .progress(let progress, _):
+            ["\(progress.element.name): \(progress.byteCount) of \(progress.totalByteCount) bytes"]
         case .statistics(let statistics, _): Self.table(statistics)
         case .ping(let time, let device): ["\(device) answered in \(time.microsecondsText) µs"]
         case .latency(let report): report.lines
@@ -32,6 +35,11 @@ extension Event {
         case .fanOut(let report): report.lines
         case .error(let message, _): ["elemental: \(message)"]
         }
+    }
+
+    /// `NAME=VALUE`, or how long the value is where it would fill the screen.
+    private static func brief(_ element: ElementDefinition, _ value: ElementValue) -> String {
+        value.isLong ? "\(element.name): \(value.wireByteCount) bytes" : element.line(value)
     }
 
     /// `SERVICE/NAME  HOST:PORT  ADDRESSES  KEY=VALUE…`
@@ -67,6 +75,11 @@ extension Event {
         for (name, count, meaning) in troubles where count > 0 { rows.append((name, "\(count) \(meaning)")) }
         return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
     }
+}
+
+extension ElementValue {
+    /// Whether it is text or data of more than 1,024 bytes.
+    var isLong: Bool { wireByteCount > 1024 }
 }
 
 extension DiscoveredService {

@@ -32,6 +32,8 @@ enum Event: Sendable {
     case value(ElementDefinition, ElementValue, device: String)
     /// A value that was sent.
     case set(ElementDefinition, ElementValue, device: String)
+    /// A part of a large value came or was taken.
+    case progress(TransferProgress, device: String)
     case statistics(DeviceStatistics, device: String)
     case ping(Duration, device: String)
 
@@ -50,7 +52,7 @@ enum Event: Sendable {
             .throughput, .fanOut:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
-            .disconnected, .willReconnect, .didReconnect, .error:
+            .disconnected, .willReconnect, .didReconnect, .progress, .error:
             false
         }
     }

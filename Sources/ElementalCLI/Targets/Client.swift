@@ -9,6 +9,8 @@ struct Client: Sendable {
     let elements: ElementCatalogue
     /// All values from the first on, if they were asked for.
     let values: Values?
+    /// The large values that are on their way.
+    let transfers: Transfers
     /// What happens to the connection, if it is made anew when it is lost.
     let events: AsyncStream<DeviceEvent>?
 
@@ -24,22 +26,23 @@ struct Client: Sendable {
     ///   - reconnection: when to connect again; `nil` for never.
     ///   - onValue: called on the connection's event loop with every value.
     static func open(
-        _ target: Target, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
+        _ target: Target, as name: String, _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
         wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
         onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         try await open(
-            Place.find(target, output), as: name, output, elements: elements, wantsValues: wantsValues,
+            Place.find(target, output), as: name, output, console, elements: elements, wantsValues: wantsValues,
             reconnection: reconnection, onValue: onValue)
     }
 
     /// Connects to a service that was found and learns its elements.
     static func open(
-        _ place: Place, as name: String, _ output: OutputOptions, elements: ElementCatalogue?,
+        _ place: Place, as name: String, _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
         wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
         onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         let box = Box()
+        let transfers = Transfers(console)
         var connecting = ConnectOptions()
         connecting.timeout = output.limit
         connecting.logger = output.logger
@@ -47,6 +50,7 @@ struct Client: Sendable {
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if wantsValues { box.values.withLock { $0 = device.values() } }
             if reconnection != nil { box.events.withLock { $0 = device.events } }
+            transfers.follow(device)
             if let onValue { device.onAnyValue { _, _, _ in onValue() } }
         }
         let start = ContinuousClock.now
@@ -68,7 +72,7 @@ struct Client: Sendable {
             ])
         return Client(
             device: device, elements: elements ?? device.knownElements, values: box.values.withLock { $0 },
-            events: box.events.withLock { $0 })
+            transfers: transfers, events: box.events.withLock { $0 })
     }
 
     private final class Box: Sendable {

@@ -1,0 +1,80 @@
+import TestSupport
+
+/// A numbering service on host a and its clients on host b, and what became of their numbers.
+struct Ledgers {
+    let bed: TestBed
+    let service: ChildProcess
+    let client: ChildProcess
+
+    /// Starts both and runs the body once all devices are connected; ends them however the body ends.
+    ///
+    /// - Parameter heartbeat: seconds of silence after which a peer is pinged; it is dead after 4.5 times that.
+    static func with(
+        devices: Int = 1, heartbeat: Double = 20, hasBadLink: Bool = false, _ body: (Ledgers) async throws -> Void
+    ) async throws {
+        try await TestBed.with(hasBadLink: hasBadLink) { bed in
+            try await withService(on: bed, heartbeat: heartbeat) { service in
+                try await withClient(on: bed, devices: devices, heartbeat: heartbeat) { client in
+                    for _ in 0..<devices { try await service.nextEvent("connected") }
+                    try await body(Ledgers(bed: bed, service: service, client: client))
+                }
+            }
+        }
+    }
+
+    /// Runs a service on host a.
+    static func withService(
+        on bed: TestBed, heartbeat: Double, _ body: (ChildProcess) async throws -> Void
+    ) async throws {
+        try await bed.a.withChild(BuiltProduct.path(of: "ledger"), ["serve", "Rover", "\(heartbeat)"]) { service in
+            try await service.nextEvent("published")
+            try await body(service)
+        }
+    }
+
+    /// Runs clients on host b.
+    static func withClient(
+        on bed: TestBed, _ prefix: String = "one", devices: Int, heartbeat: Double,
+        _ body: (ChildProcess) async throws -> Void
+    ) async throws {
+        try await bed.b.withChild(
+            BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(devices)", "\(heartbeat)"], body)
+    }
+
+    /// Stops the sending and closes the accounts.
+    func close() async throws -> [Account] {
+        try await Self.accounts(of: service, clients: [client])
+    }
+
+    /// Stops the sending, waits until what is under way has arrived, and closes the accounts of all devices of the clients.
+    static func accounts(of service: ChildProcess, clients: [ChildProcess]) async throws -> [Account] {
+        for process in clients + [service] {
+            try process.writeLine("stop")
+            try await process.nextEvent("stopped", timeout: .seconds(60))
+        }
+        let served = try await report(of: service)
+        var accounts: [Account] = []
+        for client in clients {
+            for (name, line) in try await report(of: client) {
+                guard let other = served[name] else { throw TestSupportError("the service knows no \(name)") }
+                accounts.append(Account(name: name, service: other, client: line))
+            }
+        }
+        return accounts
+    }
+
+    /// The accounts of a process by the devices' names.
+    static func report(of process: ChildProcess) async throws -> [String: JSONLine] {
+        let count = process.lines(of: .output).count
+        try process.writeLine("report")
+        try await process.nextEvent("reported")
+        let lines = process.lines(of: .output)[count...].compactMap { JSONLine($0) }.filter { $0.event == "account" }
+        return Dictionary(lines.map { ($0["device"] ?? "", $0) }) { $1 }
+    }
+
+    /// How many devices a process counts as connected.
+    static func connected(of process: ChildProcess) async throws -> Int {
+        try process.writeLine("count")
+        return Int(try await process.nextEvent("count").number("connected") ?? -1)
+    }
+}

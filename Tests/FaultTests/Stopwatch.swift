@@ -1,0 +1,19 @@
+import TestSupport
+
+/// Says how long something took, on a line that begins with "fault:".
+///
+/// The figures are for the documentation; no test depends on them.
+struct Stopwatch {
+    private let fault: String
+    private var start = SuspendingClock.now
+
+    init(_ fault: String) { self.fault = fault }
+
+    /// Begins anew.
+    mutating func restart() { start = .now }
+
+    func note(_ what: String) {
+        let milliseconds = Int((SuspendingClock.now - start) / .milliseconds(1))
+        print("fault: \(fault): \(what) after \(milliseconds) ms")
+    }
+}

@@ -1,0 +1,18 @@
+/// Waits until a condition holds, asking for it again and again.
+///
+/// - Throws: ``TestSupportError`` with the place of the call if it does not hold in time, or what `condition` throws.
+public func eventually(
+    _ what: @autoclosure () -> String = "the condition", within timeout: Duration = .seconds(20),
+    fileID: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
+    _ condition: () async throws -> Bool
+) async throws {
+    let timeout = timeout * Sanitizer.patience
+    let deadline = SuspendingClock.now + timeout
+    while try await !condition() {
+        guard SuspendingClock.now < deadline else {
+            throw TestSupportError("\(fileID):\(line): did not come about within \(timeout): \(what())")
+        }
+        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
+        try await Task.sleep(for: .milliseconds(2), clock: .suspending)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+/// A line of JSON output.
+public struct JSONLine: @unchecked Sendable {
+    // Foundation's plain objects, never changed after they were read.
+    private let object: [String: Any]
+
+    public init?(_ line: String) {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+            return nil
+        }
+        self.object = object
+    }
+
+    /// What happened.
+    public var event: String? { self["event"] }
+
+    /// A member, if it is of that type.
+    public subscript<Value>(key: String) -> Value? { object[key] as? Value }
+
+    /// A number.
+    public func number(_ key: String) -> Double? { (object[key] as? NSNumber)?.doubleValue }
+}
+
+extension ChildProcess {
+    /// The next line of JSON with that event.
+    @discardableResult
+    public func nextEvent(
+        _ event: String, timeout: Duration = .seconds(30),
+        where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
+    ) async throws -> JSONLine {
+        let line = try await nextLine(timeout: timeout, "the event \"\(event)\"") { line in
+            guard let json = JSONLine(line), json.event == event else { return false }
+            return isWanted(json)
+        }
+        guard let json = JSONLine(line) else { throw TestSupportError("no JSON: \(line)") }
+        return json
+    }
+}

@@ -1,0 +1,111 @@
+import Elemental
+import Foundation
+
+// A service and clients that number what they send, and keep account of what arrives, as processes of their own: tests
+// cut them off, stop and kill them, and then ask whether anything was lost, doubled or out of order that should not be.
+//
+//   ledger serve NAME [HEARTBEAT]                 publishes "ledger/NAME"
+//   ledger client NAME PREFIX COUNT [HEARTBEAT]   connects COUNT devices to it, which reconnect for ever
+//
+// HEARTBEAT is the silence in seconds after which a peer is pinged. Both print a JSON line for every event, and take
+// lines at standard input: "count" tells how many devices are connected, "stop" stops the sending and waits for what is
+// under way, "report" prints the accounts. The input's end ends the process.
+
+/// What both ends share: one element over each transport in each direction, and one of which the newest counts.
+enum Numbers {
+    static let up = Element<UInt64>(1, "Up")
+    static let upDatagram = Element<UInt64>(2, "Up by datagram", transport: .udp)
+    static let down = Element<UInt64>(3, "Down")
+    static let downDatagram = Element<UInt64>(4, "Down by datagram", transport: .udp)
+    static let level = Element<UInt64>(5, "Level", latest: true)
+    static let all: ElementCatalogue = [up, upDatagram, down, downDatagram, level]
+}
+
+@main
+enum Ledger {
+    /// How often numbers are sent.
+    static let interval: Duration = .milliseconds(20)
+
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        do {
+            switch (arguments.first, Array(arguments.dropFirst())) {
+            case ("serve", let rest) where (1...2).contains(rest.count):
+                try await ServingLedger(name: rest[0], limits: limits(rest.dropFirst(1).first)).run()
+            case ("client", let rest) where (3...4).contains(rest.count):
+                guard let count = Int(rest[2]), count > 0 else { fallthrough }
+                try await ClientLedger(service: rest[0], prefix: rest[1], limits: limits(rest.dropFirst(3).first))
+                    .run(count: count)
+            default:
+                FileHandle.standardError.write(
+                    Data("ledger serve NAME [HEARTBEAT] | client NAME PREFIX COUNT [HEARTBEAT]\n".utf8))
+                exit(64)
+            }
+        } catch {
+            say("failed", ["reason": "\(error)"])
+            exit(1)
+        }
+    }
+
+    private static func limits(_ heartbeat: String?) -> DeviceLimits {
+        var limits = DeviceLimits()
+        if let seconds = heartbeat.flatMap(Double.init) { limits.heartbeatInterval = .seconds(seconds) }
+        return limits
+    }
+
+    /// The run of this process, in the upper half of what its service sends.
+    static let run = UInt64(UInt32.random(in: 1 ... .max)) << 32
+
+    /// Prints a JSON line, at once.
+    static func say(_ event: String, _ members: [String: any Sendable] = [:]) {
+        var object: [String: any Sendable] = members
+        object["event"] = event
+        guard var line = try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys) else { return }
+        line.append(0x0A)
+        FileHandle.standardOutput.write(line)
+    }
+
+    /// The lines of standard input, read on a thread of its own because readLine blocks.
+    static func inputLines() -> AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+
+    /// Sends by `send` and does what the lines of standard input say, until it ends.
+    static func serve(
+        send: @escaping @Sendable () -> Void, count: () -> Int, settle: () async -> Void, report: () -> Void
+    ) async {
+        let sending = Task { await repeating(send) }
+        for await line in inputLines() {
+            switch line {
+            case "count": say("count", ["connected": count()])
+            case "stop":
+                sending.cancel()
+                await sending.value
+                await settle()
+                say("stopped")
+            case "report":
+                report()
+                say("reported")
+            default: say("unknown", ["line": line])
+            }
+        }
+        sending.cancel()
+    }
+
+    /// Calls `body` at every interval until the task is cancelled.
+    static func repeating(_ body: () -> Void) async {
+        var due = SuspendingClock.now
+        while !Task.isCancelled {
+            body()
+            due += interval
+            // After a stop of the whole process it goes on from now, without catching up.
+            due = max(due, .now)
+            try? await Task.sleep(until: due, clock: .suspending)
+        }
+    }
+}
