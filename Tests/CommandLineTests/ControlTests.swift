@@ -103,6 +103,58 @@ struct ControlTests {
         }
     }
 
+    @Test("a file goes there and comes back, with reports of its progress")
+    func files() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (there, back) = (folder.appendingPathComponent("there"), folder.appendingPathComponent("back"))
+        var generator = SeededGenerator(seed: 7)
+        let content = Data((0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        try content.write(to: there)
+        try await withService { _, target in
+            let set = try await ElementalProcess.run("set", target, "Raw=@\(there.path)", "--json")
+            #expect(set.status == .exited(0), "\(set.errors)")
+            let lines = set.output.compactMap { JSONLine($0) }
+            let progress = lines.filter { $0.event == "progress" }
+            #expect(progress.last?.number("byteCount") == 3_000_000)
+            #expect(progress.allSatisfy { $0.number("totalByteCount") == 3_000_000 && $0["incoming"] == false })
+            // Its 6,000,000 digits are not told to the one who gave the file.
+            #expect(lines.last?.event == "set" && lines.last?.number("byteCount") == 3_000_000)
+
+            // The shell's redirection, as it is typed.
+            let elemental = try ElementalProcess.path
+            try await ChildProcess.run(
+                "sh", ["-c", "exec \"$0\" get \"$1\" Raw --raw >\"$2\"", elemental, target, back.path])
+            #expect(try Data(contentsOf: back) == content)
+
+            let wrong = try await ElementalProcess.run("get", target, "Speed", "--raw")
+            #expect(wrong.status == .exited(1))
+            #expect(wrong.errors.joined().contains("--raw is for string and data"))
+        }
+    }
+
+    @Test("a service that stops in the middle of a file is given up")
+    func aStoppedReceiver() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
+        try Data(count: 20_000_000).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await withService { service, target in
+            let elemental = try ElementalProcess.path
+            try await ChildProcess.with(elemental, ["connect", target, "--json", "--timeout", "1"]) { session in
+                try session.writeLine("list")
+                try await session.nextEvent("service")
+                service.send(signal: SIGSTOP)
+                try session.writeLine("set Raw=@\(file.path)")
+                let error = try await session.nextEvent("error")
+                #expect(error["code"] == "timedOut")
+                let message: String? = error["message"]
+                #expect(message?.contains("takes nothing more") == true, "\(message ?? "")")
+                service.send(signal: SIGCONT)
+            }
+        }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM])
     func signalsEndAServiceCleanlyAndItsClientsAreTold(_ signal: Int32) async throws {
         try await withService { service, target in

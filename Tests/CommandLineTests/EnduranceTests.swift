@@ -45,4 +45,22 @@ struct EnduranceTests {
             #expect(status == .exited(0))
         }
     }
+
+    @Test("a service that runs out of descriptors accepts again when some are free")
+    func outOfDescriptors() async throws {
+        let publish = [
+            try ElementalProcess.path, "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json",
+            "--element", "1:Speed:float=0.5",
+        ]
+        try await ChildProcess.with("sh", ["-c", "ulimit -n 50; exec \"$@\"", "sh"] + publish) { service in
+            let port = try await service.listeningPort()
+            var crowd = try (0..<100).map { _ in try RawSocket.connect(to: port) }
+            try await eventually { try descriptors(of: service.processID) == 50 }
+            #expect(service.isRunning)
+            crowd.removeAll()
+            let get = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed", "--timeout", "20")
+            #expect(get.status == .exited(0), "\(get.errors)")
+            #expect(get.output == ["Speed=0.5"])
+        }
+    }
 }

@@ -119,6 +119,79 @@ struct HostileTests {
         }
     }
 
+    @Test("slow loris: peers that say their names a byte at a time have the handshake's time, no more")
+    func slowLoris() async throws {
+        try await withService(Lamp.all, { $0.limits.handshakeTimeout = .milliseconds(500) }) { service, port in
+            let loris = try (0..<50).map { _ in try RawSocket.connect(to: port) }
+            let good = try await connect(port, as: "good")
+            let trickle = Task {
+                // Until its last connection has been closed: then a write fails.
+                var open = loris
+                for byte in [0xfe, 100, 0, 0, 0] + [UInt8](repeating: 0x6c, count: 99) {
+                    open = open.filter { (try? $0.write([byte])) != nil }
+                    if open.isEmpty { return true }
+                    try await Task.sleep(for: .milliseconds(50), clock: .suspending)
+                }
+                return false
+            }
+            #expect(try await good.ping() > .zero)
+            #expect(try await trickle.value, "a connection was open when its name was complete but for a byte")
+            #expect(service.devices.map(\.name) == ["good"])
+            await good.close()
+        }
+    }
+
+    @Test("connections that say nothing take the places of their own address only, and give them back in time")
+    func halfOpenFlood() async throws {
+        let change: (inout ServiceConfiguration) -> Void = {
+            $0.maximumDeviceCountPerAddress = 20
+            $0.limits.handshakeTimeout = .seconds(1)
+        }
+        try await withService(Lamp.all, change) { service, port in
+            let flood = try (0..<200).map { _ in try RawSocket.connect(to: port, from: "127.0.0.9") }
+            let good = try await connect(port, as: "good")
+            #expect(try await good.ping() > .zero)
+            for socket in flood { _ = try await socket.readToEnd() }
+            // The address is served again, once those that were closed have closed too or had their time for it.
+            try await eventually {
+                let late = try RawSocket.connect(to: port, from: "127.0.0.9")
+                try? late.write([0xfe, 1, 0, 0, 0, 0x68])
+                return try await late.readFrame().id == SystemElement.udpIdentifier.rawValue
+            }
+            #expect(try await good.ping() > .zero)
+            await good.close()
+        }
+    }
+
+    @Test("datagrams with forged identifiers, in a flood, are nobody's values")
+    func forgedDatagrams() async throws {
+        try await withService(Lamp.all) { service, port in
+            let good = try await connect(port, as: "good")
+            let received = Gathered<Vector3>()
+            service.onValue(of: Lamp.motion) { value, _ in received.add(value) }
+            // Made once so that the address of the client's own datagrams is known.
+            try good.send(Vector3(1, 2, 3), to: Lamp.motion)
+            try await received.wait(for: 1)
+            let forger = try RawSocket.datagram(address: "127.0.0.9")
+            // A program on the client's host may use the identifiers of its host alone: an older client tells no port.
+            let neighbour = try RawSocket.datagram()
+            let body = [UInt8(12), 0, 0, 0]
+            for number in 0..<20_000 {
+                let identifier = UInt8(truncatingIfNeeded: number)
+                let value = [UInt8](repeating: identifier, count: 12)
+                let datagram = [UInt8(Lamp.motion.id)] + body + [identifier] + value
+                let sender = number.isMultiple(of: 2) || identifier == good.udpIdentifier ? forger : neighbour
+                try sender.send(datagram: datagram, to: port)
+            }
+            // The flood may fill the socket and push out others, until it is over.
+            try await eventually { (try? await good.ping(over: .udp, timeout: .milliseconds(200))) != nil }
+            try good.send(Vector3(4, 5, 6), to: Lamp.motion)
+            try await received.wait(for: 2)
+            #expect(received.all == [Vector3(1, 2, 3), Vector3(4, 5, 6)])
+            await good.close()
+        }
+    }
+
     @Test
     func aPeerThatPingsAndNeverReadsTakesNoMemory() async throws {
         try await withHostile({ $0.limits.maximumQueueByteCount = 100_000 }) { service, _, hostile in

@@ -10,6 +10,7 @@ final class ClientLedger: Sendable {
         var upDatagramSent: UInt64 = 0
         var level: UInt64 = 0
         var reconnections = 0
+        var isConnected = true
     }
 
     private let service: String
@@ -56,14 +57,18 @@ final class ClientLedger: Sendable {
     private func note(_ event: DeviceEvent, _ name: String) {
         switch event {
         case .willReconnect(let attempt, _):
-            guard attempt.number == 1 else { return }
-            accounts.withLockedValue {
-                $0[name]?.down.breakOff()
-                $0[name]?.downDatagram.breakOff()
+            let isLoss = accounts.withLockedValue { accounts in
+                defer { accounts[name]?.isConnected = false }
+                accounts[name]?.down.breakOff()
+                accounts[name]?.downDatagram.breakOff()
+                return accounts[name]?.isConnected == true
             }
-            Ledger.say("lost", ["device": name, "reason": "\(attempt.reason)"])
+            if isLoss { Ledger.say("lost", ["device": name, "reason": "\(attempt.reason)"]) }
         case .didReconnect:
-            accounts.withLockedValue { $0[name]?.reconnections += 1 }
+            accounts.withLockedValue {
+                $0[name]?.reconnections += 1
+                $0[name]?.isConnected = true
+            }
             Ledger.say("back", ["device": name])
         case .disconnected(let reason): Ledger.say("ended", ["device": name, "reason": "\(reason)"])
         }

@@ -1,0 +1,175 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Fifty devices that number what they send in both directions over both transports, while faults happen at random.
+///
+/// Short by default; ELEMENTAL_SOAK_SECONDS says otherwise, and ELEMENTAL_SOAK_SEED repeats the faults of another run.
+@Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+struct SoakTests {
+    private static let heartbeat = 1.0
+    private static let processes = 5
+    private static let devicesEach = 10
+
+    private enum Fault: CaseIterable {
+        case linkDown, linkDownForLong, loss, delay, narrow, serviceStopped, clientStopped, clientKilled, daemonKilled
+    }
+
+    /// What a process holds.
+    private struct Holdings: CustomStringConvertible {
+        let kibibytes: Int
+        let descriptors: Int
+
+        init(of process: Int32) throws {
+            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+            kibibytes = try #require(line.flatMap { Int($0.filter(\.isNumber)) })
+            descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+        }
+
+        var description: String { "\(kibibytes) KiB, \(descriptors) descriptors" }
+    }
+
+    @Test
+    func fiftyDevicesThroughRandomFaults() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seconds = environment["ELEMENTAL_SOAK_SECONDS"].flatMap(Double.init) ?? 20
+        let seed = environment["ELEMENTAL_SOAK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...UInt64.max)
+        print("soak: \(Int(seconds)) s with the seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        try await TestBed.with(hasBadLink: true) { bed in
+            try await Ledgers.withService(on: bed, heartbeat: Self.heartbeat) { service in
+                try await withClients(on: bed) { clients in
+                    var clients = clients
+                    try await quiet(service, clients)
+                    var samples: [(service: Holdings, client: Holdings)] = []
+                    var counts: [Fault: Int] = [:]
+                    let start = SuspendingClock.now
+                    repeat {
+                        let fault = try #require(Fault.allCases.randomElement(using: &random))
+                        counts[fault, default: 0] += 1
+                        try await happen(fault, bed, service, &clients, &random)
+                        try await quiet(service, clients)
+                        samples.append(
+                            (try Holdings(of: service.processID), try Holdings(of: clients[0].processID)))
+                        if samples.count.isMultiple(of: 20) {
+                            print("soak: \(samples.count) faults; \(samples[samples.count - 1])")
+                        }
+                    } while SuspendingClock.now - start < .seconds(seconds)
+
+                    let accounts = try await Ledgers.accounts(of: service, clients: clients)
+                    #expect(accounts.count == Self.processes * Self.devicesEach)
+                    for account in accounts { account.expectPromises(reorders: true) }
+                    try await expectFlat(samples)
+                    say(counts, accounts, samples)
+                    for client in clients { await client.end() }
+                }
+            }
+        }
+    }
+
+    /// Runs the client processes, which the body ends itself where it replaces them.
+    private func withClients(on bed: TestBed, _ body: ([ChildProcess]) async throws -> Void) async throws {
+        var clients: [ChildProcess] = []
+        do {
+            for number in 0..<Self.processes { clients.append(try start(on: bed, "c\(number)")) }
+            try await body(clients)
+        } catch {
+            // Those that came later end with the bed's namespaces.
+            for client in clients { await client.end() }
+            throw error
+        }
+    }
+
+    private func start(on bed: TestBed, _ prefix: String) throws -> ChildProcess {
+        try bed.b.child(
+            BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(Self.devicesEach)", "\(Self.heartbeat)"])
+    }
+
+    /// Waits until every device is connected and no connection of before is left.
+    private func quiet(_ service: ChildProcess, _ clients: [ChildProcess]) async throws {
+        try await eventually("every device is connected", within: .seconds(60)) {
+            for client in clients {
+                guard try await Ledgers.connected(of: client) == Self.devicesEach else { return false }
+            }
+            return try await Ledgers.connected(of: service) == Self.processes * Self.devicesEach
+        }
+    }
+
+    private func happen(
+        _ fault: Fault, _ bed: TestBed, _ service: ChildProcess, _ clients: inout [ChildProcess],
+        _ random: inout SeededGenerator
+    ) async throws {
+        func last(_ range: ClosedRange<Int>) async throws {
+            try await Task.sleep(for: .milliseconds(Int.random(in: range, using: &random)), clock: .suspending)
+        }
+        switch fault {
+        case .linkDown, .linkDownForLong:
+            let host = Bool.random(using: &random) ? bed.a : bed.b
+            try await bed.cutLink(at: host)
+            try await last(fault == .linkDown ? 50...1500 : 5000...6000)
+            try await bed.restoreLink()
+        case .loss:
+            try await bed.impair(loss: Double.random(in: 0.01...0.2, using: &random))
+            try await last(500...3000)
+            try await bed.impair()
+        case .delay:
+            try await bed.impair(delay: Double.random(in: 0.005...0.1, using: &random), hurry: 0.2)
+            try await last(500...3000)
+            try await bed.impair()
+        case .narrow:
+            try await bed.impair(rate: Double.random(in: 100_000...1_000_000, using: &random))
+            try await last(500...3000)
+            try await bed.impair()
+        case .serviceStopped, .clientStopped:
+            let process =
+                fault == .serviceStopped ? service : clients[Int.random(in: 0..<clients.count, using: &random)]
+            process.send(signal: SIGSTOP)
+            try await last(50...6000)
+            process.send(signal: SIGCONT)
+        case .clientKilled:
+            // The first one stays, so that its memory can be watched.
+            let index = Int.random(in: 1..<clients.count, using: &random)
+            await clients[index].end()
+            clients[index] = try start(on: bed, "k\(UInt32.random(in: 0 ... .max, using: &random))")
+        case .daemonKilled:
+            let host = Bool.random(using: &random) ? bed.a : bed.b
+            await host.avahi.kill()
+            try await last(50...500)
+            try await host.avahi.start()
+        }
+    }
+
+    /// Expects that what the processes hold did not grow from the run's second quarter to its last.
+    private func expectFlat(_ samples: [(service: Holdings, client: Holdings)]) async throws {
+        guard samples.count >= 8, Sanitizer.current == nil else { return }
+        let quarter = samples.count / 4
+        let (early, late) = (samples[quarter..<2 * quarter], samples.suffix(quarter))
+        for (name, part) in [("service", \(service: Holdings, client: Holdings).service), ("client", \.client)] {
+            func median(_ values: [Int]) -> Int { values.sorted()[values.count / 2] }
+            let memory =
+                median(late.map { $0[keyPath: part].kibibytes }) - median(early.map { $0[keyPath: part].kibibytes })
+            #expect(memory < 4096, "the \(name)'s memory grew by \(memory) KiB: \(samples.map { $0[keyPath: part] })")
+            let descriptors =
+                median(late.map { $0[keyPath: part].descriptors })
+                - median(early.map { $0[keyPath: part].descriptors })
+            #expect(descriptors <= 0, "the \(name) holds more: \(samples.map { $0[keyPath: part] })")
+        }
+    }
+
+    private func say(
+        _ counts: [Fault: Int], _ accounts: [Account], _ samples: [(service: Holdings, client: Holdings)]
+    ) {
+        print("soak: faults: " + counts.map { "\($0.value) \($0.key)" }.sorted().joined(separator: ", "))
+        let sent = accounts.reduce(0) { $0 + $1.client.int("upSent") + $1.service.int("downSent") }
+        let broken = accounts.reduce(0) { $0 + $1.lostAtBreaks.up + $1.lostAtBreaks.down }
+        let datagrams = accounts.reduce((sent: 0, lost: 0)) {
+            ($0.sent + $1.datagrams.sent, $0.lost + $1.datagrams.lost)
+        }
+        let returns = accounts.reduce(0) { $0 + $1.client.int("reconnections") }
+        print(
+            "soak: \(sent) values over TCP, \(broken) of them under way when a connection broke, \(returns) reconnections;"
+                + " \(datagrams.sent) datagrams, \(datagrams.lost) lost")
+        if let first = samples.first, let last = samples.last { print("soak: at first \(first), at the end \(last)") }
+    }
+}
