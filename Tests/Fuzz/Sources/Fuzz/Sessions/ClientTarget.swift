@@ -27,19 +27,29 @@ enum ClientTarget: FuzzTarget {
         var input = input
         let kind = input.byte()
         let loop = EmbeddedEventLoop()
-        let ready = loop.makePromise(of: ElementalDevice.self)
         let values = Counter()
-        var isSettled = false
-        ready.futureResult.assumeIsolated().whenComplete { _ in isSettled = true }
-        let owner = ClientOwner(name: "fuzz", wantsUDP: false, ready: ready) { device in
+        var options = ConnectOptions()
+        // The session gets an embedded channel for its datagrams; a socket cannot be opened on this loop.
+        options.allowsUDP = false
+        let connector = Connector(
+            endpoint: .host("192.0.2.1", port: 50_000), peerName: "fuzz", service: nil, ownName: "fuzz",
+            elements: kind & 2 == 0 ? SessionElements.all : nil, options: options
+        ) { device in
             device.onAnyValue { _, _, device in values.count(device) }
         }
+        let life = ClientLife(connector, on: loop)
+        let owner = ClientOwner(life)
         let datagrams = EmbeddedChannel(loop: loop)
         let peer = try HostilePeer(loop: loop, address: HostilePeer.address("192.0.2.1"), datagrams: datagrams) {
             let table = ElementTable(kind & 2 == 0 ? SessionElements.all : [])
             let device = ElementalDevice(
                 role: .service, name: "fuzz", address: $0.remoteAddress, service: nil, elements: table, eventLoop: loop,
-                limits: HostilePeer.limits, logger: ConnectOptions().logger)
+                limits: HostilePeer.limits, logger: options.logger,
+                life: NIOLoopBound(life, eventLoop: loop))
+            // As after the first attempt has reached the service, which here no socket does.
+            life.phase = .connecting
+            life.device = device
+            life.current = owner
             let session = Session(
                 device: device, table: table, sharedHandlers: nil, expectsHello: kind & 1 == 1, owner: owner,
                 logger: device.logger)
@@ -53,6 +63,6 @@ enum ClientTarget: FuzzTarget {
         peer.finish()
         let received = peer.device.statistics.messagesReceived
         check(values.count(of: peer.device) <= received, "\(values.count(of: peer.device)) of \(received) values told")
-        check(isSettled, "nobody was told whether the client is connected")
+        check(life.phase == .atRest, "the connection has ended, and the client does not know it")
     }
 }
