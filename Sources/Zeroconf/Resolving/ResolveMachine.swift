@@ -4,8 +4,9 @@ struct ResolveMachine: ServiceMachine {
     typealias Action = MachineAction<Event>
 
     /// How long to wait for the second family once an address of the first is there. No answer at all is how Avahi
-    /// says that a host has no address of a family.
-    static let familyGrace = Duration.milliseconds(200)
+    /// says that a host has no address of a family. A responder answers for its own records at once (RFC 6762, section
+    /// 6), with both families in one packet as a rule; whoever connects waits so long.
+    static let familyGrace = Duration.milliseconds(50)
     /// Avahi gives up resolving after 5 s, though an answer may yet come.
     private static let retryDelay = Duration.milliseconds(500)
 
