@@ -13,6 +13,20 @@ struct FaultTests {
     /// A round of numbers each way, so that there is traffic before and after a fault.
     private func exchange(_ ledgers: Ledgers) async throws { try await last(.milliseconds(300)) }
 
+    /// Waits until new numbers come over both transports in both directions.
+    private func expectFlow(_ ledgers: Ledgers) async throws {
+        func counts() async throws -> [Int] {
+            let up = try await Ledgers.report(of: ledgers.service)["one-1"]
+            let down = try await Ledgers.report(of: ledgers.client)["one-1"]
+            return [
+                up?.int("upReceived"), up?.int("upDatagramReceived"), down?.int("downReceived"),
+                down?.int("downDatagramReceived"),
+            ].map { $0 ?? 0 }
+        }
+        let before = try await counts()
+        try await eventually("values flow again") { try await zip(counts(), before).allSatisfy { $0 > $1 } }
+    }
+
     @Test
     func withoutAFaultEverythingArrives() async throws {
         try await Ledgers.with(devices: 3) { ledgers in
@@ -35,12 +49,9 @@ struct FaultTests {
             try await last(.seconds(2))
             var watch = Stopwatch("link down for 2 s")
             try await ledgers.bed.restoreLink()
-            let before = try await Ledgers.report(of: ledgers.service)["one-1"]?.int("upReceived") ?? 0
             watch.restart()
-            try await eventually {
-                try await Ledgers.report(of: ledgers.service)["one-1"]?.int("upReceived") ?? 0 > before
-            }
-            watch.note("values come again")
+            try await expectFlow(ledgers)
+            watch.note("values flow again both ways, over TCP and UDP,")
             let accounts = try await ledgers.close()
             for account in accounts {
                 account.expectPromises()
@@ -64,7 +75,7 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back")
             watch.note("connected again")
-            try await exchange(ledgers)
+            try await expectFlow(ledgers)
             for account in try await ledgers.close() {
                 account.expectPromises()
                 #expect(account.client.int("reconnections") == 1)
@@ -83,7 +94,7 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back", timeout: .seconds(60))
             watch.note("connected again")
-            try await exchange(ledgers)
+            try await expectFlow(ledgers)
             for account in try await ledgers.close() { account.expectPromises() }
         }
     }
@@ -190,7 +201,7 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back")
             watch.note("connected again")
-            try await exchange(ledgers)
+            try await expectFlow(ledgers)
             for account in try await ledgers.close() { account.expectPromises() }
         }
     }

@@ -29,7 +29,14 @@ final class ClientLedger: Sendable {
         var devices: [String: ElementalDevice] = [:]
         for number in 1...count {
             let name = "\(prefix)-\(number)"
-            devices[name] = try await connect(name, to: found)
+            // A fault may be under way already.
+            while devices[name] == nil {
+                do {
+                    devices[name] = try await connect(name, to: found)
+                } catch {
+                    Ledger.say("notYet", ["device": name, "reason": "\(error)"])
+                }
+            }
         }
         await Ledger.serve(
             send: { [self, devices] in for (name, device) in devices { send(by: device, name) } },

@@ -1,7 +1,7 @@
 /// What became of numbers that were sent as 1, 2, 3 … in their lower 32 bits; the upper ones name the sender's run.
 struct Tally: Sendable {
     /// Numbers whose places are remembered, to tell a doubled one from a late one.
-    private static let memory: UInt64 = 1 << 12
+    private static let memory: UInt64 = 1 << 8
 
     /// Numbers that came.
     private(set) var received: UInt64 = 0

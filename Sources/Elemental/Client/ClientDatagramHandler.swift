@@ -25,10 +25,6 @@ final class ClientDatagramHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { session.flush() }
-    }
-
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // "Port unreachable" for a datagram sent earlier, most often. The TCP connection decides what lives.
         session.received.datagramsDropped += 1

@@ -4,6 +4,8 @@ import NIOPosix
 
 /// One connection of a client: greets the service, opens the UDP socket and tells the device's life what becomes of it.
 final class ClientOwner: SessionOwner {
+    private static let reopeningTime = TimeAmount.seconds(1)
+
     private let life: ClientLife
     private let name: String
     private let wantsUDP: Bool
@@ -22,32 +24,60 @@ final class ClientOwner: SessionOwner {
         guard wantsUDP, let context = session.context, let remote = context.remoteAddress else {
             return greet(session, udpPort: 0)
         }
-        let handler = NIOLoopBound(session, eventLoop: context.eventLoop)
         DatagramBootstrap.elemental(on: context.eventLoop)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: handler.value))
-                }
-            }
+            .channelInitializer(initializer(for: session, context))
             .connect(to: remote)
             .assumeIsolated()
             .whenComplete { [self] result in
-                guard case .none = session.ending else {
-                    if case .success(let channel) = result { channel.close(promise: nil) }
-                    return
-                }
-                switch result {
-                case .success(let channel):
-                    session.datagramSink = DatagramSink(channel: channel, remote: nil)
-                    session.updateDatagramState()
-                    greet(session, udpPort: UInt16(channel.localAddress?.port ?? 0))
-                case .failure(let error):
+                if case .success(let channel) = result { take(channel, session, remote) }
+                guard case .none = session.ending else { return }
+                if case .failure(let error) = result {
                     session.logger.warning(
                         "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
-                    greet(session, udpPort: 0)
                 }
+                greet(session, udpPort: UInt16(session.datagramSink?.channel.localAddress?.port ?? 0))
                 session.flush()
             }
+    }
+
+    private func initializer(
+        for session: Session, _ context: ChannelHandlerContext
+    ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
+        let session = NIOLoopBound(session, eventLoop: context.eventLoop)
+        return { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: session.value))
+            }
+        }
+    }
+
+    /// From now on datagrams go by that channel, as long as the connection lasts.
+    private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
+        guard case .none = session.ending else { return channel.close(promise: nil) }
+        session.datagramSink = DatagramSink(channel, to: nil)
+        session.updateDatagramState()
+        guard let local = channel.localAddress else { return }
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
+    }
+
+    /// NIO closes the channel when the system reports some errors of the way to the service, such as a firewall's
+    /// refusal: another one takes its place after a while, at the port that the service knows.
+    private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
+        guard case .none = session.ending, !isAbandoned, let context = session.context else { return }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
+            guard case .none = session.ending, !isAbandoned else { return }
+            DatagramBootstrap.elemental(on: context.eventLoop)
+                .channelInitializer(initializer(for: session, context))
+                .bind(to: local)
+                .flatMap { channel in channel.connect(to: remote).map { channel } }
+                .assumeIsolated()
+                .whenComplete { [self] result in
+                    switch result {
+                    case .success(let channel): take(channel, session, remote)
+                    case .failure: reopen(local, session, remote)
+                    }
+                }
+        }
     }
 
     /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.

@@ -1,19 +1,76 @@
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Where a session's datagrams go: a service's one UDP channel with the client's address, or a client's own channel.
+///
+/// They are written to the socket directly. NIO closes a channel of which a write fails because the network is down for
+/// the moment, and with it the UDP of all of a service's devices; a datagram that cannot leave is just lost.
 struct DatagramSink {
+    enum Outcome {
+        case taken
+        /// The system has no room for it now.
+        case full
+        /// The system does not take it at all; what it says of it.
+        case lost(CInt)
+    }
+
     let channel: any Channel
     /// `nil` on a connected channel.
-    let remote: SocketAddress?
+    private let remote: SocketAddress?
+    /// `nil` where the channel is no socket.
+    private let descriptor: CInt?
 
-    /// Hands a datagram to the channel; the future fails if the system does not take it.
-    func write(_ datagram: ByteBuffer) -> EventLoopFuture<Void> {
-        let promise = channel.eventLoop.makePromise(of: Void.self)
-        if let remote {
-            channel.write(AddressedEnvelope(remoteAddress: remote, data: datagram), promise: promise)
-        } else {
-            channel.write(datagram, promise: promise)
-        }
-        return promise.futureResult
+    init(_ channel: any Channel, to remote: SocketAddress?) {
+        self.channel = channel
+        self.remote = remote
+        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        self.descriptor = descriptor.flatMap { $0 }
     }
+
+    /// Sends a datagram. On the channel's event loop.
+    func write(_ datagram: ByteBuffer) -> Outcome {
+        // A closed descriptor may be another socket's by now.
+        guard channel.isActive else { return .lost(EBADF) }
+        guard let descriptor else {
+            if let remote {
+                channel.writeAndFlush(AddressedEnvelope(remoteAddress: remote, data: datagram), promise: nil)
+            } else {
+                channel.writeAndFlush(datagram, promise: nil)
+            }
+            return .taken
+        }
+        return datagram.withUnsafeReadableBytes { bytes in
+            guard let remote else { return Self.send(bytes, descriptor, nil, 0) }
+            return remote.withSockAddr { Self.send(bytes, descriptor, $0, socklen_t($1)) }
+        }
+    }
+
+    private static func send(
+        _ bytes: UnsafeRawBufferPointer, _ descriptor: CInt, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
+    ) -> Outcome {
+        var hasFailedBefore = false
+        while true {
+            if sendto(descriptor, bytes.baseAddress, bytes.count, flags, address, length) >= 0 { return .taken }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, ENOBUFS: return .full
+            // The system tells what became of an earlier datagram; this one may go.
+            case ECONNREFUSED where !hasFailedBefore: hasFailedBefore = true
+            default: return .lost(errno)
+            }
+        }
+    }
+
+    #if canImport(Darwin)
+    private static let flags: CInt = 0
+    #else
+    private static let flags = CInt(MSG_NOSIGNAL)
+    #endif
 }

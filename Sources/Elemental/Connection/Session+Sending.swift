@@ -1,9 +1,20 @@
 import ElementalWire
 import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 extension Session {
     /// Bytes written in one turn of the loop before other connections get theirs.
     private static let turnByteCount = 1024 * 1024
+
+    /// When a full UDP socket is tried again.
+    private static let datagramRetryTime = TimeAmount.milliseconds(1)
 
     /// How long values are gathered that pour in.
     private static let gatheringTime = TimeAmount.microseconds(200)
@@ -104,22 +115,41 @@ extension Session {
     }
 
     private func flushDatagrams() {
-        guard let sink = datagramSink else { return }
-        var hasWritten = false
-        while sink.channel.isWritable {
-            let segment = device.outbound.withLock { outbound in
-                outbound.isDatagramFlushScheduled = false
-                return outbound.datagrams.takeSegment()
-            }
-            guard let segment else { break }
-            let count = segment.messageCount
-            sink.write(segment.buffer).assumeIsolated().whenFailure { [self] _ in
+        guard let sink = datagramSink, !waitsForDatagramRoom else { return }
+        while let segment = takeDatagram() {
+            switch sink.write(segment.buffer) {
+            case .taken: break
+            case .full:
+                unsentDatagram = segment
+                return retryDatagrams()
+            case .lost(let code):
                 received.datagramsDropped += 1
-                logger.debug("datagram not sent", metadata: ["device": "\(device.name)", "messages": "\(count)"])
+                let reason = String(cString: strerror(code))
+                logger.debug(
+                    "datagram not sent",
+                    metadata: [
+                        "device": "\(device.name)", "messages": "\(segment.messageCount)", "reason": "\(reason)",
+                    ])
             }
-            hasWritten = true
         }
-        if hasWritten { sink.channel.flush() }
+    }
+
+    private func takeDatagram() -> OutboundQueue.Segment? {
+        if let segment = unsentDatagram.take() { return segment }
+        return device.outbound.withLock { outbound in
+            outbound.isDatagramFlushScheduled = false
+            return outbound.datagrams.takeSegment()
+        }
+    }
+
+    /// The system's buffer is full: it empties as fast as the link is, and nobody tells when.
+    private func retryDatagrams() {
+        guard let context else { return }
+        waitsForDatagramRoom = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.datagramRetryTime) { [self] in
+            waitsForDatagramRoom = false
+            flush()
+        }
     }
 
     private func wakeWaiters() {

@@ -30,6 +30,9 @@ final class Session: ChannelDuplexHandler {
     var owesTaken = false
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
+    /// One that found the system's buffer full, and whether it is being waited for room.
+    var unsentDatagram: OutboundQueue.Segment?
+    var waitsForDatagramRoom = false
     /// `nil` where the channel is no socket, and before it is connected.
     private(set) var socket: StreamSocket?
     /// What is being written, in pieces where the socket takes no more.

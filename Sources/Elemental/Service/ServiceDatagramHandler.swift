@@ -45,10 +45,6 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         for session in sessions { session.finishReading() }
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { server.flushDatagrams() }
-    }
-
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         server.logger.debug("UDP error", metadata: ["error": "\(error)"])
     }

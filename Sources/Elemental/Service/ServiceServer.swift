@@ -46,10 +46,6 @@ final class ServiceServer: SessionOwner {
         logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
     }
 
-    func flushDatagrams() {
-        for session in sessions.values { session.flush() }
-    }
-
     /// Ends every connection, telling why.
     ///
     /// - Returns: a future that succeeds when all are gone.
@@ -92,8 +88,7 @@ final class ServiceServer: SessionOwner {
 
     func session(_ session: Session, received hello: Hello) {
         if hello.udpPort != 0, let datagramChannel, let address = session.context?.remoteAddress {
-            session.datagramSink = DatagramSink(
-                channel: datagramChannel, remote: address.withPort(Int(hello.udpPort)))
+            session.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
         }
         session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces]).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
