@@ -97,6 +97,8 @@ let package = Package(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
             exclude: ["py65"]),
         .testTarget(
+            name: "CommodoreProgramTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"]),
+        .testTarget(
             name: "SignalRTests",
             dependencies: [
                 "SignalR", "TestSupport",
