@@ -75,6 +75,8 @@ let package = Package(
             dependencies: [
                 "Elemental",
                 "ElementalBench",
+                "VirtualCommodore",
+                "PETSCII",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -37,9 +37,9 @@ points:
     .byte %00000000, %00000000, %00000000
 POINTS_LENGTH = * - points
 
-; Where it is at first, near the upper right corner; the screen begins at 24, 50.
+; Where it is at first, in the lower right corner of the window; the screen begins at 24, 50.
 START_X = 312
-START_Y = 100
+START_Y = 206
 
 .code
 .proc sprite_start

@@ -123,7 +123,7 @@ struct ControlTests {
         for command in [
             ["--help"], ["publish", "--help"], ["browse", "--help"], ["describe", "--help"], ["get", "--help"],
             ["set", "--help"], ["watch", "--help"], ["connect", "--help"], ["bench", "--help"],
-            ["bench", "latency", "--help"],
+            ["bench", "latency", "--help"], ["c64", "--help"], ["c64", "run", "--help"], ["c64", "cpu-test", "--help"],
             ["bench", "throughput", "--help"], ["bench", "serve", "--help"],
         ] {
             try await ChildProcess.with(ElementalProcess.path, command) { child in

@@ -30,7 +30,7 @@ final class Bench {
 
     init(_ standard: VideoStandard = .pal) async throws {
         commodore = Commodore64(standard: standard, line: SerialLine(baud: 1200))
-        try commodore.start(Program(prg: try await BuiltProgram.prg))
+        try commodore.start(Program(prg: try await CommodoreProgram.prg))
     }
 
     /// A machine whose program is connected and has said how things are.

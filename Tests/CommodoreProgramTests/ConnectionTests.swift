@@ -3,7 +3,7 @@ import Testing
 import VirtualCommodore
 
 /// How the program comes to a connection, and what it does when it loses it.
-@Suite(.enabled(if: BuiltProgram.isAvailable))
+@Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct ConnectionTests {
     @Test(arguments: VideoStandard.allCases)
     func theProgramConnectsAndSaysHowThingsAre(_ standard: VideoStandard) async throws {
@@ -112,8 +112,8 @@ struct ConnectionTests {
 
     @Test
     func theDiskImageHoldsTheProgram() async throws {
-        let prg = try await BuiltProgram.prg
-        let disk = try await BuiltProgram.d64
+        let prg = try await CommodoreProgram.prg
+        let disk = try await CommodoreProgram.d64
         #expect(disk.count == 174_848)
         func sector(_ track: UInt8, _ sector: UInt8) -> ArraySlice<UInt8> {
             let lengths = (1..<Int(track)).map { $0 < 18 ? 21 : $0 < 25 ? 19 : $0 < 31 ? 18 : 17 }

@@ -4,7 +4,7 @@ import Testing
 import VirtualCommodore
 
 /// Each element, in its direction.
-@Suite(.enabled(if: BuiltProgram.isAvailable))
+@Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct ElementTests {
     @Test
     func coloursAreSetAndShown() async throws {

@@ -4,7 +4,7 @@ import Testing
 import VirtualCommodore
 
 /// What comes fast, or comes wrong.
-@Suite(.enabled(if: BuiltProgram.isAvailable))
+@Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct LoadTests {
     /// The delay is counted in the machine's own cycles, so it is the same on every computer.
     @Test(arguments: VideoStandard.allCases)

@@ -46,9 +46,9 @@ final class Console: Sendable {
     func talk(_ line: String) {
         state.withLock { state in
             let line = Self.printable(line)
-            if state.prompt != nil { _ = Self.write("\r\u{1B}[K", to: STDOUT_FILENO) }
-            _ = Self.write(line + "\n", to: STDERR_FILENO)
-            if let prompt = state.prompt { _ = Self.write(prompt, to: STDOUT_FILENO) }
+            if state.prompt != nil { _ = Descriptor.writeAll("\r\u{1B}[K", to: STDOUT_FILENO) }
+            _ = Descriptor.writeAll(line + "\n", to: STDERR_FILENO)
+            if let prompt = state.prompt { _ = Descriptor.writeAll(prompt, to: STDOUT_FILENO) }
         }
     }
 
@@ -56,7 +56,7 @@ final class Console: Sendable {
     func show(prompt: String) {
         state.withLock { state in
             state.prompt = prompt
-            _ = Self.write(prompt, to: STDOUT_FILENO)
+            _ = Descriptor.writeAll(prompt, to: STDOUT_FILENO)
         }
     }
 
@@ -66,7 +66,7 @@ final class Console: Sendable {
     /// Nothing will be typed at the prompt any more.
     func endPrompt() {
         state.withLock { state in
-            if state.prompt.take() != nil { _ = Self.write("\n", to: STDOUT_FILENO) }
+            if state.prompt.take() != nil { _ = Descriptor.writeAll("\n", to: STDOUT_FILENO) }
         }
     }
 
@@ -87,9 +87,9 @@ final class Console: Sendable {
             guard !state.isBroken else { return [] }
             let isWritten =
                 if let prompt = state.prompt {
-                    Self.write("\r\u{1B}[K" + line + "\n" + prompt, to: STDOUT_FILENO)
+                    Descriptor.writeAll("\r\u{1B}[K" + line + "\n" + prompt, to: STDOUT_FILENO)
                 } else {
-                    Self.write(line + "\n", to: STDOUT_FILENO)
+                    Descriptor.writeAll(line + "\n", to: STDOUT_FILENO)
                 }
             if isWritten { return [] }
             state.isBroken = true
@@ -101,33 +101,6 @@ final class Console: Sendable {
             return state.onBroken
         }
         for handler in handlers { handler() }
-    }
-
-    /// - Returns: whether all of it was written.
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                #if canImport(Darwin)
-                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-                #elseif canImport(Musl)
-                let count = Musl.write(descriptor, rest.baseAddress, rest.count)
-                #else
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-                #endif
-                if count >= 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if errno == EAGAIN {
-                    // Someone else who shares the terminal or pipe has made it non-blocking.
-                    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&entry, 1, -1)
-                } else if errno != EINTR {
-                    return false
-                }
-            }
-            return true
-        }
     }
 
     /// The line without anything that would move a terminal's cursor or end the line: names, texts and values come

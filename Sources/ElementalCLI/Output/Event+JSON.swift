@@ -47,6 +47,8 @@ extension Event {
         case .latency(let report): [Self.object("latency", report.members)]
         case .throughput(let report): [Self.object("throughput", report.members)]
         case .fanOut(let report): [Self.object("fanout", report.members)]
+        case .screen(let report): [Self.object("screen", report.members)]
+        case .cpuTest(let cycles): [Self.object("cpuTest", [("cycles", .integer(cycles))])]
         case .error(let message, let code):
             [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
         }

@@ -30,6 +30,8 @@ extension Event {
         case .latency(let report): report.lines
         case .throughput(let report): report.lines
         case .fanOut(let report): report.lines
+        case .screen(let report): report.rows
+        case .cpuTest(let cycles): ["success after \(cycles) cycles"]
         case .error(let message, _): ["elemental: \(message)"]
         }
     }

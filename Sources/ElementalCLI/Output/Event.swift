@@ -40,6 +40,12 @@ enum Event: Sendable {
     case throughput(ThroughputReport)
     case fanOut(FanOutReport)
 
+    // The virtual Commodore
+    /// What its screen shows at the end.
+    case screen(ScreenReport)
+    /// A test of its processor succeeded.
+    case cpuTest(cycles: Int)
+
     /// A failure; `code` is one word.
     case error(String, code: String)
 
@@ -47,7 +53,7 @@ enum Event: Sendable {
     var isResult: Bool {
         switch self {
         case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
-            .throughput, .fanOut:
+            .throughput, .fanOut, .screen, .cpuTest:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
             .disconnected, .willReconnect, .didReconnect, .error:

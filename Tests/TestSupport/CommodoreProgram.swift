@@ -1,15 +1,13 @@
 import Foundation
-import TestSupport
-import VirtualCommodore
 
-/// The sample's program, built by its own Makefile.
-enum BuiltProgram {
+/// The 6502 program in Samples/Commodore, built by its own Makefile.
+public enum CommodoreProgram {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
         path: "../../Samples/Commodore"
     ).standardizedFileURL.path
 
     /// Why the program cannot be built here, or nil.
-    static let unavailableReason: String? = {
+    public static let unavailableReason: String? = {
         let missing = ["make", "ca65", "ld65", "python3"].filter { tool in
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             return !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }
@@ -20,7 +18,7 @@ enum BuiltProgram {
     }()
 
     /// Whether it can be built here.
-    static let isAvailable: Bool = {
+    public static let isAvailable: Bool = {
         if let unavailableReason { print(unavailableReason) }
         return unavailableReason == nil
     }()
@@ -36,8 +34,8 @@ enum BuiltProgram {
     }
 
     /// The bytes of the PRG file.
-    static var prg: [UInt8] { get async throws { try await files.value.prg } }
+    public static var prg: [UInt8] { get async throws { try await files.value.prg } }
 
     /// The bytes of the disk image.
-    static var d64: [UInt8] { get async throws { try await files.value.d64 } }
+    public static var d64: [UInt8] { get async throws { try await files.value.d64 } }
 }
