@@ -184,6 +184,59 @@ struct CommodoreTests {
         }
     }
 
+    // MARK: - With a modem
+
+    /// A command of the program: its code and its bytes.
+    private func command(from line: RawSocket) async throws -> [UInt8] {
+        let head = try await line.read(2)
+        return [head[0]] + (head[1] == 0 ? [] : try await line.read(Int(head[1])))
+    }
+
+    /// Answers the program's values with OK until that element has come so often.
+    private func values(of element: UInt8, _ count: Int, from line: RawSocket) async throws {
+        var left = count
+        while left > 0 {
+            let command = try await command(from: line)
+            try line.write([1, 0])
+            if command.starts(with: [6, element]) { left -= 1 }
+        }
+    }
+
+    @Test(.enabled(if: CommodoreProgram.isAvailable))
+    func theUserPortIsReachedOverTCPAndAgain() async throws {
+        try await withFile(try await CommodoreProgram.prg) { file in
+            let (listener, port) = try RawSocket.listen()
+            let arguments = ["c64", "run", file, "--modem", "127.0.0.1:\(port)", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { machine in
+                do {
+                    let line = try await listener.accept()
+                    // What it sent before the connection stood is lost.
+                    var command: [UInt8] = []
+                    while command != [3] { command = try await self.command(from: line) }
+                    try line.write([1, 0])
+                    command = try await self.command(from: line)
+                    #expect(command == [5] + Array("elemental:commodore".utf8))
+                    try line.write([4, 9] + Array("Connected".utf8))
+                    try await values(of: 18, 1, from: line)
+                    try line.write([3, 6, 1, 1, 0, 0, 0, 5])
+                    // The clock comes once a second; by then the panel shows the colour.
+                    try await values(of: 18, 2, from: line)
+                }
+                // The gateway goes and comes back: the program goes on where it was.
+                let line = try await listener.accept()
+                try await values(of: 18, 1, from: line)
+                machine.send(signal: SIGTERM)
+                let exit = try await machine.waitForExit()
+                #expect(exit == .exited(0))
+                let end = try await machine.nextEvent("screen")
+                #expect(end["border"] == "green")
+                let rows: [String]? = end["rows"]
+                #expect(rows?[1].hasPrefix("Line connected") == true)
+                #expect(rows?[3].hasPrefix("Border  5") == true)
+            }
+        }
+    }
+
     // MARK: - The processor's test
 
     @Test

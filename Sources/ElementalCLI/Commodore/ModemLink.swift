@@ -11,7 +11,7 @@ import Darwin
 /// The cable from a virtual Commodore's user port to a gateway at the other end of a TCP connection.
 ///
 /// Nothing in it waits: it is moved on by whoever runs the machine. A connection that ends or cannot be made is made anew
-/// a second later.
+/// a quarter of a second later.
 final class ModemLink {
     private enum State {
         case away(until: ContinuousClock.Instant)
@@ -21,7 +21,7 @@ final class ModemLink {
 
     /// Bytes for the machine that may wait: the line takes 120 a second, the rest stays with the sender.
     private static let mostPending = 512
-    private static let pause = Duration.seconds(1)
+    private static let pause = Duration.milliseconds(250)
 
     private let address: [UInt8]
     private let family: Int32
