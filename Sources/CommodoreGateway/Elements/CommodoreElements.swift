@@ -92,6 +92,9 @@ public enum CommodoreElements {
     /// The identifiers that are the gateway's.
     static let ownIdentifiers: ClosedRange<Int8> = 30...47
 
+    /// Whether the element is about the line rather than told by a program.
+    static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
+
     /// The machine's elements without those of its memory.
     static let machine: [any AnyElement] =
         [border, background, print, line, joystick1, joystick2] + frequencies + waveforms + volumes

@@ -103,7 +103,6 @@ final class Modem {
 
     private func execute(_ command: ModemCommand, _ now: NIODeadline) {
         counts.commands &+= 1
-        owner.modem(received: command)
         switch command {
         case .setSSID(let bytes):
             ssid = bytes
@@ -145,7 +144,6 @@ final class Modem {
     private func answer(_ result: ModemResult) {
         guard isLineOpen else { return }
         queue.append(answer: result.bytes)
-        owner.modem(sends: result)
         owner.modemHasOutput()
     }
 
@@ -175,7 +173,12 @@ final class Modem {
     /// When to call ``wake(at:)`` and ``output(at:)`` again; nil for not before something happens.
     var wakeTime: NIODeadline? {
         let output = queue.isEmpty ? nil : pace.nextTime
-        return [lastByteTime.map { $0 + settings.silence }, session?.wakeTime, output].compactMap { $0 }.min()
+        return [silenceTime, output].compactMap { $0 }.min()
+    }
+
+    /// As ``wakeTime``, while the line takes nothing.
+    var silenceTime: NIODeadline? {
+        [lastByteTime.map { $0 + settings.silence }, session?.wakeTime].compactMap { $0 }.min()
     }
 
     /// The bytes that may go over the line now.
@@ -263,10 +266,6 @@ protocol ModemOwner: AnyObject {
     func modem(publishes value: ElementValue, of element: ElementDefinition)
     /// The machine has other elements from now on.
     func modem(replacesElements elements: [ElementDefinition])
-    /// A command came.
-    func modem(received command: ModemCommand)
-    /// An answer is queued.
-    func modem(sends result: ModemResult)
     /// A program is connected.
     func modemConnected(_ program: String)
     /// It is not connected any more.
