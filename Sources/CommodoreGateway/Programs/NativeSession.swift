@@ -75,8 +75,10 @@ final class NativeSession: ProgramSession {
             guard let value = value(envelope.value, of: element) else { return .error("Wrong value \(envelope.id)") }
             values.append((element, value))
         }
-        for (element, value) in values { host.publish(value, of: element) }
+        // What clients set before the program came counts, not what the program begins with.
+        let wishes = isGreeted ? [:] : host.state
         greet(now)
+        for (element, value) in values where wishes[element.id] == nil { host.publish(value, of: element) }
         return .ok
     }
 
