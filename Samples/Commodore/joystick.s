@@ -27,12 +27,12 @@ told:      .res 2       ; as the other end knows them; bit 7 is set if it does n
 ; comes with the interrupt, selects them, so interrupts are kept off for these few cycles. A closed switch reads as 0.
 .proc joystick_tick
     sei
-    ldy PORT_A
     lda #$FF
     sta PORT_A
     lda PORT_B
     ldx PORT_A
-    sty PORT_A                  ; as the KERNAL left it
+    ldy #%01111111              ; as the KERNAL's scan leaves it, for the RUN/STOP key
+    sty PORT_A
     cli
     eor #$FF
     and #SWITCHES

@@ -61,7 +61,8 @@ struct DrawingTests {
             } else if line.hasPrefix("<rect") {
                 fill(try number("x"), try number("y"), try number("width"), try number("height"), try colour())
             } else if line.hasPrefix("<use") {
-                for run in try #require(shapes[String(try #require(attributes["href"]).dropFirst())]) {
+                let name = try #require(attributes["href"]).dropFirst()
+                for run in try #require(shapes[String(name)]) {
                     fill(try number("x") + run.x, try number("y") + run.y, run.width, 1, try colour())
                 }
             }

@@ -63,15 +63,7 @@ struct C64RunCommand: ReportingCommand {
     @Option(help: ArgumentHelp("End after that much of the machine's time.", valueName: "seconds"))
     var seconds: Seconds?
 
-    @Option(help: ArgumentHelp("Save a picture of the screen at the end.", valueName: "file"))
-    var png: String?
-
-    @Option(help: "How many points of the PNG stand for one of the screen, 1 to 8.")
-    var scale = 2
-
-    @Option(help: ArgumentHelp("Save a drawing of the screen at the end.", valueName: "file"))
-    var svg: String?
-
+    @OptionGroup var pictures: PictureOptions
     @OptionGroup var output: OutputOptions
 
     /// The machine's standard as it is typed.
@@ -88,7 +80,6 @@ struct C64RunCommand: ReportingCommand {
         if let joystick, !(1...2).contains(joystick) {
             throw ValidationError("--joystick takes 1 or 2, not \(joystick)")
         }
-        guard (1...8).contains(scale) else { throw ValidationError("--scale takes 1 to 8, not \(scale)") }
         if let frames {
             guard seconds == nil else { throw ValidationError("give --frames or --seconds, not both") }
             guard (1...1_000_000_000).contains(frames) else {
@@ -134,8 +125,7 @@ struct C64RunCommand: ReportingCommand {
 
     /// Saves the pictures and tells how it ended.
     private func finish(_ end: Emulation.End, isShown: Bool, _ console: Console) throws {
-        if let png { try FileContent.write(end.picture.png(scale: scale), to: png) }
-        if let svg { try FileContent.write(end.picture.svg().utf8, to: svg) }
+        try pictures.save(end.picture)
         if !isShown { console.emit(.screen(end.report)) }
         guard let reason = end.stopReason else { return }
         guard reason == .returnedToBasic else { throw CommandFailure("stopped", "the machine stopped: \(reason)") }
