@@ -83,7 +83,7 @@ final class NativeSession: ProgramSession {
     }
 
     /// The envelopes of a record, or nil if they do not fill it exactly.
-    private static func envelopes(of message: [UInt8]) -> [(id: Int8, value: ArraySlice<UInt8>)]? {
+    static func envelopes(of message: [UInt8]) -> [(id: Int8, value: ArraySlice<UInt8>)]? {
         var envelopes: [(id: Int8, value: ArraySlice<UInt8>)] = []
         var rest = message[...]
         while !rest.isEmpty {
