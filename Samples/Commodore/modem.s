@@ -38,6 +38,7 @@ PAUSE        = 120
 DRAIN        = 40
 START_LIMIT  = 720      ; the modem has 10 seconds to find its network
 LIMIT        = 900
+MOST_FAILURES = 4       ; ERRORs in a row
 LIFE_LIMIT   = 360      ; we send the time every second and get an OK for it: no record for long means no line
 
 .bss
@@ -46,6 +47,7 @@ timer:       .res 2     ; jiffies that the state may still last
 received:    .res 2     ; records
 sent:        .res 2
 errors:      .res 2     ; bytes lost, records given up, envelopes that are none
+failures:    .res 1     ; ERRORs since the last OK
 outgoing:    .res 256   ; the value to send
 
 .rodata
@@ -195,14 +197,22 @@ not_alive:
     beq data
     cmp #STATE
     beq state
-    ; ERROR: shown as it is. Before there is a connection it means that there will be none.
+    ; ERROR: shown as it is. Before there is a connection it means that there will be none; later, that a value was not
+    ; taken, and if none is taken any more, that the other end knows nothing of a connection.
     jsr window_error
     lda modem_state
     cmp #CONNECTED
     bne fail
-    jmp count_error
+    jsr count_error
+    inc failures
+    lda failures
+    cmp #MOST_FAILURES
+    bcs fail
+    rts
 
 ok:
+    lda #0
+    sta failures
     lda modem_state
     cmp #STARTING
     bne done                    ; the OK of a value that was sent, or one too many
@@ -225,6 +235,8 @@ state:
     lda modem_state
     cmp #CONNECTING
     bne done
+    lda #0
+    sta failures
     enter CONNECTED, LIFE_LIMIT
     jsr joystick_start          ; say at once how things are
     jmp jiffies_start

@@ -65,6 +65,22 @@ struct ConnectionTests {
     }
 
     @Test
+    func aConnectionThatTakesNoValuesIsMadeAnew() async throws {
+        let bench = try await Bench.connected()
+        bench.send(2, "Wrong value 5")
+        try bench.run(frames: 200)
+        #expect(bench.state == "connected" && bench.window == ["Wrong value 5"])
+        bench.answersValues = false
+        let count = bench.values.count
+        for round in 1...4 {
+            try bench.run("a value", frames: 300) { $0.values.count >= count + round }
+            bench.send(2, "Send failed")
+        }
+        bench.answersValues = true
+        try bench.connect()
+    }
+
+    @Test
     func aSilentLineIsNoConnection() async throws {
         let bench = try await Bench.connected()
         bench.answersValues = false

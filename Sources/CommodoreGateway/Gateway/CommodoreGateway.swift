@@ -68,6 +68,10 @@ public final class CommodoreGateway: Sendable {
         settings.lineRate = Double(configuration.baud) / 10
         settings.slowRate = configuration.bytesPerSecond
         settings.fastRate = configuration.fastBytesPerSecond
+        if machine != nil {
+            // There is no noise on this line, but its machine stands still while the computer is busy with other things.
+            settings.silence = .seconds(3)
+        }
         let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
         let addresses = Addresses(
             characterSet: configuration.characterSet,

@@ -56,7 +56,11 @@ final class VirtualLine: Line {
         machine.change { $0.line.send(bytes) }
     }
 
-    func setCarrier(_ isOn: Bool) { machine.change { $0.line.dcd = isOn } }
+    func setCarrier(_ isOn: Bool) {
+        // A machine that has been switched off has no loop any more.
+        guard !isStopped else { return }
+        machine.change { $0.line.dcd = isOn }
+    }
 
     func stop() {
         isStopped = true

@@ -16,7 +16,7 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den
               $ elemental c64 gateway --pty --link /tmp/c64
               $ elemental c64 gateway --listen 127.0.0.1:25232 --ip232
-              $ elemental c64 gateway --virtual program.prg
+              $ elemental c64 gateway --virtual program.prg --png screen.png
               $ elemental describe commodore
               $ elemental set commodore border=6 'print=Hello'
               $ elemental watch commodore line joystick2
@@ -64,9 +64,13 @@ struct C64GatewayCommand: ReportingCommand {
     @Flag(help: "Native programs show text in capitals and graphics instead of small and capital letters.")
     var graphics = false
 
+    @OptionGroup var pictures: PictureOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard line.virtual != nil || !pictures.areWanted else {
+            throw ValidationError("--png and --svg go with --virtual: only that machine's screen is known here")
+        }
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         for (option, rate) in [("--pace", pace), ("--native-pace", nativePace)] where !(1...10_000 ~= rate) {
             throw ValidationError("\(option) takes 1 to 10000 bytes a second, not \(rate)")
@@ -107,9 +111,14 @@ struct C64GatewayCommand: ReportingCommand {
             await telling.value
             throw error
         }
+        let end = try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
         await gateway.closeLine()
         event.finish()
         await telling.value
+        if let (picture, report) = end {
+            console.emit(.screen(report))
+            try pictures.save(picture)
+        }
     }
 
     /// Types the lines of standard input on the virtual machine's keyboard.

@@ -16,6 +16,9 @@ struct PictureOptions: ParsableArguments {
         guard (1...8).contains(scale) else { throw ValidationError("--scale takes 1 to 8, not \(scale)") }
     }
 
+    /// Whether any is asked for.
+    var areWanted: Bool { png != nil || svg != nil }
+
     /// Writes the files that were asked for.
     ///
     /// - Throws: ``CommandFailure`` if one cannot be written.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `elemental c64 run` and `elemental c64 cpu-test`.
-struct CommodoreTests {
+struct CommodoreRunTests {
     /// A program at $C000: a green border, then each key that is typed is printed.
     private static let echo: [UInt8] = [
         0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
