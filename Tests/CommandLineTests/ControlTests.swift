@@ -124,7 +124,8 @@ struct ControlTests {
             ["--help"], ["publish", "--help"], ["browse", "--help"], ["describe", "--help"], ["get", "--help"],
             ["set", "--help"], ["watch", "--help"], ["connect", "--help"], ["bench", "--help"],
             ["bench", "latency", "--help"],
-            ["bench", "throughput", "--help"], ["bench", "serve", "--help"],
+            ["bench", "throughput", "--help"], ["bench", "serve", "--help"], ["c64", "--help"],
+            ["c64", "gateway", "--help"], ["c64", "terminal", "--help"],
         ] {
             try await ChildProcess.with(ElementalProcess.path, command) { child in
                 let childStatus = try await child.waitForExit()
