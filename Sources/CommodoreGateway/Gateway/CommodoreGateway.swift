@@ -1,7 +1,6 @@
 public import Elemental
 import NIOCore
 import NIOPosix
-public import VirtualCommodore
 
 /// Stands in the place of a Commodore 64's modem, and makes the machine behind it a service that any client can use.
 ///

@@ -12,7 +12,8 @@ import Darwin
 final class LineChannel: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    private unowned let owner: any LineChannelOwner
+    /// The channel may outlive it by the time that closing takes.
+    private weak var owner: (any LineChannelOwner)?
     private var context: ChannelHandlerContext?
     private var problem: String?
 
@@ -34,14 +35,14 @@ final class LineChannel: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    func channelActive(context: ChannelHandlerContext) { owner.channelOpened(self) }
+    func channelActive(context: ChannelHandlerContext) { owner?.channelOpened(self) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        owner.channel(self, received: unwrapInboundIn(data))
+        owner?.channel(self, received: unwrapInboundIn(data))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        owner.channelClosed(self, problem ?? "the other end closed it")
+        owner?.channelClosed(self, problem ?? "the other end closed it")
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -50,7 +51,7 @@ final class LineChannel: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { owner.channelIsWritable(self) }
+        if context.channel.isWritable { owner?.channelIsWritable(self) }
     }
 }
 

@@ -15,7 +15,9 @@ final class TCPLine: Line, LineChannelOwner {
     private init(server: any Channel, usesIP232: Bool) {
         self.server = server
         self.usesIP232 = usesIP232
-        name = server.localAddress.map { "\($0.ipAddress ?? "?"):\($0.port ?? 0)" } ?? "?"
+        let host = server.localAddress?.ipAddress ?? "?"
+        let port = server.localAddress?.port ?? 0
+        name = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
     }
 
     /// Listens; connections are taken from ``start(_:)`` on.
@@ -46,7 +48,7 @@ final class TCPLine: Line, LineChannelOwner {
                 return NIOLoopBound(line as any Line, eventLoop: eventLoop)
             }.get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw GatewayError(.lineUnavailable, "port \(port) is taken by another program; choose another for --listen")
+            throw GatewayError(.lineUnavailable, "port \(port) is taken by another program; choose another")
         } catch {
             throw GatewayError(.lineUnavailable, "cannot listen on \(host):\(port)", cause: error)
         }

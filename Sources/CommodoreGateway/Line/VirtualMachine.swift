@@ -29,10 +29,16 @@ public final class VirtualMachine: Sendable {
         }
     }
 
+    private struct State {
+        var clock: RepeatedTask?
+        /// Whether its thread has ended.
+        var isOver = false
+    }
+
     private let group: MultiThreadedEventLoopGroup
     private let eventLoop: any EventLoop
     private let runner: NIOLoopBoundBox<Runner?>
-    private let clock = Locked<RepeatedTask?>(nil)
+    private let state = Locked(State())
 
     /// How long the machine runs in one go. Its line has a byte each 8 ms at 1200 baud.
     private static let step = TimeAmount.milliseconds(4)
@@ -56,26 +62,42 @@ public final class VirtualMachine: Sendable {
         }
     }
 
+    deinit {
+        if !state.withLock({ $0.isOver }) { stop() }
+    }
+
     /// Looks at the machine, types on its keyboard, moves its joysticks.
+    ///
+    /// - Throws: what `body` throws, and `CancellationError` when the gateway has closed the line.
     public func with<Result: Sendable>(
         _ body: @escaping @Sendable (Commodore64) throws -> Result
     ) async throws -> Result {
-        try await eventLoop.submit { [runner] in
-            guard let runner = runner.value else { throw CancellationError() }
-            return try body(runner.commodore)
-        }.get()
+        // Under the lock: what is handed to the thread before its end is still done.
+        let future: EventLoopFuture<Result>? = state.withLock { state in
+            guard !state.isOver else { return nil }
+            return eventLoop.submit { [runner] in
+                guard let runner = runner.value else { throw CancellationError() }
+                return try body(runner.commodore)
+            }
+        }
+        guard let future else { throw CancellationError() }
+        return try await future.get()
     }
 
     /// Does something to the machine, in the order of the calls.
     func change(_ body: @escaping @Sendable (Commodore64) -> Void) {
-        eventLoop.execute { [runner] in
-            if let runner = runner.value { body(runner.commodore) }
+        state.withLock { state in
+            guard !state.isOver else { return }
+            eventLoop.execute { [runner] in
+                if let runner = runner.value { body(runner.commodore) }
+            }
         }
     }
 
     /// Switches the machine on and starts the program.
     func start(_ tell: @escaping @Sendable (Event) -> Void) {
-        eventLoop.execute { [self] in
+        guard !state.withLock({ $0.isOver }) else { return }
+        eventLoop.execute { [runner] in
             guard let runner = runner.value else { return }
             runner.tell = tell
             runner.isReady = false
@@ -88,9 +110,9 @@ public final class VirtualMachine: Sendable {
             runner.startTime = .now()
             runner.startCycle = runner.commodore.cycle
         }
-        clock.withLock { clock in
-            guard clock == nil else { return }
-            clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) { [runner] task in
+        state.withLock { state in
+            guard state.clock == nil else { return }
+            state.clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) { [runner] task in
                 if let runner = runner.value { Self.run(runner) }
             }
         }
@@ -98,7 +120,11 @@ public final class VirtualMachine: Sendable {
 
     /// Switches the machine off.
     func stop() {
-        clock.withLock { $0.take() }?.cancel()
+        let clock = state.withLock { state in
+            state.isOver = true
+            return state.clock.take()
+        }
+        clock?.cancel()
         group.shutdownGracefully { _ in }
     }
 

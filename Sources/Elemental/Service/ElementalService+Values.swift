@@ -85,7 +85,9 @@ extension ElementalService {
                 .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value")
         }
         // Encoded once, on the stack where it is small, then copied into each device's queue.
-        let failures: [SendFailure]? = withUnsafeTemporaryAllocation(byteCount: max(length, 1), alignment: 8) { buffer in
+        let failures: [SendFailure]? = withUnsafeTemporaryAllocation(
+            byteCount: max(length, 1), alignment: 8
+        ) { buffer in
             if let base = buffer.baseAddress { write(base) }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             // Long ones are shared by the queues.
