@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
         .library(name: "PETSCII", targets: ["PETSCII"]),
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
+        .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
@@ -54,6 +55,14 @@ let package = Package(
         .target(name: "PETSCII"),
         .target(name: "VirtualCommodore", dependencies: ["PETSCII"]),
         .target(
+            name: "CommodoreGateway",
+            dependencies: [
+                "Elemental", "PETSCII", "VirtualCommodore",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "SignalR",
             dependencies: [
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -73,8 +82,11 @@ let package = Package(
         .executableTarget(
             name: "ElementalCLI",
             dependencies: [
+                "CommodoreGateway",
                 "Elemental",
                 "ElementalBench",
+                "PETSCII",
+                "VirtualCommodore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -102,6 +114,16 @@ let package = Package(
         .testTarget(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
             exclude: ["py65"]),
+        .testTarget(
+            name: "CommodoreProgramTests",
+            dependencies: ["CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore"]),
+        .testTarget(
+            name: "CommodoreGatewayTests",
+            dependencies: [
+                "CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .testTarget(
             name: "SignalRTests",
             dependencies: [

@@ -175,8 +175,9 @@ struct ControlTests {
         for command in [
             ["--help"], ["publish", "--help"], ["browse", "--help"], ["describe", "--help"], ["get", "--help"],
             ["set", "--help"], ["watch", "--help"], ["connect", "--help"], ["bench", "--help"],
-            ["bench", "latency", "--help"],
-            ["bench", "throughput", "--help"], ["bench", "serve", "--help"],
+            ["bench", "latency", "--help"], ["bench", "throughput", "--help"], ["bench", "serve", "--help"],
+            ["c64", "--help"], ["c64", "gateway", "--help"], ["c64", "terminal", "--help"], ["c64", "run", "--help"],
+            ["c64", "cpu-test", "--help"],
         ] {
             try await ChildProcess.with(ElementalProcess.path, command) { child in
                 let childStatus = try await child.waitForExit()

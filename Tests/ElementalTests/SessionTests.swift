@@ -261,4 +261,24 @@ struct SessionTests {
             #expect(try await client.ping(over: .udp) > .zero)
         }
     }
+
+    @Test
+    func otherElementsReachDevicesThatConnectAgain() async throws {
+        try await withService { service, port in
+            try service.send(0.5, to: Lamp.brightness)
+            try service.send("old", to: Lamp.label)
+            let old = try await connect(port, elements: nil)
+            let size = Element<UInt16>(3, "Size")
+            service.update(elements: [Lamp.brightness, size], reason: "other elements")
+            let reason = await old.waitUntilDisconnected()
+            #expect(reason.kind == .shutDown("other elements"))
+            #expect(service.elements.map(\.name) == ["Brightness", "Size"])
+            let device = try await connect(port, elements: nil)
+            #expect(device.knownElements.map(\.name) == ["Brightness", "Size"])
+            try service.send(7, to: size)
+            try await eventually { device.value(of: size) == 7 && device.value(of: Lamp.brightness) == 0.5 }
+            #expect(throws: ElementalError.self) { try service.send("new", to: Lamp.label) }
+            await device.close()
+        }
+    }
 }

@@ -56,9 +56,25 @@ struct ProcessSpawn {
         return (ends[0], ends[1])
     }
 
+    /// Starts a process whose standard descriptors are a terminal, which is its controlling one, too.
+    ///
+    /// - Returns: its id.
+    static func inTerminal(
+        _ terminal: String, _ executable: String, _ arguments: [String], _ environment: [String: String]
+    ) throws -> pid_t {
+        var processID: pid_t = 0
+        let code = oneAtATime.withLock {
+            spawn(&processID, executable, arguments, environment, descriptors: [], terminal: terminal)
+        }
+        guard code == 0 else {
+            throw TestSupportError("cannot start \(executable): \(String(cString: strerror(code)))")
+        }
+        return processID
+    }
+
     private static func spawn(
         _ processID: inout pid_t, _ executable: String, _ arguments: [String], _ environment: [String: String],
-        descriptors: [Int32]
+        descriptors: [Int32], terminal: String? = nil
     ) -> Int32 {
         #if os(Linux)
         var actions = posix_spawn_file_actions_t()
@@ -76,6 +92,12 @@ struct ProcessSpawn {
         for (target, descriptor) in descriptors.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
         }
+        if let terminal {
+            // The first one that the leader of a new session opens becomes its controlling terminal.
+            posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, 0, 1)
+            posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        }
         // A test run may ignore or block signals; its children are to start like those of a shell.
         var none = sigset_t()
         var all = sigset_t()
@@ -84,6 +106,8 @@ struct ProcessSpawn {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        // POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not see.
+        if terminal != nil { flags |= 0x80 }
         #if os(Linux)
         // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) To close one that has been closed
         // in the meantime is no error.

@@ -50,11 +50,11 @@ final class Console: Sendable {
     func talk(_ line: String) {
         state.withLock { state in
             let line = Self.printable(line)
-            if state.prompt != nil { _ = Self.write(Self.emptyLine, to: STDOUT_FILENO) }
-            if state.status != nil { _ = Self.write(Self.emptyLine, to: STDERR_FILENO) }
-            _ = Self.write(line + "\n", to: STDERR_FILENO)
-            if let status = state.status { _ = Self.write(status, to: STDERR_FILENO) }
-            if let prompt = state.prompt { _ = Self.write(prompt, to: STDOUT_FILENO) }
+            if state.prompt != nil { _ = Descriptor.writeAll(Self.emptyLine, to: STDOUT_FILENO) }
+            if state.status != nil { _ = Descriptor.writeAll(Self.emptyLine, to: STDERR_FILENO) }
+            _ = Descriptor.writeAll(line + "\n", to: STDERR_FILENO)
+            if let status = state.status { _ = Descriptor.writeAll(status, to: STDERR_FILENO) }
+            if let prompt = state.prompt { _ = Descriptor.writeAll(prompt, to: STDOUT_FILENO) }
         }
     }
 
@@ -65,20 +65,20 @@ final class Console: Sendable {
             guard progress != nil || state.status != nil else { return }
             // The last column stays free: a full line would begin a new one.
             state.status = progress.map { Self.printable($0.text(columns: Self.columns - 1)) }
-            _ = Self.write(Self.emptyLine + (state.status ?? state.prompt ?? ""), to: STDERR_FILENO)
+            _ = Descriptor.writeAll(Self.emptyLine + (state.status ?? state.prompt ?? ""), to: STDERR_FILENO)
         }
     }
 
     /// Bytes of a value, which go to standard output as they are.
     func emit(bytes: UnsafeRawBufferPointer) {
-        write { _ in Self.write(bytes, to: STDOUT_FILENO) }
+        write { _ in Descriptor.writeAll(bytes, to: STDOUT_FILENO) }
     }
 
     /// Shows a prompt, which stays below what is written meanwhile, until ``hidePrompt()``.
     func show(prompt: String) {
         state.withLock { state in
             state.prompt = prompt
-            _ = Self.write(prompt, to: STDOUT_FILENO)
+            _ = Descriptor.writeAll(prompt, to: STDOUT_FILENO)
         }
     }
 
@@ -88,7 +88,7 @@ final class Console: Sendable {
     /// Nothing will be typed at the prompt any more.
     func endPrompt() {
         state.withLock { state in
-            if state.prompt.take() != nil { _ = Self.write("\n", to: STDOUT_FILENO) }
+            if state.prompt.take() != nil { _ = Descriptor.writeAll("\n", to: STDOUT_FILENO) }
         }
     }
 
@@ -106,10 +106,10 @@ final class Console: Sendable {
 
     private func write(_ line: String) {
         write { state in
-            if state.status != nil { _ = Self.write(Self.emptyLine, to: STDERR_FILENO) }
-            defer { if let status = state.status { _ = Self.write(status, to: STDERR_FILENO) } }
-            guard let prompt = state.prompt else { return Self.write(line + "\n", to: STDOUT_FILENO) }
-            return Self.write(Self.emptyLine + line + "\n" + prompt, to: STDOUT_FILENO)
+            if state.status != nil { _ = Descriptor.writeAll(Self.emptyLine, to: STDERR_FILENO) }
+            defer { if let status = state.status { _ = Descriptor.writeAll(status, to: STDERR_FILENO) } }
+            guard let prompt = state.prompt else { return Descriptor.writeAll(line + "\n", to: STDOUT_FILENO) }
+            return Descriptor.writeAll(Self.emptyLine + line + "\n" + prompt, to: STDOUT_FILENO)
         }
     }
 
@@ -127,35 +127,6 @@ final class Console: Sendable {
             return state.onBroken
         }
         for handler in handlers { handler() }
-    }
-
-    /// - Returns: whether all of it was written.
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var text = text
-        return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            #if canImport(Darwin)
-            let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-            #elseif canImport(Musl)
-            let count = Musl.write(descriptor, rest.baseAddress, rest.count)
-            #else
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            #endif
-            if count >= 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno == EAGAIN {
-                // Someone else who shares the terminal or pipe has made it non-blocking.
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&entry, 1, -1)
-            } else if errno != EINTR {
-                return false
-            }
-        }
-        return true
     }
 
     /// Makes the terminal's line empty.

@@ -37,10 +37,24 @@ enum Event: Sendable {
     case statistics(DeviceStatistics, device: String)
     case ping(Duration, device: String)
 
+    // A Commodore's line
+    /// The line is `ready` to be attached to, `open` or `lost`.
+    case line(String?, state: String, reason: String?, retryIn: Duration?)
+    /// A program of the machine's is connected by that name, or is not any more.
+    case program(String, isConnected: Bool)
+    /// Bytes that a terminal sent or received, and when.
+    case record([UInt8], isSent: Bool, isWhole: Bool, Duration)
+
     // Measurements
     case latency(LatencyReport)
     case throughput(ThroughputReport)
     case fanOut(FanOutReport)
+
+    // The virtual Commodore
+    /// What its screen shows at the end.
+    case screen(ScreenReport)
+    /// A test of its processor succeeded.
+    case cpuTest(cycles: Int)
 
     /// A failure; `code` is one word.
     case error(String, code: String)
@@ -49,10 +63,10 @@ enum Event: Sendable {
     var isResult: Bool {
         switch self {
         case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
-            .throughput, .fanOut:
+            .throughput, .fanOut, .record, .screen, .cpuTest:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
-            .disconnected, .willReconnect, .didReconnect, .progress, .error:
+            .disconnected, .willReconnect, .didReconnect, .progress, .line, .program, .error:
             false
         }
     }

@@ -85,13 +85,7 @@ final class InputLines: Sendable {
     /// - Returns: how many bytes came, 0 at the end or on an error.
     private static func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
-            #if canImport(Darwin)
-            let count = Darwin.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-            #elseif canImport(Musl)
-            let count = Musl.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-            #else
-            let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-            #endif
+            let count = Descriptor.read(STDIN_FILENO, buffer)
             if count >= 0 { return count }
             if errno == EAGAIN {
                 var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)

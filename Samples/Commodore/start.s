@@ -1,0 +1,111 @@
+; Elemental's native program for the Commodore 64.
+;
+; The machine hangs on a line of 1200 baud, with a gateway at the other end that shows it to the network as one more
+; device with elements. This program obeys what clients set (colours, text, sound, a sprite) and tells what happens
+; here (typed lines, joysticks, the clock).
+;
+; How it is made:
+;
+;   start.s      the line of BASIC, the main loop (this file)
+;   line.s       bytes over the RS-232 line, through the KERNAL
+;   record.s     bytes become records: [code][length][bytes]
+;   modem.s      the connection: which record may come when, and what follows
+;   envelope.s   a record of data becomes envelopes, an envelope an element's value
+;   elements.s   which routine takes which element; the colours
+;   sound.s  sprite.s  memory.s  keyboard.s  joystick.s  clock.s     one concept each
+;   window.s     where text is printed, scrolling on its own
+;   panel.s      the upper half of the screen: what the elements are
+;   text.s       texts and numbers at a place on the screen
+;
+; Nothing waits: each routine looks whether there is something to do, does it and returns. One turn of the main loop
+; takes a few hundred cycles when there is nothing to do, so a byte from the line is looked at as soon as it is there,
+; not once in a frame.
+
+.include "kernal.inc"
+.include "hardware.inc"
+
+.import line_open, line_close, modem_start, modem_poll, modem_tick, modem_stop
+.import window_clear, panel_start, panel_tick, keyboard_start, keyboard_poll
+.import joystick_tick, clock_tick, jiffies_tick, sound_start, sound_stop, sprite_start, sprite_stop
+.import colours_start, memory_poll
+.import __BSS_RUN__, __BSS_SIZE__
+.exportzp pointer, source
+
+.segment "ZEROPAGE"
+pointer: .res 2         ; a place on the screen, or where something goes
+source:  .res 2         ; where something comes from
+
+.segment "LOADADDRESS"
+    .addr basic
+
+; 10 SYS2061
+.segment "BASIC"
+basic:
+    .addr @end
+    .word 10
+    .byte $9E, "2061", 0
+@end:
+    .word 0
+
+; Right behind it, at 2061.
+.segment "STARTUP"
+.assert * = 2061, lderror, "SYS does not lead to the program"
+.proc start
+    jsr clear_variables
+    jsr colours_start
+    jsr window_clear
+    jsr panel_start
+    jsr keyboard_start
+    jsr sound_start
+    jsr sprite_start
+    jsr line_open
+    jsr modem_start
+
+turn:
+    jsr modem_poll              ; whatever has come over the line
+    jsr keyboard_poll
+    jsr memory_poll
+    jsr clock_tick              ; has a jiffy passed?
+    bcc turn
+    jsr modem_tick              ; 60 times a second from here on
+    jsr joystick_tick
+    jsr jiffies_tick
+    jsr panel_tick
+    jsr STOP
+    bne turn
+
+    ; RUN/STOP: say goodbye and go back to BASIC.
+    jsr modem_stop
+    jsr line_close
+    jsr sound_stop
+    jmp sprite_stop
+.endproc
+
+.code
+; Variables are not in the file: what stands there is left over from whatever ran before.
+.proc clear_variables
+    lda #<__BSS_RUN__
+    sta pointer
+    lda #>__BSS_RUN__
+    sta pointer + 1
+    lda #0
+    ldx #>__BSS_SIZE__          ; whole pages, then the rest
+    beq rest
+    tay
+page:
+    sta (pointer),y
+    iny
+    bne page
+    inc pointer + 1
+    dex
+    bne page
+rest:
+    ldy #<__BSS_SIZE__
+    beq done
+byte:
+    dey
+    sta (pointer),y
+    bne byte
+done:
+    rts
+.endproc

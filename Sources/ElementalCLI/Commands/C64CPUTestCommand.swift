@@ -1,0 +1,70 @@
+import ArgumentParser
+import VirtualCommodore
+
+/// Runs a program that tests a 6502.
+struct C64CPUTestCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cpu-test",
+        abstract: "Run a program that tests a 6502 on the virtual Commodore's processor alone.",
+        discussion: """
+            The processor gets 64 KiB of RAM with the file in it, and no chips and no KERNAL. Such a program jumps to itself \
+            when it ends: at --success if all went well, elsewhere where it found a mistake. Exits with 0 only in the \
+            first case.
+
+            Klaus Dormann's functional test, assembled as it is published (github.com/Klaus2m5/6502_65C02_functional_tests), \
+            takes about half a minute:
+
+              $ elemental c64 cpu-test 6502_functional_test.bin --load 0 --start 0x400 --success 0x3469
+
+            Addresses are decimal, 0x and hexadecimal digits, or $ and hexadecimal digits (in quotes, for the shell).
+            """)
+
+    @Argument(help: ArgumentHelp("The program: bytes only, no address before them.", valueName: "file"))
+    var path: String
+
+    @Option(help: ArgumentHelp("Where the file's first byte goes.", valueName: "address"))
+    var load: MachineAddress
+
+    @Option(help: ArgumentHelp("Where the program starts.", valueName: "address"))
+    var start: MachineAddress
+
+    @Option(help: ArgumentHelp("The address of the jump to itself that stands for success.", valueName: "address"))
+    var success: MachineAddress
+
+    @Option(help: "How many cycles it may take.")
+    var cycles = 10_000_000_000
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard cycles > 0 else { throw ValidationError("--cycles takes a number from 1, not \(cycles)") }
+    }
+
+    func perform(_ console: Console) async throws {
+        let program: Program
+        do {
+            program = try Program(try FileContent.read(path), at: load.value)
+        } catch let error as ProgramError {
+            throw CommandFailure("invalidFile", "file '\(path)': \(error)")
+        }
+        let machine = FlatMachine()
+        machine.load(program)
+        let outcome = machine.runTest(from: start.value, success: success.value, atMost: cycles)
+        guard case .success(let cycles) = outcome else { throw CommandFailure("testFailed", "\(outcome)") }
+        console.emit(.cpuTest(cycles: cycles))
+    }
+}
+
+/// An address of 16 bits as it is typed.
+struct MachineAddress: ExpressibleByArgument, Sendable {
+    let value: UInt16
+
+    init?(argument: String) {
+        let digits = argument.lowercased()
+        let hexadecimal = ["0x", "$"].first { digits.hasPrefix($0) }
+        let value =
+            if let hexadecimal { UInt16(digits.dropFirst(hexadecimal.count), radix: 16) } else { UInt16(digits) }
+        guard let value else { return nil }
+        self.value = value
+    }
+}

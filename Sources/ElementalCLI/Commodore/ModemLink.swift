@@ -1,0 +1,139 @@
+import VirtualCommodore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The cable from a virtual Commodore's user port to a gateway at the other end of a TCP connection.
+///
+/// Nothing in it waits: it is moved on by whoever runs the machine. A connection that ends or cannot be made is made anew
+/// a quarter of a second later.
+final class ModemLink {
+    private enum State {
+        case away(until: ContinuousClock.Instant)
+        case connecting(Int32)
+        case connected(Int32)
+    }
+
+    /// Bytes for the machine that may wait: the line takes 120 a second, the rest stays with the sender.
+    private static let mostPending = 512
+    private static let pause = Duration.milliseconds(250)
+
+    private let address: [UInt8]
+    private let family: Int32
+    private var state = State.away(until: .now)
+    /// What the machine has sent and the connection has not taken.
+    private var unsent: [UInt8] = []
+
+    /// - Throws: ``CommandFailure`` if the host is not known.
+    init(_ place: ModemAddress) throws {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var result: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(place.host, String(place.port), &hints, &result)
+        defer { if let result { freeaddrinfo(result) } }
+        guard code == 0, let first = result?.pointee, let bytes = first.ai_addr else {
+            throw CommandFailure("connectionFailed", "the host '\(place.host)' of --modem is not known")
+        }
+        address = Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen)))
+        family = first.ai_family
+    }
+
+    deinit { close() }
+
+    /// The descriptor whose readiness is worth waking up for, if there is one.
+    var descriptor: Int32? {
+        if case .connected(let descriptor) = state { descriptor } else { nil }
+    }
+
+    /// Moves bytes both ways as far as they go.
+    func exchange(with machine: Commodore64) {
+        unsent += machine.line.receive()
+        switch state {
+        case .away(let time):
+            machine.line.dcd = false
+            // A modem that is not there takes nothing.
+            unsent = []
+            if time <= .now { connect() }
+        case .connecting(let descriptor):
+            unsent = []
+            finishConnecting(descriptor, machine)
+        case .connected(let descriptor):
+            guard send(descriptor), receive(descriptor, machine) else {
+                close()
+                machine.line.cut()
+                return
+            }
+        }
+    }
+
+    // MARK: - The connection
+
+    private func connect() {
+        #if canImport(Glibc)
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(family, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { return close() }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        state = .connecting(descriptor)
+        // A byte of 1200 baud is worth a packet of its own.
+        var yes: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let result = address.withUnsafeBytes { Descriptor.connect(descriptor, to: $0) }
+        if result != 0 && errno != EINPROGRESS { close() }
+    }
+
+    private func finishConnecting(_ descriptor: Int32, _ machine: Commodore64) {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&entry, 1, 0) == 1 else { return }
+        var error: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else { return close() }
+        state = .connected(descriptor)
+        machine.line.dcd = true
+    }
+
+    private func close() {
+        switch state {
+        case .connecting(let descriptor), .connected(let descriptor): Descriptor.close(descriptor)
+        case .away: break
+        }
+        unsent = []
+        state = .away(until: .now + Self.pause)
+    }
+
+    // MARK: - Bytes
+
+    /// - Returns: whether the connection still stands.
+    private func send(_ descriptor: Int32) -> Bool {
+        guard !unsent.isEmpty else { return true }
+        let count = unsent.withUnsafeBytes { Descriptor.write(descriptor, $0) }
+        if count > 0 { unsent.removeFirst(count) }
+        return count >= 0 || errno == EAGAIN || errno == EINTR
+    }
+
+    /// - Returns: whether the connection still stands.
+    private func receive(_ descriptor: Int32, _ machine: Commodore64) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        while machine.line.pendingByteCount < Self.mostPending {
+            let count = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
+            if count > 0 {
+                machine.line.send(buffer[..<count])
+            } else {
+                return count < 0 && (errno == EAGAIN || errno == EINTR)
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,71 @@
+import VirtualCommodore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// This process's terminal as a Commodore's screen.
+final class TerminalScreen {
+    private let title: String
+    private let settings = TerminalSettings()
+    /// The rows as the terminal shows them.
+    private var shown: [String] = []
+    private var size = (columns: 0, rows: 0)
+
+    private static let columns = 40
+    private static let rows = 25
+    private static let border = (columns: 4, rows: 2)
+
+    /// - Parameter title: stands below the screen.
+    init(title: String) { self.title = title }
+
+    /// Takes the terminal: its second screen, so that what was there comes back, no cursor, keys as they are pressed.
+    func open() {
+        settings.makeRaw()
+        write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J")
+    }
+
+    /// Gives the terminal back as it was.
+    func close() {
+        write("\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
+        settings.restore()
+    }
+
+    /// Shows the machine's screen: only the rows that have changed.
+    func show(_ machine: Commodore64) {
+        let size = Self.size()
+        var text = ""
+        if size != self.size {
+            self.size = size
+            shown = []
+            text = "\u{1B}[0m\u{1B}[2J"
+        }
+        let border = (
+            columns: min(max((size.columns - Self.columns) / 2, 0), Self.border.columns),
+            rows: min(max((size.rows - Self.rows) / 2, 0), Self.border.rows)
+        )
+        var rows = machine.ansiRows(border: border)
+        if size.rows > rows.count { rows.append(title.prefix(size.columns) + "; Ctrl-C ends") }
+        for (index, row) in rows.prefix(size.rows).enumerated()
+        where index >= shown.count || shown[index] != row {
+            text += "\u{1B}[\(index + 1);1H\(row)"
+        }
+        shown = rows
+        if !text.isEmpty { write(text) }
+    }
+
+    private func write(_ text: String) { _ = Descriptor.writeAll(text, to: STDOUT_FILENO) }
+
+    /// The terminal's size, or that of the oldest ones if it does not tell.
+    private static func size() -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return (80, 24)
+        }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+}

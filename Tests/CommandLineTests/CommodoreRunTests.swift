@@ -1,0 +1,264 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental c64 run` and `elemental c64 cpu-test`.
+struct CommodoreRunTests {
+    /// A program at $C000: a green border, then each key that is typed is printed.
+    private static let echo: [UInt8] = [
+        0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
+    ]
+    /// A program at $C000: the joystick in port 2 becomes the border's colour.
+    private static let joystick: [UInt8] = [
+        0x00, 0xC0, 0xAD, 0x00, 0xDC, 0x49, 0x7F, 0x8D, 0x20, 0xD0, 0x4C, 0x00, 0xC0,
+    ]
+
+    /// Writes files into a folder of the test's own, which is removed afterwards.
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "commodore-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    private func withFile(_ bytes: [UInt8], _ body: (String) async throws -> Void) async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "test.prg")
+            try Data(bytes).write(to: file)
+            try await body(file.path)
+        }
+    }
+
+    // MARK: - In a pipe
+
+    @Test
+    func inAPipeTheScreenIsPrintedAtTheEnd() async throws {
+        try await withFile(Self.echo) { file in
+            let result = try await ElementalProcess.run(
+                "c64", "run", file, "--frames", "200", "--type", "one\\n", input: ["two", "three"])
+            #expect(result.status == .exited(0))
+            #expect(result.output.count == 25)
+            #expect(Array(result.output.prefix(4)) == ["ONE", "TWO", "THREE", ""])
+        }
+    }
+
+    @Test
+    func theEndIsToldAsJSON() async throws {
+        try await withFile(Self.echo) { file in
+            let result = try await ElementalProcess.run(
+                "c64", "run", file, "--seconds", "2", "--standard", "ntsc", "--json")
+            let event = try #require(result.output.first.flatMap { JSONLine($0) })
+            #expect(result.output.count == 1 && event.event == "screen")
+            #expect(event["border"] == "green" && event["background"] == "blue")
+            #expect((119...121).contains(event.number("frames") ?? 0))
+            let rows: [String]? = event["rows"]
+            #expect(rows?.count == 25)
+        }
+    }
+
+    @Test
+    func picturesAreSaved() async throws {
+        try await withFolder { folder in
+            let program = folder.appending(path: "test.prg")
+            let png = folder.appending(path: "screen.png")
+            let svg = folder.appending(path: "screen.svg")
+            try Data(Self.echo).write(to: program)
+            let result = try await ElementalProcess.run(
+                "c64", "run", program.path, "--frames", "60", "--type", "HI", "--png", png.path, "--svg", svg.path)
+            #expect(result.status == .exited(0))
+            let bytes = [UInt8](try Data(contentsOf: png))
+            // Twice 384 by 272, as the header says.
+            #expect(bytes.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+            #expect(bytes[16..<24] == [0, 0, 3, 0, 0, 0, 2, 0x20])
+            let text = try String(contentsOf: svg, encoding: .utf8)
+            // The border, the background, H and I.
+            #expect(text.contains("fill=\"#588d43\"") && text.contains("fill=\"#352879\""))
+            #expect(text.components(separatedBy: "<use ").count - 1 == 2)
+            let missing = try await ElementalProcess.run(
+                "c64", "run", program.path, "--frames", "1", "--png", folder.appending(path: "none/x.png").path)
+            #expect(missing.status == .exited(1) && missing.errors.contains { $0.contains("cannot be written") })
+        }
+    }
+
+    @Test
+    func aMachineThatStopsSaysWhy() async throws {
+        try await withFile([0x00, 0xC0, 0x02]) { file in
+            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
+            #expect(result.status == .exited(1))
+            #expect(result.errors == ["elemental: the machine stopped: undocumented opcode $02 at $C000"])
+        }
+        try await withFile([0x00, 0xC0, 0x60]) { file in
+            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
+            #expect(result.status == .exited(0) && result.output.contains("READY."))
+        }
+        try await withFile([0x00]) { file in
+            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
+            #expect(result.status == .exited(1) && result.errors.first?.contains("the program is empty") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ["x.prg"], ["x.prg", "--frames", "0"], ["x.prg", "--frames", "1", "--seconds", "1"],
+        ["x.prg", "--frames", "1", "--joystick", "3"], ["x.prg", "--frames", "1", "--baud", "9600"],
+        ["x.prg", "--frames", "1", "--scale", "9"], ["x.prg", "--modem", "nowhere"], ["x.prg", "--standard", "secam"],
+    ])
+    func mistakesOnTheCommandLineAreTold(_ arguments: [String]) async throws {
+        try await ChildProcess.with(ElementalProcess.path, ["c64", "run"] + arguments) { child in
+            child.closeInput()
+            let exit = try await child.waitForExit()
+            #expect(exit == .exited(64), "\(child.transcript)")
+        }
+    }
+
+    // MARK: - In a terminal
+
+    @Test
+    func aTerminalShowsTheScreenLiveAndTakesKeys() async throws {
+        try await withFile(Self.echo) { file in
+            try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
+                let before = terminal.settings
+                // Green border; the second screen; the line below.
+                try await terminal.waitFor("\u{1B}[48;2;88;141;67m")
+                try await terminal.waitFor("test.prg, pal; Ctrl-C ends")
+                #expect(terminal.output.hasPrefix("\u{1B}[?1049h"))
+                #expect(terminal.settings != before)
+                try terminal.type("hello\rworle\u{7F}\u{7F}ld")
+                try await terminal.waitFor("HELLO")
+                try await terminal.waitFor("WORLD")
+                // A cursor key in two pieces, then a character there.
+                try terminal.type("\u{1B}[")
+                try terminal.type("Bx")
+                try await terminal.waitFor("     X")
+                try terminal.type("\u{3}")
+                let exit = try await terminal.waitForExit()
+                #expect(exit == .exited(0))
+                #expect(terminal.settings == before)
+                try await terminal.waitFor("\u{1B}[?25h\u{1B}[?1049l")
+            }
+        }
+    }
+
+    @Test
+    func theCursorKeysMoveAJoystick() async throws {
+        try await withFile(Self.joystick) { file in
+            let arguments = ["c64", "run", file, "--joystick", "2"]
+            try await TerminalProcess.with(ElementalProcess.path, arguments) { terminal in
+                try await terminal.waitFor("\u{1B}[48;2;0;0;0m")
+                // Right is bit 3: orange. The button is bit 4, which is no colour's.
+                try terminal.type("\u{1B}[C")
+                try await terminal.waitFor("\u{1B}[48;2;111;79;37m")
+                try terminal.type("\u{1B}[B")
+                try await terminal.waitFor("\u{1B}[48;2;104;55;43m")
+                terminal.send(signal: SIGTERM)
+                let exit = try await terminal.waitForExit()
+                #expect(exit == .exited(0))
+            }
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    func aSignalGivesTheTerminalBack(_ signal: Int32) async throws {
+        try await withFile(Self.echo) { file in
+            try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
+                let before = terminal.settings
+                try await terminal.waitFor("Ctrl-C ends")
+                terminal.send(signal: signal)
+                let exit = try await terminal.waitForExit()
+                #expect(exit == .exited(0))
+                #expect(terminal.settings == before)
+                try await terminal.waitFor("\u{1B}[?1049l")
+            }
+        }
+    }
+
+    @Test
+    func aSmallTerminalShowsTheScreenWithoutABorder() async throws {
+        try await withFile(Self.echo) { file in
+            let arguments = ["c64", "run", file, "--seconds", "0.5"]
+            try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 40, rows: 25) { terminal in
+                let exit = try await terminal.waitForExit()
+                #expect(exit == .exited(0))
+                #expect(terminal.output.contains("\u{1B}[25;1H") && !terminal.output.contains("\u{1B}[26;1H"))
+                #expect(!terminal.output.contains("Ctrl-C"))
+            }
+        }
+    }
+
+    // MARK: - With a modem
+
+    /// A command of the program: its code and its bytes.
+    private func command(from line: RawSocket) async throws -> [UInt8] {
+        let head = try await line.read(2)
+        return [head[0]] + (head[1] == 0 ? [] : try await line.read(Int(head[1])))
+    }
+
+    /// Answers the program's values with OK until that element has come so often.
+    private func values(of element: UInt8, _ count: Int, from line: RawSocket) async throws {
+        var left = count
+        while left > 0 {
+            let command = try await command(from: line)
+            try line.write([1, 0])
+            if command.starts(with: [6, element]) { left -= 1 }
+        }
+    }
+
+    @Test(.enabled(if: CommodoreProgram.isAvailable))
+    func theUserPortIsReachedOverTCPAndAgain() async throws {
+        try await withFile(try await CommodoreProgram.prg) { file in
+            let (listener, port) = try RawSocket.listen()
+            let arguments = ["c64", "run", file, "--modem", "127.0.0.1:\(port)", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { machine in
+                do {
+                    let line = try await listener.accept()
+                    // What it sent before the connection stood is lost.
+                    var command: [UInt8] = []
+                    while command != [3] { command = try await self.command(from: line) }
+                    try line.write([1, 0])
+                    command = try await self.command(from: line)
+                    #expect(command == [5] + Array("elemental:commodore".utf8))
+                    try line.write([4, 9] + Array("Connected".utf8))
+                    try await values(of: 18, 1, from: line)
+                    try line.write([3, 6, 1, 1, 0, 0, 0, 5])
+                    // The clock comes once a second; by then the panel shows the colour.
+                    try await values(of: 18, 2, from: line)
+                }
+                // The gateway goes and comes back: the program goes on where it was.
+                let line = try await listener.accept()
+                try await values(of: 18, 1, from: line)
+                machine.send(signal: SIGTERM)
+                let exit = try await machine.waitForExit()
+                #expect(exit == .exited(0))
+                let end = try await machine.nextEvent("screen")
+                #expect(end["border"] == "green")
+                let rows: [String]? = end["rows"]
+                #expect(rows?[1].hasPrefix("Line connected") == true)
+                #expect(rows?[3].hasPrefix("Border  5") == true)
+            }
+        }
+    }
+
+    // MARK: - The processor's test
+
+    @Test
+    func aTestOfTheProcessorSucceedsOrFails() async throws {
+        // LDX #3, DEX, BNE -3; JMP to itself.
+        try await withFile([0xA2, 0x03, 0xCA, 0xD0, 0xFD, 0x4C, 0x05, 0x04]) { file in
+            let common = ["c64", "cpu-test", file, "--load", "1024", "--start", "0x400"]
+            let success = try await ChildProcess.run(ElementalProcess.path, common + ["--success", "$405"])
+            #expect(success == "success after 19 cycles")
+            for (arguments, status, text) in [
+                (common + ["--success", "0x0400"], 1, "trapped at $0405"),
+                (common + ["--success", "0x0405", "--cycles", "4"], 1, "not finished"),
+                (["c64", "cpu-test", file, "--load", "0xFFFF", "--start", "0", "--success", "0"], 1, "does not fit"),
+                (common + ["--success", "65536"], 64, "--success"),
+            ] {
+                try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+                    child.closeInput()
+                    let exit = try await child.waitForExit()
+                    #expect(exit == .exited(Int32(status)))
+                    #expect(child.lines(of: .error).contains { $0.contains(text) }, "\(child.transcript)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental c64 gateway` and `elemental c64 terminal`, each a process of its own.
+struct CommodoreTests {
+    private func withGateway(
+        _ line: [String], _ body: (_ gateway: ChildProcess, _ line: String, _ target: String) async throws -> Void
+    ) async throws {
+        let arguments =
+            ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
+        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
+            let name: String = try #require(ready["line"])
+            try await body(gateway, name, "127.0.0.1:\(try await gateway.listeningPort())")
+        }
+    }
+
+    @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
+    func aTerminalTalksToAGatewayThatClientsSee(_ line: [String]) async throws {
+        try await withGateway(line) { gateway, line, target in
+            try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+                try await gateway.nextEvent("line") { $0["state"] == "open" }
+                for command in ["stop", "wifi", "connect elemental:hand"] { try terminal.writeLine(command) }
+                try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
+                let set = try await ElementalProcess.run("set", target, "border=6", "print=Hello")
+                #expect(set.status == .exited(0))
+                try await terminal.nextEvent("record") {
+                    $0["name"] == "DATA" && ($0["content"] ?? "").contains("print=\"Hello\"")
+                }
+                try await terminal.nextEvent("record") { ($0["content"] ?? "").contains("border=6") }
+                try terminal.writeLine("value 4 $C849")
+                try await gateway.nextEvent("value") { $0["element"] == "line" && $0["value"] == "Hi" }
+                try terminal.writeLine("nonsense")
+                try await terminal.nextLine(of: .error) { $0.contains("nonsense") && $0.contains("help") }
+                let get = try await ElementalProcess.run("get", target, "present", "program", "line")
+                #expect(get.output == ["present=true", "program=hand", "line=Hi"])
+                terminal.closeInput()
+                let status = try await terminal.waitForExit()
+                #expect(status == .exited(0), "\(terminal.transcript)")
+            }
+            try await gateway.nextEvent("line") { $0["state"] == "lost" }
+            gateway.send(signal: SIGINT)
+            let status = try await gateway.waitForExit()
+            #expect(status == .exited(0), "\(gateway.transcript)")
+        }
+    }
+
+    @Test(arguments: [
+        (["c64", "gateway"], "--serial"), (["c64", "gateway", "--pty", "--listen", "127.0.0.1:0"], "one of"),
+        (["c64", "gateway", "--pty", "--baud", "9600"], "2400"),
+        (["c64", "gateway", "--listen", "nowhere"], "HOST:PORT"),
+        (["c64", "gateway", "--pty", "--ip232"], "--listen"), (["c64", "terminal", "nowhere"], "HOST:PORT"),
+        (["c64", "terminal"], "LINE"), (["c64", "gateway", "--pty", "--pace", "0"], "--pace"),
+    ])
+    func mistakesExitWith64(_ arguments: [String], _ hint: String) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(64), "\(child.transcript)")
+            #expect(child.lines(of: .error).joined().contains(hint), "\(child.transcript)")
+        }
+    }
+
+    @Test(arguments: [
+        (["c64", "gateway", "--serial", "/dev/nothing-there"], "plugged in"),
+        (["c64", "gateway", "--virtual", "/nowhere.prg"], "no such file"),
+        (["c64", "terminal", "/dev/null"], "no serial device"),
+    ])
+    func whatCannotBeFailsWithTheReason(_ arguments: [String], _ hint: String) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            #expect(child.lines(of: .error).joined().contains(hint), "\(child.transcript)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import PETSCII
+import TestSupport
+import VirtualCommodore
+
+/// A virtual Commodore that runs the program, and the test in the place of its modem.
+///
+/// Bytes go both ways at 1200 baud, in the machine's own time: a test takes as long as the machine needs, not as long as
+/// the line would.
+final class Bench {
+    /// A command that the program sent.
+    struct Command: Equatable {
+        let code: UInt8
+        let bytes: [UInt8]
+    }
+
+    /// A value that the program sent.
+    struct Value: Equatable {
+        let element: UInt8
+        let bytes: [UInt8]
+    }
+
+    let commodore: Commodore64
+    /// The values so far, in the order in which they came.
+    private(set) var values: [Value] = []
+    /// Whether each value is answered with an OK at once.
+    var answersValues = true
+    private var bytes: [UInt8] = []
+    /// The bytes of the commands taken out of `bytes`.
+    private var taken = 0
+
+    init(_ standard: VideoStandard = .pal) async throws {
+        commodore = Commodore64(standard: standard, line: SerialLine(baud: 1200))
+        try commodore.start(Program(prg: try await CommodoreProgram.prg))
+    }
+
+    /// A machine whose program is connected and has said how things are.
+    static func connected(_ standard: VideoStandard = .pal) async throws -> Bench {
+        let bench = try await Bench(standard)
+        try bench.connect()
+        return bench
+    }
+
+    /// Plays the modem until the program is connected.
+    func connect() throws {
+        try expect(Command(code: 4, bytes: []))
+        send(1)
+        try expect(Command(code: 3, bytes: []))
+        send(1)
+        try expect(Command(code: 5, bytes: Array("elemental:commodore".utf8)))
+        send(4, "Connected")
+        let count = values.count
+        try run("the state of things") { $0.values.count >= count + 3 }
+    }
+
+    // MARK: - To the program
+
+    /// Sends a record.
+    func send(_ code: UInt8, _ bytes: [UInt8] = []) { commodore.line.send([code, UInt8(bytes.count)] + bytes) }
+
+    /// Sends a record with a text.
+    func send(_ code: UInt8, _ text: String) { send(code, Array(text.utf8)) }
+
+    /// The envelope of a value.
+    static func envelope(_ element: UInt8, _ value: [UInt8]) -> [UInt8] {
+        [element, UInt8(value.count), 0, 0, 0] + value
+    }
+
+    /// Sends a value in a record of its own.
+    func set(_ element: UInt8, _ value: [UInt8]) { send(3, Self.envelope(element, value)) }
+
+    /// Sends a value of 16 bits.
+    func set(_ element: UInt8, word: UInt16) { set(element, [UInt8(word & 0xFF), UInt8(word >> 8)]) }
+
+    /// Sends a text to be printed.
+    func print(_ text: String) { set(3, [UInt8](petscii: text, in: .lowerCase)) }
+
+    // MARK: - From the program
+
+    /// Runs until a condition holds.
+    ///
+    /// - Throws: ``TestSupportError`` with the screen if it does not within that many pictures, or if the machine stops.
+    func run(_ what: String, frames: Int = 3000, until condition: (Bench) throws -> Bool) throws {
+        let isMet = try commodore.run(frames: frames) { _ in
+            try collect()
+            return try condition(self)
+        }
+        guard isMet else {
+            throw TestSupportError(
+                "\(what) did not come; \(commodore.stopReason.map { "\($0)" } ?? "still running")\n"
+                    + commodore.screenText)
+        }
+    }
+
+    /// Lets that many pictures pass.
+    func run(frames: Int) throws {
+        for _ in 0..<frames {
+            commodore.runFrame()
+            try collect()
+        }
+    }
+
+    /// Waits for the next command, which has to be that one; values are taken aside.
+    func expect(_ command: Command) throws {
+        try run("command \(command)") { _ in !commands.isEmpty }
+        let next = commands.removeFirst()
+        guard next == command else { throw TestSupportError("the command \(next) came, not \(command)") }
+    }
+
+    /// Waits until a value of an element comes that has not been there before.
+    func next(_ element: UInt8) throws -> [UInt8] {
+        let count = values.count
+        try run("element \(element)") { $0.values[count...].contains { $0.element == element } }
+        return values[count...].first { $0.element == element }?.bytes ?? []
+    }
+
+    /// Runs until the line has brought all, and the program has had a moment for it.
+    func settle() throws {
+        try run("the end of what was sent") { $0.commodore.line.pendingByteCount == 0 }
+        try run(frames: 30)
+    }
+
+    /// Commands other than values that have come and have not been looked at.
+    private(set) var commands: [Command] = []
+
+    private func collect() throws {
+        bytes += commodore.line.receive()
+        while bytes.count - taken >= 2, bytes.count - taken >= 2 + Int(bytes[taken + 1]) {
+            let command = Command(code: bytes[taken], bytes: Array(bytes[(taken + 2)...].prefix(Int(bytes[taken + 1]))))
+            taken += 2 + command.bytes.count
+            guard command.code == 6 else {
+                commands.append(command)
+                continue
+            }
+            let envelope = command.bytes
+            guard envelope.count > 5, Int(envelope[1]) == envelope.count - 5, envelope[2...4] == [0, 0, 0] else {
+                throw TestSupportError("no envelope: \(envelope)")
+            }
+            values.append(Value(element: envelope[0], bytes: Array(envelope[5...])))
+            if answersValues { send(1) }
+        }
+    }
+
+    // MARK: - What the program shows
+
+    /// A row of the screen, without spaces at its end.
+    func row(_ index: Int) -> String { commodore.screenRows[index] }
+
+    /// The rows in which texts are printed, without empty ones at the end.
+    var window: [String] {
+        let rows = commodore.screenRows[11..<23]
+        return Array(rows.prefix((rows.lastIndex { !$0.isEmpty } ?? 10) - 10))
+    }
+
+    /// The state of the line as it is shown.
+    var state: String { String(row(1).dropFirst(5).prefix { $0 != " " }) }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// The 6502 program in Samples/Commodore, built by its own Makefile.
+public enum CommodoreProgram {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../Samples/Commodore"
+    ).standardizedFileURL.path
+
+    /// Why the program cannot be built here, or nil.
+    public static let unavailableReason: String? = {
+        let missing = ["make", "ca65", "ld65", "python3"].filter { tool in
+            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            return !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }
+        }
+        return missing.isEmpty
+            ? nil
+            : "the 6502 program is not tested: \(missing.joined(separator: ", ")) missing (Debian's cc65, make, python3)"
+    }()
+
+    /// Whether it can be built here.
+    public static let isAvailable: Bool = {
+        if let unavailableReason { print(unavailableReason) }
+        return unavailableReason == nil
+    }()
+
+    private static let files = Task<(prg: [UInt8], d64: [UInt8]), any Error> {
+        let build = NSTemporaryDirectory() + "commodore-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: build) }
+        try await ChildProcess.run("make", ["-s", "-C", folder, "BUILD=\(build)", "all", "d64"])
+        func read(_ name: String) throws -> [UInt8] {
+            [UInt8](try Data(contentsOf: URL(filePath: build).appending(path: name)))
+        }
+        return (try read("commodore.prg"), try read("commodore.d64"))
+    }
+
+    /// The bytes of the PRG file.
+    public static var prg: [UInt8] { get async throws { try await files.value.prg } }
+
+    /// The bytes of the disk image.
+    public static var d64: [UInt8] { get async throws { try await files.value.d64 } }
+}

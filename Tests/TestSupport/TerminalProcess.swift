@@ -1,0 +1,120 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A real process in a pseudo-terminal of its own, which the test plays: it sees all that is written there, and types.
+public final class TerminalProcess: Sendable {
+    private struct State {
+        var output: [UInt8] = []
+        var status: ChildProcess.ExitStatus?
+    }
+
+    private let title: String
+    private let processID: pid_t
+    private let terminal: Int32
+    private let state = NIOLockedValueBox(State())
+
+    /// Runs a process in a terminal of that size while the body runs, and ends it however the body ends.
+    public static func with<Result>(
+        _ executable: String, _ arguments: [String], columns: UInt16 = 80, rows: UInt16 = 40,
+        isolation: isolated (any Actor)? = #isolation, _ body: (TerminalProcess) async throws -> Result
+    ) async throws -> Result {
+        let process = try TerminalProcess(executable, arguments, columns: columns, rows: rows)
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(process))
+        } catch {
+            result = .failure(error)
+        }
+        process.send(signal: SIGKILL)
+        _ = try? await process.waitForExit()
+        close(process.terminal)
+        return try result.get()
+    }
+
+    private init(_ executable: String, _ arguments: [String], columns: UInt16, rows: UInt16) throws {
+        title = ([executable] + arguments).joined(separator: " ")
+        terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // unlockpt and ptsname, which Swift does not see on Linux, are these two (TIOCSPTLCK, TIOCGPTN; ioctl_tty(2)).
+        var isLocked: Int32 = 0
+        var number: Int32 = 0
+        guard terminal >= 0, ioctl(terminal, 0x4004_5431, &isLocked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0
+        else { throw TestSupportError("no pseudo-terminal: \(String(cString: strerror(errno)))") }
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+        processID = try ProcessSpawn.inTerminal(
+            "/dev/pts/\(number)", executable, arguments, ProcessInfo.processInfo.environment)
+        Thread.detachNewThread { [self] in read() }
+        Thread.detachNewThread { [self] in reap() }
+    }
+
+    /// All that was written to the terminal so far.
+    public var output: String { state.withLockedValue { String(decoding: $0.output, as: UTF8.self) } }
+
+    /// How the terminal treats keys and output: the flags and the special characters, to be compared.
+    public var settings: [String] {
+        var settings = termios()
+        guard tcgetattr(terminal, &settings) == 0 else { return [] }
+        return ["\(settings.c_iflag)", "\(settings.c_oflag)", "\(settings.c_lflag)", "\(settings.c_cc)"]
+    }
+
+    /// Types: bytes, as a terminal would send them.
+    public func type(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard bytes.withUnsafeBytes({ write(terminal, $0.baseAddress, $0.count) }) == bytes.count else {
+            throw TestSupportError("cannot type to \(title)")
+        }
+    }
+
+    /// Sends a signal, unless the process has ended.
+    public func send(signal: Int32) {
+        state.withLockedValue { state in
+            if state.status == nil { kill(processID, signal) }
+        }
+    }
+
+    /// Waits until what was written contains a text.
+    ///
+    /// - Throws: ``TestSupportError`` with all that was written, if it does not.
+    public func waitFor(_ text: String, timeout: Duration = .seconds(30)) async throws {
+        try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
+    }
+
+    /// Waits for the process's end.
+    public func waitForExit(timeout: Duration = .seconds(30)) async throws -> ChildProcess.ExitStatus {
+        try await wait(timeout, "it did not end") { state.withLockedValue { $0.status != nil } }
+        guard let status = state.withLockedValue({ $0.status }) else { throw TestSupportError("it did not end") }
+        return status
+    }
+
+    private func wait(_ timeout: Duration, _ complaint: String, until condition: () -> Bool) async throws {
+        let end = SuspendingClock.now + timeout * Sanitizer.patience
+        while !condition() {
+            guard SuspendingClock.now < end else { throw TestSupportError("\(complaint) from \(title):\n\(output)") }
+            try await Task.sleep(for: .milliseconds(10), clock: .suspending)
+        }
+    }
+
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Foundation.read(terminal, &buffer, buffer.count)
+            if count > 0 {
+                state.withLockedValue { $0.output += buffer[..<count] }
+            } else if count == 0 || errno != EINTR {
+                // EIO: nobody has the other end open any more.
+                return
+            }
+        }
+    }
+
+    private func reap() {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
+        state.withLockedValue { state in
+            var status: Int32 = 0
+            waitpid(processID, &status, 0)
+            let signal = status & 0x7F
+            state.status = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+        }
+    }
+}
