@@ -75,6 +75,7 @@ let package = Package(
             dependencies: [
                 "Elemental",
                 "ElementalBench",
+                "SignalR",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

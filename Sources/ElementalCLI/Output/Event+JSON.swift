@@ -47,6 +47,7 @@ extension Event {
         case .latency(let report): [Self.object("latency", report.members)]
         case .throughput(let report): [Self.object("throughput", report.members)]
         case .fanOut(let report): [Self.object("fanout", report.members)]
+        case .hub(let event): [event.json]
         case .error(let message, let code):
             [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
         }

@@ -30,6 +30,7 @@ extension Event {
         case .latency(let report): report.lines
         case .throughput(let report): report.lines
         case .fanOut(let report): report.lines
+        case .hub(let event): event.lines
         case .error(let message, _): ["elemental: \(message)"]
         }
     }

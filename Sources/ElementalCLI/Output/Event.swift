@@ -40,6 +40,8 @@ enum Event: Sendable {
     case throughput(ThroughputReport)
     case fanOut(FanOutReport)
 
+    case hub(HubEvent)
+
     /// A failure; `code` is one word.
     case error(String, code: String)
 
@@ -52,6 +54,7 @@ enum Event: Sendable {
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
             .disconnected, .willReconnect, .didReconnect, .error:
             false
+        case .hub(let event): event.isResult
         }
     }
 }
