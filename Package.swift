@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "PETSCII", targets: ["PETSCII"]),
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
         .library(name: "SignalR", targets: ["SignalR"]),
+        .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
@@ -67,6 +68,15 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SignalRBridge",
+            dependencies: [
+                "Elemental",
+                "SignalR",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "ElementalBench",
             dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
         ),
@@ -76,6 +86,7 @@ let package = Package(
                 "Elemental",
                 "ElementalBench",
                 "SignalR",
+                "SignalRBridge",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -109,6 +120,8 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+        .testTarget(
+            name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
     ]

@@ -48,6 +48,7 @@ extension Event {
         case .throughput(let report): [Self.object("throughput", report.members)]
         case .fanOut(let report): [Self.object("fanout", report.members)]
         case .hub(let event): [event.json]
+        case .bridge(let event, let url): [event.json(hub: url)]
         case .error(let message, let code):
             [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
         }

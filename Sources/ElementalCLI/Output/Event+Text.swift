@@ -31,6 +31,7 @@ extension Event {
         case .throughput(let report): report.lines
         case .fanOut(let report): report.lines
         case .hub(let event): event.lines
+        case .bridge(let event, let url): event.lines(hub: url)
         case .error(let message, _): ["elemental: \(message)"]
         }
     }

@@ -1,5 +1,6 @@
 import Elemental
 import ElementalBench
+import SignalRBridge
 
 /// What the commands have to say. Its JSON form is documented in the article on the command line.
 enum Event: Sendable {
@@ -41,6 +42,7 @@ enum Event: Sendable {
     case fanOut(FanOutReport)
 
     case hub(HubEvent)
+    case bridge(BridgeEvent, hub: String)
 
     /// A failure; `code` is one word.
     case error(String, code: String)
@@ -55,6 +57,7 @@ enum Event: Sendable {
             .disconnected, .willReconnect, .didReconnect, .error:
             false
         case .hub(let event): event.isResult
+        case .bridge(let event, _): event.isResult
         }
     }
 }

@@ -37,6 +37,7 @@ extension HubValue {
         case .null: .null
         case .bool(let flag): .bool(flag)
         case .integer(let number): .number(String(number))
+        case .unsigned(let number): .number(String(number))
         case .double(let number): JSONText(number)
         case .string(let text): .string(text)
         case .data(let data): .string(data.base64EncodedString())

@@ -1,6 +1,7 @@
 import Elemental
 import ElementalBench
 import SignalR
+import SignalRBridge
 import Zeroconf
 
 /// A failure of a command: what a person reads, and one word for machines.
@@ -20,6 +21,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ElementalError: self.init(error.code.description, error.description)
         case let error as WireError: self.init(error.code.description, error.message)
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
+        case let error as BridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
         default: self.init("failed", "\(error)")
