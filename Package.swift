@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
         .library(name: "PETSCII", targets: ["PETSCII"]),
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
+        .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
@@ -55,6 +56,14 @@ let package = Package(
         .target(name: "PETSCII"),
         .target(name: "VirtualCommodore", dependencies: ["PETSCII"]),
         .target(
+            name: "CommodoreGateway",
+            dependencies: [
+                "Elemental", "PETSCII", "VirtualCommodore",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "SignalR",
             dependencies: [
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -83,10 +92,13 @@ let package = Package(
         .executableTarget(
             name: "ElementalCLI",
             dependencies: [
+                "CommodoreGateway",
                 "Elemental",
                 "ElementalBench",
+                "PETSCII",
                 "SignalR",
                 "SignalRBridge",
+                "VirtualCommodore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -108,6 +120,13 @@ let package = Package(
         .testTarget(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
             exclude: ["py65"]),
+        .testTarget(
+            name: "CommodoreGatewayTests",
+            dependencies: [
+                "CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
         .testTarget(
             name: "SignalRTests",
             dependencies: [

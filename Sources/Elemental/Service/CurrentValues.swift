@@ -6,7 +6,7 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// The value that a service has set for each element, as bytes, by identifier.
+/// A service's elements, and the value that it has set for each, as bytes, by identifier.
 struct CurrentValues {
     /// A value's bytes; a long one is shared by the queues of the devices.
     enum Value {
@@ -21,7 +21,17 @@ struct CurrentValues {
         }
     }
 
+    /// What values are checked against.
+    private(set) var table: ElementTable
     private var values: [Value?] = []
+
+    init(_ table: ElementTable) { self.table = table }
+
+    /// Takes other elements, and drops the values of those that are not the same in both.
+    mutating func use(_ table: ElementTable) {
+        for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }
+        self.table = table
+    }
 
     subscript(id: Int8) -> Value? { Int(id) < values.count ? values[Int(id)] : nil }
 

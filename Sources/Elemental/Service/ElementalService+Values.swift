@@ -79,24 +79,23 @@ extension ElementalService {
     func broadcast(
         _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
     ) throws(ElementalError) -> [SendFailure] {
-        guard shared.table.type(of: element.id) == element.type else {
-            throw ElementalError(
-                .unknownElement,
-                "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
-        }
         guard element.access.contains(.read) else {
+            guard shared.table.type(of: element.id) == element.type else { throw unknown(element) }
             throw ElementalError(
                 .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value")
         }
         // Encoded once, on the stack where it is small, then copied into each device's queue.
-        return withUnsafeTemporaryAllocation(byteCount: max(length, 1), alignment: 8) { buffer in
+        let failures: [SendFailure]? = withUnsafeTemporaryAllocation(byteCount: max(length, 1), alignment: 8) { buffer in
             if let base = buffer.baseAddress { write(base) }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             // Long ones are shared by the queues.
             let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-            shared.current.withLock { current in
+            let isKnown = shared.current.withLock { current in
+                guard current.table.type(of: element.id) == element.type else { return false }
                 if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
+                return true
             }
+            guard isKnown else { return nil }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
                 do throws(ElementalError) {
@@ -114,6 +113,14 @@ extension ElementalService {
             }
             return failures
         }
+        guard let failures else { throw unknown(element) }
+        return failures
+    }
+
+    private func unknown(_ element: ElementDefinition) -> ElementalError {
+        ElementalError(
+            .unknownElement,
+            "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
     }
 }
 

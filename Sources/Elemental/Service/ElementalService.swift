@@ -18,22 +18,24 @@ public final class ElementalService: Sendable {
     final class Shared: Sendable {
         let name: String
         let displayName: String
-        let table: ElementTable
         let configuration: ServiceConfiguration
         let handlers = HandlerTable()
         let events = EventHub<ServiceEvent>()
         let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
         let devices = Locked(DeviceRoster())
-        let current = Locked(CurrentValues())
+        let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
             self.displayName = displayName
             self.configuration = configuration
-            table = ElementTable(elements)
+            current = Locked(CurrentValues(ElementTable(elements)))
             txt = Locked(configuration.txt)
         }
+
+        /// What frames of new connections are checked against.
+        var table: ElementTable { current.withLock { $0.table } }
     }
 
     private enum State {
@@ -104,6 +106,19 @@ public final class ElementalService: Sendable {
             shared.txt.withLock { $0 = before }
             throw error
         }
+    }
+
+    /// Replaces what can be controlled and read, running or not.
+    ///
+    /// The devices that are connected know the elements of before: they are told the reason and disconnected, and get the
+    /// new elements when they connect again. The values of elements whose definitions stay are kept.
+    /// - Parameter reason: what the devices are told.
+    public func update(
+        elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
+    ) {
+        shared.current.withLock { $0.use(ElementTable(elements)) }
+        guard case .running(let listener, _) = state.withLock({ $0 }) else { return }
+        listener.disconnectDevices(reason)
     }
 
     /// Listens and begins to publish; returns when the service accepts connections.

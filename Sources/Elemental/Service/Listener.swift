@@ -86,6 +86,11 @@ struct Listener: Sendable {
             .bind(to: address).get()
     }
 
+    /// Disconnects the devices, telling why, and goes on accepting.
+    func disconnectDevices(_ reason: String) {
+        tcp.eventLoop.execute { [server] in server.value.disconnectAll(reason) }
+    }
+
     /// Stops accepting, tells the devices why and waits until they are gone.
     func close(_ reason: String) async {
         try? await tcp.close()

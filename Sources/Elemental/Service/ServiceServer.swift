@@ -10,7 +10,6 @@ final class ServiceServer: SessionOwner {
     let eventLoop: any EventLoop
     let logger: Logger
     let configuration: ServiceConfiguration
-    let table: ElementTable
     private let service: ElementalService.Shared
     private(set) var udpIdentifiers = UDPIdentifiers()
     private var sessions: [ObjectIdentifier: Session] = [:]
@@ -24,7 +23,6 @@ final class ServiceServer: SessionOwner {
         self.eventLoop = eventLoop
         configuration = service.configuration
         logger = service.configuration.logger
-        table = service.table
     }
 
     /// From now on devices may use datagrams.
@@ -33,6 +31,7 @@ final class ServiceServer: SessionOwner {
     /// Puts a session on a connection that was accepted.
     func accept(_ channel: any Channel) throws {
         let address = channel.remoteAddress
+        let table = service.table
         let device = ElementalDevice(
             role: .client, name: address?.text ?? "unknown", address: address, service: service.name, elements: table,
             eventLoop: eventLoop, limits: configuration.limits, logger: logger)
@@ -55,6 +54,14 @@ final class ServiceServer: SessionOwner {
     /// - Returns: a future that succeeds when all are gone.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
+        return disconnectAll(text)
+    }
+
+    /// Disconnects every device, telling why.
+    ///
+    /// - Returns: a future that succeeds when all are gone.
+    @discardableResult
+    func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
             let promise = eventLoop.makePromise(of: Void.self)
             session.device.endings.add { _ in promise.succeed() }
@@ -97,7 +104,7 @@ final class ServiceServer: SessionOwner {
         }
         session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces]).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
-            session.sendSystem(.catalogue, table.catalogue.wireBytes)
+            session.sendSystem(.catalogue, session.table.catalogue.wireBytes)
         }
         // Otherwise the values follow when the device is ready, that is at once.
         if session.isReady { service.greet(session.device) }

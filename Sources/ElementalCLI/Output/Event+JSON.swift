@@ -1,3 +1,4 @@
+import CommodoreGateway
 import Elemental
 
 extension Event {
@@ -44,6 +45,28 @@ extension Event {
         case .statistics(let statistics, let device): [Self.statistics(statistics, device)]
         case .ping(let time, let device):
             [Self.object("ping", [("microseconds", .number(time.microsecondsText)), ("device", .string(device))])]
+        case .line(let name, let state, let reason, let delay):
+            [
+                Self.object(
+                    "line",
+                    [
+                        ("state", .string(state)), ("line", name.map { .string($0) } ?? .null),
+                        ("reason", reason.map { .string($0) } ?? .null), ("retryIn", delay.map(Self.seconds) ?? .null),
+                    ])
+            ]
+        case .program(let name, let isConnected):
+            [Self.object("program", [("name", .string(name)), ("connected", .bool(isConnected))])]
+        case .record(let bytes, let isSent, let isWhole, let time):
+            [
+                Self.object(
+                    "record",
+                    [
+                        ("direction", .string(isSent ? "sent" : "received")), ("time", Self.seconds(time)),
+                        ("name", .string(RecordText.name(bytes, isCommand: isSent))),
+                        ("bytes", .string(RecordText.hexadecimal(bytes))),
+                        ("content", .string(RecordText.content(bytes))), ("whole", .bool(isWhole)),
+                    ])
+            ]
         case .latency(let report): [Self.object("latency", report.members)]
         case .throughput(let report): [Self.object("throughput", report.members)]
         case .fanOut(let report): [Self.object("fanout", report.members)]

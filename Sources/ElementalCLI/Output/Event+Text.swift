@@ -1,3 +1,4 @@
+import CommodoreGateway
 import Elemental
 
 extension Event {
@@ -27,6 +28,10 @@ extension Event {
         case .received(let element, let value, let device): ["\(element.line(value))  from \(device)"]
         case .statistics(let statistics, _): Self.table(statistics)
         case .ping(let time, let device): ["\(device) answered in \(time.microsecondsText) µs"]
+        case .line(let name, let state, let reason, let delay): [Self.line(name, state, reason, delay)]
+        case .program(let name, let isConnected):
+            ["the program '\(name)' is \(isConnected ? "connected" : "not connected any more")"]
+        case .record(let bytes, let isSent, let isWhole, let time): [Self.line(bytes, isSent, isWhole, time)]
         case .latency(let report): report.lines
         case .throughput(let report): report.lines
         case .fanOut(let report): report.lines
@@ -48,6 +53,26 @@ extension Event {
     private static func line(_ device: String, _ attempt: ReconnectionAttempt, _ delay: Duration) -> String {
         let why = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
         return "\(device) is away: \(why); attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
+    }
+
+    private static func line(_ name: String?, _ state: String, _ reason: String?, _ delay: Duration?) -> String {
+        switch state {
+        case "ready": return "the line is \(name ?? "ready")"
+        case "open": return "the other end of the line is there"
+        default:
+            let next = delay.map { "; next attempt in \($0)" } ?? ""
+            return "the line is lost: \(reason ?? "")\(next)"
+        }
+    }
+
+    /// `SECONDS > NAME  BYTES  CONTENT`
+    private static func line(_ bytes: [UInt8], _ isSent: Bool, _ isWhole: Bool, _ time: Duration) -> String {
+        let milliseconds = time.nanoseconds / 1_000_000
+        let fraction = "\(milliseconds % 1000)"
+        let seconds = "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+        let name = isWhole ? RecordText.name(bytes, isCommand: isSent) : "cut off"
+        return String(repeating: " ", count: max(0, 9 - seconds.count)) + seconds + (isSent ? " > " : " < ")
+            + name.padded(to: 15) + " " + RecordText.hexadecimal(bytes) + "  " + RecordText.content(bytes)
     }
 
     private static func table(_ statistics: DeviceStatistics) -> [String] {

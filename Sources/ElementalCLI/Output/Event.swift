@@ -36,6 +36,14 @@ enum Event: Sendable {
     case statistics(DeviceStatistics, device: String)
     case ping(Duration, device: String)
 
+    // A Commodore's line
+    /// The line is `ready` to be attached to, `open` or `lost`.
+    case line(String?, state: String, reason: String?, retryIn: Duration?)
+    /// A program of the machine's is connected by that name, or is not any more.
+    case program(String, isConnected: Bool)
+    /// Bytes that a terminal sent or received, and when.
+    case record([UInt8], isSent: Bool, isWhole: Bool, Duration)
+
     // Measurements
     case latency(LatencyReport)
     case throughput(ThroughputReport)
@@ -50,11 +58,11 @@ enum Event: Sendable {
     /// Whether it is what the command was asked for, rather than talk about how it goes.
     var isResult: Bool {
         switch self {
-        case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .latency,
+        case .found, .updated, .gone, .service, .received, .value, .set, .statistics, .ping, .record, .latency,
             .throughput, .fanOut:
             true
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
-            .disconnected, .willReconnect, .didReconnect, .error:
+            .disconnected, .willReconnect, .didReconnect, .line, .program, .error:
             false
         case .hub(let event): event.isResult
         case .bridge(let event, _): event.isResult

@@ -1,3 +1,4 @@
+import CommodoreGateway
 import Elemental
 import ElementalBench
 import SignalR
@@ -19,6 +20,7 @@ struct CommandFailure: Error, CustomStringConvertible {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as ElementalError: self.init(error.code.description, error.description)
+        case let error as GatewayError: self.init(error.code.description, error.description)
         case let error as WireError: self.init(error.code.description, error.message)
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
         case let error as BridgeError: self.init("usage", error.message)

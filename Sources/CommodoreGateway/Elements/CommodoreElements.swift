@@ -1,0 +1,122 @@
+public import Elemental
+
+#if canImport(FoundationEssentials)
+public import struct FoundationEssentials.Data
+#else
+public import struct Foundation.Data
+#endif
+
+/// The elements of a Commodore behind a gateway, for a program that says no catalogue of its own.
+///
+/// A client sends those that can be written to the machine; the machine tells those that can be read. What is only
+/// `latest` counts by its newest value, so that a slider moved by hand never waits behind itself.
+public enum CommodoreElements {
+    // MARK: Screen
+
+    /// The border's colour, one of the 16.
+    public static let border = Element<UInt8>(1, "border", range: 0...15, latest: true)
+    /// The background's colour, one of the 16.
+    public static let background = Element<UInt8>(2, "background", range: 0...15, latest: true)
+    /// Text to print on the screen.
+    public static let print = Element<String>(3, "print", access: .write)
+    /// A line that was typed.
+    public static let line = Element<String>(4, "line", access: .read)
+
+    // MARK: Joysticks
+
+    /// The joystick in port 1: bit 0 up, 1 down, 2 left, 3 right, 4 fire; 1 is pressed.
+    public static let joystick1 = Element<UInt8>(5, "joystick1", range: 0...31, access: .read, latest: true)
+    /// The joystick in port 2, likewise.
+    public static let joystick2 = Element<UInt8>(6, "joystick2", range: 0...31, access: .read, latest: true)
+
+    // MARK: Sound
+
+    /// The pitch of each voice.
+    public static let frequencies = (0..<3).map {
+        Element<UInt16>(7 + $0, "frequency\($0 + 1)", unit: "Hz", range: 0...3848, latest: true)
+    }
+    /// The shape of each voice: 0 off, 1 triangle, 2 sawtooth, 3 pulse, 4 noise.
+    public static let waveforms = (0..<3).map {
+        Element<UInt8>(10 + $0, "waveform\($0 + 1)", range: 0...4, latest: true)
+    }
+    /// The loudness of each voice: the level at which its envelope stays.
+    public static let volumes = (0..<3).map { Element<UInt8>(13 + $0, "volume\($0 + 1)", range: 0...15, latest: true) }
+
+    // MARK: Sprite
+
+    /// Where the sprite is, from the left.
+    public static let spriteX = Element<UInt16>(16, "spriteX", unit: "pixels", range: 0...511, latest: true)
+    /// Where the sprite is, from the top.
+    public static let spriteY = Element<UInt8>(17, "spriteY", unit: "pixels", range: 0...255, latest: true)
+
+    // MARK: Clock and memory
+
+    /// The clock, in 60ths of a second, 24 bits.
+    public static let jiffies = Element<UInt32>(
+        18, "jiffies", unit: "1/60 s", range: 0...0xFFFFFF, access: .read, latest: true)
+    /// Bytes to write: the address (2 bytes, the low one first), then the bytes.
+    public static let memoryWrite = Element<Data>(19, "memoryWrite", access: .write)
+    /// Bytes to read: the address (2 bytes, the low one first) and how many, 1 to 248.
+    public static let memoryRead = Element<Data>(20, "memoryRead", access: .write)
+    /// What was read: the address, then the bytes.
+    public static let memory = Element<Data>(21, "memory", access: .read)
+
+    // MARK: The gateway's own
+
+    /// Whether the line to the machine is there: plugged in, the emulator connected.
+    public static let present = Element<Bool>(30, "present", access: .read)
+    /// What the program is connected as, such as `chat`; empty while none is.
+    public static let program = Element<String>(31, "program", access: .read)
+    /// Bytes that wait to go to the machine.
+    public static let queued = Element<UInt32>(32, "queued", unit: "bytes", access: .read, latest: true)
+    /// How long the last record waited and went, from its value's arrival until its last byte was handed to the line.
+    public static let delay = Element<UInt32>(33, "delay", unit: "ms", access: .read, latest: true)
+    /// Records sent to the machine.
+    public static let recordsSent = Element<UInt32>(34, "recordsSent", access: .read, latest: true)
+    /// Commands that the machine sent.
+    public static let commandsReceived = Element<UInt32>(35, "commandsReceived", access: .read, latest: true)
+    /// Values that newer ones replaced before they went.
+    public static let replaced = Element<UInt32>(36, "replaced", access: .read, latest: true)
+    /// Values that did not go: no program took them, or it left before.
+    public static let unsent = Element<UInt32>(37, "unsent", access: .read, latest: true)
+    /// Bytes from the machine that belonged to no command.
+    public static let skipped = Element<UInt32>(38, "skipped", unit: "bytes", access: .read, latest: true)
+
+    /// Who said something in the chat program.
+    public static let name = Element<String>(40, "name", access: .read)
+    /// What was said.
+    public static let said = Element<String>(41, "said", access: .read)
+    /// Text for the chat program to show, under the name of the client that sends it.
+    public static let say = Element<String>(42, "say", access: .write)
+
+    /// The identifiers that are the gateway's.
+    static let ownIdentifiers: ClosedRange<Int8> = 30...47
+
+    /// Whether the element is about the line rather than told by a program.
+    static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
+
+    /// The machine's elements without those of its memory.
+    static let machine: [any AnyElement] =
+        [border, background, print, line, joystick1, joystick2] + frequencies + waveforms + volumes
+        + [spriteX, spriteY, jiffies]
+    static let ofMemory: [any AnyElement] = [memoryWrite, memoryRead, memory]
+    static let own: [any AnyElement] = [
+        present, program, queued, delay, recordsSent, commandsReceived, replaced, unsent, skipped, name, said, say,
+    ]
+
+    /// The catalogue of a gateway.
+    ///
+    /// - Parameter allowsMemory: whether clients may read and write the machine's memory.
+    public static func catalogue(allowsMemory: Bool = false) -> ElementCatalogue {
+        catalogue(of: machine + (allowsMemory ? ofMemory : []))
+    }
+
+    /// The gateway's own elements behind those of a machine, which have other identifiers and names.
+    static func catalogue(of machine: [any AnyElement]) -> ElementCatalogue {
+        do {
+            return try ElementCatalogue(machine + own)
+        } catch {
+            preconditionFailure(error.message)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+public import Elemental
+import NIOCore
+import NIOPosix
+public import VirtualCommodore
+
+/// Stands in the place of a Commodore 64's modem, and makes the machine behind it a service that any client can use.
+///
+/// ```swift
+/// let gateway = CommodoreGateway(line: .serial(path: "/dev/ttyUSB0"), displayName: "Den")
+/// try await gateway.run()
+/// ```
+/// The service stays while the machine is away; the element ``CommodoreElements/present`` tells whether it is there.
+public final class CommodoreGateway: Sendable {
+    /// The service that stands for the machine. Start it by ``run()``, or by itself around ``openLine()``.
+    public let service: ElementalService
+    private let line: GatewayLine
+    private let configuration: GatewayConfiguration
+    private let eventLoop: any EventLoop
+    private let handlers = Locked<[@Sendable (GatewayEvent) -> Void]>([])
+    private let state = Locked(State())
+
+    private struct State {
+        var server: NIOLoopBound<GatewayServer>?
+        var machine: VirtualMachine?
+    }
+
+    /// A gateway that is not on the network yet.
+    ///
+    /// - Parameters:
+    ///   - line: the way to the machine.
+    ///   - service: the service's name by which clients look for it.
+    ///   - displayName: the instance's name that people see; `nil` for the host's name.
+    ///   - configuration: speed, pace, and what clients may do.
+    public init(
+        line: GatewayLine, service: String = "commodore", displayName: String? = nil,
+        configuration: GatewayConfiguration = GatewayConfiguration()
+    ) {
+        self.line = line
+        self.configuration = configuration
+        // One loop for line and clients: a value goes from one to the other without a change of threads.
+        eventLoop = configuration.service.eventLoopGroup.next()
+        var serviceConfiguration = configuration.service
+        serviceConfiguration.eventLoopGroup = eventLoop
+        self.service = ElementalService(
+            service, displayName: displayName,
+            elements: CommodoreElements.catalogue(allowsMemory: configuration.allowsMemory),
+            configuration: serviceConfiguration)
+        self.service.onAnyValue { [weak self] element, value, device in
+            guard let server = self?.state.withLock({ $0.server }) else { return }
+            server.value.take(value, of: element, from: device)
+        }
+    }
+
+    /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
+    public func onEvent(_ handler: @escaping @Sendable (GatewayEvent) -> Void) {
+        handlers.withLock { $0.append(handler) }
+    }
+
+    /// The virtual Commodore, while the line is open and leads to one.
+    public var virtualMachine: VirtualMachine? { state.withLock { $0.machine } }
+
+    /// Opens the line and goes on opening it when it is lost, until ``closeLine()``.
+    ///
+    /// - Throws: ``GatewayError`` if the line cannot be had.
+    public func openLine() async throws(GatewayError) {
+        let (line, machine) = try await makeLine()
+        var settings = Modem.Settings()
+        settings.lineRate = Double(configuration.baud) / 10
+        settings.slowRate = configuration.bytesPerSecond
+        settings.fastRate = configuration.fastBytesPerSecond
+        let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
+        let addresses = Addresses(
+            characterSet: configuration.characterSet,
+            standardElements: (CommodoreElements.machine + memory).map(\.definition))
+        let (eventLoop, service) = (eventLoop, service)
+        await withCheckedContinuation { continuation in
+            eventLoop.execute { [self, settings] in
+                let server = GatewayServer(
+                    line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
+                ) { [weak self] event in self?.emit(event) }
+                state.withLock { state in
+                    state.server = NIOLoopBound(server, eventLoop: eventLoop)
+                    state.machine = machine
+                }
+                emit(.lineReady(line.value.name))
+                server.start()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Closes the line.
+    public func closeLine() async {
+        let server = state.withLock { state in
+            state.machine = nil
+            return state.server.take()
+        }
+        guard let server else { return }
+        await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                server.value.stop()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Opens the line, publishes and serves until the task is cancelled or a service group shuts it down gracefully.
+    ///
+    /// - Throws: ``GatewayError`` if the line cannot be had, `ElementalError` if the service cannot start.
+    public func run() async throws {
+        try await openLine()
+        do {
+            try await service.run()
+        } catch {
+            await closeLine()
+            throw error
+        }
+        await closeLine()
+    }
+
+    private func makeLine() async throws(GatewayError) -> (NIOLoopBound<any Line>, VirtualMachine?) {
+        switch line {
+        case .serial(let path):
+            return (try await DescriptorLine.device(path, baud: configuration.baud, on: eventLoop), nil)
+        case .pseudoTerminal(let link):
+            return (try await DescriptorLine.pseudoTerminal(link: link, on: eventLoop), nil)
+        case .tcp(let host, let port, let usesIP232):
+            return (try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop), nil)
+        case .virtual(let program, let standard):
+            let machine = try VirtualMachine(program, standard: standard, baud: configuration.baud)
+            let eventLoop = eventLoop
+            let line = await withCheckedContinuation { continuation in
+                eventLoop.execute {
+                    let line: any Line = VirtualLine(machine, on: eventLoop)
+                    continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
+                }
+            }
+            return (line, machine)
+        }
+    }
+
+    private func emit(_ event: GatewayEvent) {
+        for handler in handlers.withLock({ $0 }) { handler(event) }
+    }
+}

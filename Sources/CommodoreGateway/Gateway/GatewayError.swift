@@ -1,0 +1,35 @@
+/// An error of the gateway: a kind to act on, a message for a person, and what caused it.
+public struct GatewayError: Error, Sendable, CustomStringConvertible {
+    /// The kind of error. More may come; give a `switch` a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Value { case lineUnavailable, invalidProgram }
+        let value: Value
+
+        /// The kind as one word.
+        public var description: String { "\(value)" }
+
+        /// The line cannot be had: a device that is not there, a port that is taken.
+        public static let lineUnavailable = Code(value: .lineUnavailable)
+        /// The program for the virtual Commodore cannot be started.
+        public static let invalidProgram = Code(value: .invalidProgram)
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// What happened and what to do, for a person.
+    public let message: String
+    /// The error beneath this one, if there is one.
+    public let cause: (any Error)?
+
+    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// The message, with the cause behind it where there is one.
+    public var description: String {
+        guard let cause else { return message }
+        return "\(message) (\(cause))"
+    }
+}

@@ -1,0 +1,154 @@
+import Elemental
+import NIOCore
+
+/// A gateway on its event loop: brings line, modem and service together and keeps their timers.
+final class GatewayServer {
+    private let eventLoop: any EventLoop
+    private let service: ElementalService
+    private let line: any Line
+    private let tell: @Sendable (GatewayEvent) -> Void
+    private var modem: Modem?
+    private var timer: Scheduled<Void>?
+    private var timerTime: NIODeadline?
+    private var statisticsTimer: Scheduled<Void>?
+    /// Clients whose values wait for the machine: they are not read from.
+    private var waitingDevices: Set<ElementalDevice> = []
+    private var isStopped = false
+
+    /// Bytes for the machine above which a client that sends more has to wait, and below which it goes on.
+    private static let waitingMarks = (high: 1024, low: 256)
+    private static let statisticsInterval = TimeAmount.seconds(1)
+
+    init(
+        line: any Line, service: ElementalService, eventLoop: any EventLoop, settings: Modem.Settings,
+        addresses: Addresses, tell: @escaping @Sendable (GatewayEvent) -> Void
+    ) {
+        self.line = line
+        self.service = service
+        self.eventLoop = eventLoop
+        self.tell = tell
+        modem = Modem(settings: settings, addresses: addresses, owner: self)
+    }
+
+    func start() {
+        modem(publishes: .bool(false), of: CommodoreElements.present.definition)
+        modem(publishes: .string(""), of: CommodoreElements.program.definition)
+        publishStatistics()
+        line.start(self)
+    }
+
+    private func publishStatistics() {
+        modem?.publishStatistics()
+        statisticsTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.statisticsInterval) { [weak self] in
+            self?.publishStatistics()
+        }
+    }
+
+    func stop() {
+        isStopped = true
+        line.stop()
+        statisticsTimer?.cancel()
+        timer?.cancel()
+        modem?.lineLost()
+        resumeDevices()
+    }
+
+    /// A client sent a value.
+    func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
+        guard let modem, !isStopped else { return }
+        let reason = modem.take(value, of: element, from: device.name, at: .now())
+        if let reason { tell(.refused(element, device: device, reason: reason)) }
+        // A device that cannot take it does not keep it from the others.
+        if reason == nil, element.access.contains(.read) { _ = try? service.send(value, to: element) }
+        if modem.waitingByteCount > Self.waitingMarks.high, !element.latest, waitingDevices.insert(device).inserted {
+            device.pause()
+        }
+        pump()
+    }
+
+    private func resumeDevices() {
+        for device in waitingDevices { device.resume() }
+        waitingDevices.removeAll()
+    }
+
+    /// Gives the line what may go now, and sees to it that the rest follows.
+    private func pump() {
+        guard let modem, !isStopped else { return }
+        let now = NIODeadline.now()
+        modem.wake(at: now)
+        if line.isWritable {
+            let bytes = modem.output(at: now)
+            if !bytes.isEmpty { line.write(bytes) }
+        }
+        if !waitingDevices.isEmpty, modem.waitingByteCount < Self.waitingMarks.low { resumeDevices() }
+        schedule(line.isWritable ? modem.wakeTime : modem.silenceTime)
+    }
+
+    private func schedule(_ time: NIODeadline?) {
+        guard time != timerTime else { return }
+        timer?.cancel()
+        timerTime = time
+        timer = time.map { time in
+            eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
+                self?.timerTime = nil
+                self?.pump()
+            }
+        }
+    }
+}
+
+extension GatewayServer: LineHandler {
+    func lineOpened() {
+        tell(.lineOpened)
+        modem?.lineOpened()
+        pump()
+    }
+
+    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
+        tell(.lineLost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
+        modem?.lineLost()
+        pump()
+    }
+
+    func lineReceived(_ bytes: ByteBufferView) {
+        modem?.receive(bytes, at: .now())
+        pump()
+    }
+
+    func lineTerminalReady(_ isReady: Bool) {
+        if !isReady { modem?.terminalIsNotReady() }
+        pump()
+    }
+
+    func lineIsWritable() { pump() }
+}
+
+extension GatewayServer: ModemOwner {
+    func modem(publishes value: ElementValue, of element: ElementDefinition) {
+        // What is told by the machine is checked already; what the catalogue of a moment ago had may be gone.
+        _ = try? service.send(value, to: element)
+        if !CommodoreElements.isAboutLine(element.id) { tell(.told(element, value)) }
+    }
+
+    func modem(replacesElements elements: [ElementDefinition]) {
+        service.update(
+            elements: CommodoreElements.catalogue(of: elements),
+            reason: "the Commodore runs a program with other elements; connect again")
+    }
+
+    func modemConnected(_ program: String) {
+        line.setCarrier(true)
+        tell(.programConnected(program))
+    }
+
+    func modemDisconnected(_ program: String) {
+        line.setCarrier(false)
+        tell(.programDisconnected(program))
+    }
+
+    // Whoever gave the modem something to send looks after it.
+    func modemHasOutput() {
+        let now = NIODeadline.now()
+        if !isStopped, timerTime.map({ $0 > now }) ?? true { schedule(now) }
+    }
+}

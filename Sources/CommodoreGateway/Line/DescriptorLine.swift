@@ -1,0 +1,181 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A serial device, or the pseudo-terminal that stands for one.
+final class DescriptorLine: Line, LineChannelOwner {
+    /// Where descriptors come from.
+    enum Source {
+        /// A device, opened for each attempt.
+        case device(path: String, baud: Int)
+        /// A pseudo-terminal of ours, there while someone has the other end open.
+        case pseudoTerminal(descriptor: CInt, path: String, link: String?)
+    }
+
+    let name: String
+    private let source: Source
+    private let eventLoop: any EventLoop
+    private weak var handler: (any LineHandler)?
+    private var channel: LineChannel?
+    private var retry = LineRetry()
+    private var timer: Scheduled<Void>?
+
+    /// How often the system is asked whether someone has opened the pseudo-terminal: it does not tell by itself.
+    private static let lookInterval = TimeAmount.milliseconds(50)
+
+    private init(_ source: Source, _ eventLoop: any EventLoop) {
+        self.source = source
+        self.eventLoop = eventLoop
+        switch source {
+        case .device(let path, _): name = path
+        case .pseudoTerminal(_, let path, let link): name = link ?? path
+        }
+    }
+
+    /// A serial device. It must be there now; later it may come and go.
+    ///
+    /// - Throws: ``GatewayError`` if it cannot be opened.
+    static func device(
+        _ path: String, baud: Int, on eventLoop: any EventLoop
+    ) async throws(GatewayError) -> NIOLoopBound<any Line> {
+        do throws(TerminalDevice.Failure) {
+            close(try TerminalDevice.open(path, baud: baud))
+        } catch {
+            throw GatewayError(.lineUnavailable, error.text(path))
+        }
+        return await make(.device(path: path, baud: baud), eventLoop)
+    }
+
+    /// A pseudo-terminal.
+    ///
+    /// - Parameter link: where a symbolic link to it is made, so that its name is always the same.
+    /// - Throws: ``GatewayError`` if it cannot be made.
+    static func pseudoTerminal(
+        link: String?, on eventLoop: any EventLoop
+    ) async throws(GatewayError) -> NIOLoopBound<any Line> {
+        let descriptor: CInt
+        let path: String
+        do throws(TerminalDevice.Failure) {
+            (descriptor, path) = try TerminalDevice.makePseudoTerminal()
+        } catch {
+            throw GatewayError(.lineUnavailable, "no pseudo-terminal can be made: " + error.text("/dev/ptmx"))
+        }
+        if let link {
+            var status = stat()
+            // A link of an earlier run, and nothing else, is replaced.
+            if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
+            guard symlink(path, link) == 0 else {
+                let reason = String(cString: strerror(errno))
+                close(descriptor)
+                throw GatewayError(.lineUnavailable, "the link \(link) cannot be made: \(reason)")
+            }
+        }
+        return await make(.pseudoTerminal(descriptor: descriptor, path: path, link: link), eventLoop)
+    }
+
+    private static func make(_ source: Source, _ eventLoop: any EventLoop) async -> NIOLoopBound<any Line> {
+        await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                let line: any Line = DescriptorLine(source, eventLoop)
+                continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
+            }
+        }
+    }
+
+    var isWritable: Bool { channel?.isWritable ?? false }
+
+    func write(_ bytes: [UInt8]) { channel?.write(bytes) }
+
+    func setCarrier(_ isOn: Bool) {}
+
+    func start(_ handler: any LineHandler) {
+        self.handler = handler
+        open()
+    }
+
+    func stop() {
+        handler = nil
+        timer?.cancel()
+        channel?.close()
+        channel = nil
+        if case .pseudoTerminal(let descriptor, _, let link) = source {
+            close(descriptor)
+            if let link { unlink(link) }
+        }
+    }
+
+    private func open() {
+        guard handler != nil else { return }
+        do throws(TerminalDevice.Failure) {
+            switch source {
+            case .device(let path, let baud): try adopt(try TerminalDevice.open(path, baud: baud))
+            case .pseudoTerminal(let descriptor, _, _):
+                guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
+                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                guard copy >= 0 else { throw TerminalDevice.Failure(number: errno) }
+                try adopt(copy)
+            }
+        } catch {
+            lost(error.text(name))
+        }
+    }
+
+    private func open(in delay: TimeAmount) {
+        timer = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
+    }
+
+    private func adopt(_ descriptor: CInt) throws(TerminalDevice.Failure) {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        NIOPipeBootstrap(group: eventLoop)
+            .channelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(LineChannel(owner: bound.value))
+                }
+            }
+            .takingOwnershipOfDescriptor(inputOutput: descriptor)
+            .whenFailure { error in
+                close(descriptor)
+                bound.value.lost("\(bound.value.name): \(error)")
+            }
+    }
+
+    private func lost(_ reason: String) {
+        guard let handler else { return }
+        switch source {
+        case .device:
+            let delay = retry.next()
+            handler.lineLost(reason, retryIn: delay)
+            open(in: delay)
+        case .pseudoTerminal:
+            handler.lineLost(reason, retryIn: nil)
+            open(in: Self.lookInterval)
+        }
+    }
+
+    func channelOpened(_ channel: LineChannel) {
+        guard let handler else { return channel.close() }
+        self.channel = channel
+        retry.succeeded()
+        handler.lineOpened()
+    }
+
+    func channel(_ channel: LineChannel, received buffer: ByteBuffer) {
+        handler?.lineReceived(buffer.readableBytesView)
+    }
+
+    func channelClosed(_ channel: LineChannel, _ reason: String) {
+        guard channel === self.channel else { return }
+        self.channel = nil
+        lost(reason)
+    }
+
+    func channelIsWritable(_ channel: LineChannel) { handler?.lineIsWritable() }
+}

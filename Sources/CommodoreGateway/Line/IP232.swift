@@ -1,0 +1,37 @@
+/// VICE's framing for a serial line over TCP, which carries the line's control wires beside the bytes.
+///
+/// FF is the mark: FF FF is the byte FF. From the emulator FF 00 and FF 01 are DTR off and on; to it FF and a byte are
+/// the wires that it reads, DCD in bit 0 and RI in bit 1.
+struct IP232 {
+    /// What came from the emulator.
+    enum Event: Hashable {
+        case byte(UInt8)
+        case terminalReady(Bool)
+    }
+
+    private static let mark: UInt8 = 0xFF
+    private var isMarked = false
+
+    /// Takes a byte of the stream. A mark before anything else means nothing.
+    mutating func receive(_ byte: UInt8) -> Event? {
+        guard isMarked else {
+            isMarked = byte == Self.mark
+            return isMarked ? nil : .byte(byte)
+        }
+        isMarked = false
+        return switch byte {
+        case Self.mark: .byte(Self.mark)
+        case 0, 1: .terminalReady(byte == 1)
+        default: nil
+        }
+    }
+
+    /// The bytes as they go to the emulator.
+    static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.contains(mark) else { return bytes }
+        return bytes.flatMap { $0 == mark ? [mark, mark] : [$0] }
+    }
+
+    /// What tells the emulator the wires.
+    static func wires(carrier: Bool) -> [UInt8] { [mark, carrier ? 1 : 0] }
+}

@@ -1,0 +1,124 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Serial devices and pseudo-terminals as the system has them.
+enum TerminalDevice {
+    /// What the system said.
+    struct Failure: Error {
+        let number: Int32
+
+        /// The reason in words, and what to do.
+        func text(_ path: String) -> String {
+            switch number {
+            case ENOENT, ENODEV, ENXIO: "\(path): there is no such device; is the adapter plugged in?"
+            case EACCES, EPERM:
+                "\(path): the system does not permit it; add yourself to its group (on Debian: sudo adduser USER dialout)"
+            case EBUSY: "\(path): another program uses it"
+            case ENOTTY: "\(path) is no serial device"
+            default: "\(path): \(String(cString: strerror(number)))"
+            }
+        }
+    }
+
+    /// The speeds that the Commodore's KERNAL knows as well, in bits a second.
+    static let speeds: [Int: speed_t] = [
+        50: speed_t(B50), 75: speed_t(B75), 110: speed_t(B110), 150: speed_t(B150), 300: speed_t(B300),
+        600: speed_t(B600), 1200: speed_t(B1200), 1800: speed_t(B1800), 2400: speed_t(B2400),
+    ]
+
+    /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit, no flow control.
+    ///
+    /// - Parameter baud: one of ``speeds``.
+    static func open(_ path: String, baud: Int) throws(Failure) -> CInt {
+        let descriptor = openFile(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        do throws(Failure) {
+            guard isatty(descriptor) == 1 else { throw Failure(number: ENOTTY) }
+            _ = ioctl(descriptor, UInt(TIOCEXCL))
+            try makeRaw(descriptor, speed: speeds[baud])
+            _ = tcflush(descriptor, TCIOFLUSH)
+            return descriptor
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+    }
+
+    /// Makes a pseudo-terminal, raw, that nobody has open at the other end.
+    ///
+    /// - Returns: this end, and the path of the other.
+    static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
+        let descriptor = openFile("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(number: errno) }
+        do throws(Failure) {
+            let path = try unlock(descriptor)
+            // Opened and closed once, so that the system tells from now on whether someone has it open; what is set
+            // stays while this end is open.
+            let other = try open(path, baud: 1200)
+            _ = ioctl(other, UInt(TIOCNXCL))
+            _ = close(other)
+            return (descriptor, path)
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+    }
+
+    private static func openFile(_ path: String, _ flags: CInt) -> CInt {
+        #if canImport(Darwin)
+        Darwin.open(path, flags)
+        #elseif canImport(Musl)
+        Musl.open(path, flags)
+        #else
+        Glibc.open(path, flags)
+        #endif
+    }
+
+    /// Lets the other end be opened.
+    ///
+    /// - Returns: its path.
+    private static func unlock(_ descriptor: CInt) throws(Failure) -> String {
+        #if canImport(Darwin)
+        guard grantpt(descriptor) == 0, unlockpt(descriptor) == 0, let name = ptsname(descriptor) else {
+            throw Failure(number: errno)
+        }
+        return String(cString: name)
+        #else
+        // As glibc's unlockpt and ptsname do, which Swift does not see: TIOCSPTLCK and TIOCGPTN of Linux's
+        // asm-generic/ioctls.h, a write and a read of an int.
+        var isLocked: CInt = 0
+        var number: CInt = 0
+        guard ioctl(descriptor, 0x4004_5431, &isLocked) == 0, ioctl(descriptor, 0x8004_5430, &number) == 0 else {
+            throw Failure(number: errno)
+        }
+        return "/dev/pts/\(number)"
+        #endif
+    }
+
+    /// Whether someone has the other end of a pseudo-terminal open.
+    static func isOpenAtOtherEnd(_ descriptor: CInt) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) >= 0 && entry.revents & Int16(POLLHUP) == 0
+    }
+
+    private static func makeRaw(_ descriptor: CInt, speed: speed_t?) throws(Failure) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { throw Failure(number: errno) }
+        cfmakeraw(&settings)
+        settings.c_cflag &= ~tcflag_t(CSTOPB)
+        #if canImport(Darwin)
+        settings.c_cflag &= ~tcflag_t(CCTS_OFLOW | CRTS_IFLOW)
+        #else
+        settings.c_cflag &= ~tcflag_t(CRTSCTS)
+        #endif
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        guard let speed, cfsetspeed(&settings, speed) == 0, tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
+            throw Failure(number: errno)
+        }
+    }
+}

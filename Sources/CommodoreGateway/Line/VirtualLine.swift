@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+import VirtualCommodore
+
+/// A virtual Commodore on a thread of its own, running at a real one's speed.
+///
+/// The machine is touched on its own event loop alone; the line's two ends meet by what the loops hand each other.
+final class VirtualLine: Line {
+    let name = "virtual Commodore"
+    let machine: VirtualMachine
+    private let eventLoop: any EventLoop
+    private weak var handler: (any LineHandler)?
+    private var retry = LineRetry()
+    private var isOpen = false
+    private var isStopped = false
+
+    init(_ machine: VirtualMachine, on eventLoop: any EventLoop) {
+        self.machine = machine
+        self.eventLoop = eventLoop
+    }
+
+    var isWritable: Bool { true }
+
+    func start(_ handler: any LineHandler) {
+        self.handler = handler
+        open()
+    }
+
+    private func open() {
+        guard !isStopped, let handler else { return }
+        isOpen = true
+        handler.lineOpened()
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        let eventLoop = eventLoop
+        machine.start { event in
+            eventLoop.execute { bound.value.take(event) }
+        }
+    }
+
+    private func take(_ event: VirtualMachine.Event) {
+        guard !isStopped, let handler else { return }
+        switch event {
+        case .bytes(let bytes):
+            handler.lineReceived(ByteBuffer(bytes: bytes).readableBytesView)
+        case .terminalReady(let isReady): handler.lineTerminalReady(isReady)
+        case .stopped(let reason):
+            isOpen = false
+            let delay = retry.next()
+            handler.lineLost(reason, retryIn: delay)
+            eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
+        }
+    }
+
+    func write(_ bytes: [UInt8]) {
+        guard isOpen else { return }
+        machine.change { $0.line.send(bytes) }
+    }
+
+    func setCarrier(_ isOn: Bool) { machine.change { $0.line.dcd = isOn } }
+
+    func stop() {
+        isStopped = true
+        handler = nil
+        machine.stop()
+    }
+}

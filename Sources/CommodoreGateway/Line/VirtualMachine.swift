@@ -1,0 +1,131 @@
+import Elemental
+import NIOCore
+import NIOPosix
+public import VirtualCommodore
+
+/// The Commodore 64 inside a gateway's process, running at a real one's speed.
+public final class VirtualMachine: Sendable {
+    /// What it does at its user port.
+    enum Event: Sendable {
+        case bytes([UInt8])
+        case terminalReady(Bool)
+        /// The program ended.
+        case stopped(String)
+    }
+
+    /// The machine on its loop.
+    private final class Runner {
+        let commodore: Commodore64
+        let program: Program
+        /// When the cycle count was at its base.
+        var startTime = NIODeadline.now()
+        var startCycle: UInt64 = 0
+        var isReady = false
+        var tell: (@Sendable (Event) -> Void)?
+
+        init(_ commodore: Commodore64, _ program: Program) {
+            self.commodore = commodore
+            self.program = program
+        }
+    }
+
+    private let group: MultiThreadedEventLoopGroup
+    private let eventLoop: any EventLoop
+    private let runner: NIOLoopBoundBox<Runner?>
+    private let clock = Locked<RepeatedTask?>(nil)
+
+    /// How long the machine runs in one go. Its line has a byte each 8 ms at 1200 baud.
+    private static let step = TimeAmount.milliseconds(4)
+    /// What is made up for, where the processor was busy elsewhere.
+    private static let maximumLag = TimeAmount.milliseconds(100)
+
+    /// A machine that runs the program once a gateway has started it.
+    ///
+    /// - Throws: ``GatewayError`` if the program does not say where it starts.
+    init(_ program: Program, standard: VideoStandard, baud: Int) throws(GatewayError) {
+        do {
+            _ = try program.startAddress()
+        } catch {
+            throw GatewayError(.invalidProgram, "\(error)")
+        }
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        eventLoop = group.next()
+        runner = .makeBoxSendingValue(nil, eventLoop: eventLoop)
+        eventLoop.execute { [runner] in
+            runner.value = Runner(Commodore64(standard: standard, line: SerialLine(baud: baud)), program)
+        }
+    }
+
+    /// Looks at the machine, types on its keyboard, moves its joysticks.
+    public func with<Result: Sendable>(
+        _ body: @escaping @Sendable (Commodore64) throws -> Result
+    ) async throws -> Result {
+        try await eventLoop.submit { [runner] in
+            guard let runner = runner.value else { throw CancellationError() }
+            return try body(runner.commodore)
+        }.get()
+    }
+
+    /// Does something to the machine, in the order of the calls.
+    func change(_ body: @escaping @Sendable (Commodore64) -> Void) {
+        eventLoop.execute { [runner] in
+            if let runner = runner.value { body(runner.commodore) }
+        }
+    }
+
+    /// Switches the machine on and starts the program.
+    func start(_ tell: @escaping @Sendable (Event) -> Void) {
+        eventLoop.execute { [self] in
+            guard let runner = runner.value else { return }
+            runner.tell = tell
+            runner.isReady = false
+            do {
+                try runner.commodore.start(runner.program)
+            } catch {
+                return tell(.stopped("\(error)"))
+            }
+            runner.commodore.line.cut()
+            runner.startTime = .now()
+            runner.startCycle = runner.commodore.cycle
+        }
+        clock.withLock { clock in
+            guard clock == nil else { return }
+            clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) { [runner] task in
+                if let runner = runner.value { Self.run(runner) }
+            }
+        }
+    }
+
+    /// Switches the machine off.
+    func stop() {
+        clock.withLock { $0.take() }?.cancel()
+        group.shutdownGracefully { _ in }
+    }
+
+    private static func run(_ runner: Runner) {
+        guard let tell = runner.tell else { return }
+        let commodore = runner.commodore
+        let frequency = Double(commodore.standard.cyclesPerSecond)
+        let now = NIODeadline.now()
+        let due = Double((now - runner.startTime).nanoseconds) / 1e9 * frequency
+        var missing = Int(due) - Int(commodore.cycle - runner.startCycle)
+        let most = Int(Double(maximumLag.nanoseconds) / 1e9 * frequency)
+        if missing > most {
+            // The machine loses time rather than race.
+            runner.startTime = now
+            runner.startCycle = commodore.cycle + UInt64(most)
+            missing = most
+        }
+        commodore.run(cycles: missing)
+        if commodore.line.dtr != runner.isReady {
+            runner.isReady.toggle()
+            tell(.terminalReady(runner.isReady))
+        }
+        let bytes = commodore.line.receive()
+        if !bytes.isEmpty { tell(.bytes(bytes)) }
+        if let reason = commodore.stopReason {
+            runner.tell = nil
+            tell(.stopped("\(reason)"))
+        }
+    }
+}

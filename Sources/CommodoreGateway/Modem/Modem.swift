@@ -1,0 +1,275 @@
+import Elemental
+import NIOCore
+
+/// What stands in the place of the modem on one line: takes bytes, commands and values with their times, and gives
+/// bytes and events. No sockets, no timers; everything in it happens on the gateway's event loop.
+final class Modem {
+    private var parser = CommandParser()
+    private var queue = OutputQueue()
+    private var pace: Pace
+    private let settings: Settings
+    private let addresses: Addresses
+    private unowned let owner: any ModemOwner
+    private var ssid: [UInt8]?
+    private(set) var session: (any ProgramSession)?
+    private var address: [UInt8] = []
+    private var isConnected = false
+    private var isLineOpen = false
+    /// When the last byte came that belongs to no whole command yet.
+    private var lastByteTime: NIODeadline?
+    private(set) var state: [Int8: ElementValue] = [:]
+    private var counts = Counts()
+    private var publishedStatistics: [UInt32] = []
+    var machineElements: [ElementDefinition] {
+        didSet {
+            guard machineElements != oldValue else { return }
+            state = state.filter { id, _ in
+                let element = machineElements.first { $0.id == id }
+                return element != nil && element == oldValue.first { $0.id == id }
+            }
+            owner.modem(replacesElements: machineElements)
+        }
+    }
+
+    /// What holds for a line.
+    struct Settings {
+        /// Bytes a second that the line carries.
+        var lineRate = 120.0
+        /// Bytes a second for programs that read one byte a frame.
+        var slowRate = 50.0
+        /// Bytes a second that other programs take at least.
+        var fastRate = 200.0
+        /// Silence after which half a command is dropped. A program's commands leave the KERNAL's buffer without a
+        /// pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose
+        /// loss it survives, and what it sends then is awaited again by that time.
+        var silence = TimeAmount.milliseconds(300)
+    }
+
+    private struct Counts {
+        var commands: UInt32 = 0
+        var unsent: UInt32 = 0
+    }
+
+    init(settings: Settings, addresses: Addresses, owner: any ModemOwner) {
+        self.settings = settings
+        self.addresses = addresses
+        self.owner = owner
+        machineElements = addresses.standardElements
+        pace = Self.pace(settings, .byteAFrame)
+    }
+
+    private static func pace(_ settings: Settings, _ reading: ProgramReading) -> Pace {
+        switch reading {
+        case .byteAFrame:
+            Pace(lineRate: min(settings.lineRate, settings.slowRate), readRate: settings.slowRate)
+        case .fast: Pace(lineRate: settings.lineRate, readRate: settings.fastRate)
+        }
+    }
+
+    // MARK: The line
+
+    /// The line is there, or there again.
+    func lineOpened() {
+        isLineOpen = true
+        parser.reset()
+        owner.modem(publishes: .bool(true), of: CommodoreElements.present.definition)
+    }
+
+    /// The line is gone, and with it the program's connection.
+    func lineLost() {
+        isLineOpen = false
+        lastByteTime = nil
+        parser.reset()
+        hangUp()
+        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
+        owner.modem(publishes: .bool(false), of: CommodoreElements.present.definition)
+    }
+
+    /// Takes bytes from the line.
+    func receive(_ bytes: some Sequence<UInt8>, at now: NIODeadline) {
+        wake(at: now)
+        for byte in bytes {
+            if let command = parser.receive(byte) { execute(command, now) }
+        }
+        lastByteTime = parser.isWaiting ? now : nil
+    }
+
+    /// The machine's DTR fell: its program let go of the line.
+    func terminalIsNotReady() {
+        parser.reset()
+        hangUp()
+        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
+    }
+
+    private func execute(_ command: ModemCommand, _ now: NIODeadline) {
+        counts.commands &+= 1
+        switch command {
+        case .setSSID(let bytes):
+            ssid = bytes
+            answer(.ok)
+        case .setPassword: answer(.ok)
+        case .startWiFi:
+            // The gateway's own network is the only one. A program that chooses none gets what the firmware says.
+            answer(ssid?.isEmpty == true ? .emptySSID : .ok)
+        case .stopWiFi:
+            // A program begins with this: nothing of what was meant for one before may reach it, and the answer has to
+            // come while it still throws away what it gets.
+            hangUp()
+            counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
+            pace = Self.pace(settings, .byteAFrame)
+            answer(.ok)
+        case .startWebSocket(let bytes): connect(bytes, now)
+        case .send(let message):
+            guard let session, isConnected else { return answer(.sendFailed) }
+            answer(session.receive(message, at: now))
+        }
+    }
+
+    private func connect(_ bytes: [UInt8], _ now: NIODeadline) {
+        guard let target = ProgramAddress(bytes) else { return answer(.malformedURL) }
+        if session != nil {
+            if bytes == address {
+                if isConnected { answer(.ok) }
+                return
+            }
+            hangUp()
+        }
+        address = bytes
+        let session = addresses.session(for: target, host: self)
+        self.session = session
+        pace = Self.pace(settings, session.reading)
+        session.open(at: now)
+    }
+
+    private func answer(_ result: ModemResult) {
+        guard isLineOpen else { return }
+        queue.append(answer: result.bytes)
+        owner.modemHasOutput()
+    }
+
+    /// Ends the program's connection without a word to it.
+    private func hangUp() {
+        guard let session else { return }
+        self.session = nil
+        session.end()
+        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeData())
+        guard isConnected else { return }
+        isConnected = false
+        owner.modem(publishes: .string(""), of: CommodoreElements.program.definition)
+        owner.modemDisconnected(session.name)
+    }
+
+    // MARK: Time
+
+    /// Does what is due by now.
+    func wake(at now: NIODeadline) {
+        if let time = lastByteTime, now >= time + settings.silence {
+            lastByteTime = nil
+            if parser.silence() { answer(.invalidCommand) }
+        }
+        if let session, let time = session.wakeTime, now >= time { session.wake(at: now) }
+    }
+
+    /// When to call ``wake(at:)`` and ``output(at:)`` again; nil for not before something happens.
+    var wakeTime: NIODeadline? {
+        let output = queue.isEmpty ? nil : pace.nextTime
+        return [silenceTime, output].compactMap { $0 }.min()
+    }
+
+    /// As ``wakeTime``, while the line takes nothing.
+    var silenceTime: NIODeadline? {
+        [lastByteTime.map { $0 + settings.silence }, session?.wakeTime].compactMap { $0 }.min()
+    }
+
+    /// The bytes that may go over the line now.
+    func output(at now: NIODeadline) -> [UInt8] {
+        guard isLineOpen, !queue.isEmpty else { return [] }
+        let bytes = queue.take(pace.room(at: now), at: now)
+        pace.note(bytes.count, at: now)
+        return bytes
+    }
+
+    // MARK: Clients
+
+    /// A client sent a value.
+    ///
+    /// - Returns: why it does not go to the machine, or nil.
+    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> String? {
+        if element.latest { state[element.id] = value }
+        let taken = isConnected ? session?.take(value, of: element, from: client, at: now) : nil
+        switch taken {
+        case .queued:
+            owner.modemHasOutput()
+            return nil
+        case .refused(let reason):
+            counts.unsent &+= 1
+            return reason
+        case .unwanted, nil:
+            // What is state the next program gets.
+            if element.latest { return nil }
+            counts.unsent &+= 1
+            return isConnected ? "the program does not take it" : "no program is connected"
+        }
+    }
+
+    /// Bytes of values that wait to go to the machine.
+    var waitingByteCount: Int { queue.byteCount }
+
+    /// Tells the statistics that changed.
+    func publishStatistics() {
+        let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
+        let numbers: [(Element<UInt32>, UInt32)] = [
+            (CommodoreElements.queued, UInt32(clamping: queue.byteCount)), (CommodoreElements.delay, delay),
+            (CommodoreElements.recordsSent, queue.counts.records), (CommodoreElements.commandsReceived, counts.commands),
+            (CommodoreElements.replaced, queue.counts.replaced),
+            (CommodoreElements.unsent, counts.unsent &+ queue.counts.dropped),
+            (CommodoreElements.skipped, UInt32(truncatingIfNeeded: parser.skippedByteCount)),
+        ]
+        for (index, (element, number)) in numbers.enumerated()
+        where publishedStatistics.isEmpty || publishedStatistics[index] != number {
+            owner.modem(publishes: .uint32(number), of: element.definition)
+        }
+        publishedStatistics = numbers.map(\.1)
+    }
+}
+
+extension Modem: ProgramHost {
+    func connected(_ session: any ProgramSession) {
+        guard session === self.session, !isConnected else { return }
+        isConnected = true
+        answer(.connected)
+        owner.modem(publishes: .string(session.name), of: CommodoreElements.program.definition)
+        owner.modemConnected(session.name)
+    }
+
+    func disconnected(_ session: any ProgramSession) {
+        guard session === self.session else { return }
+        hangUp()
+        answer(.disconnected)
+    }
+
+    func send(_ item: OutputQueue.Item, from session: any ProgramSession) -> Bool {
+        guard session === self.session, queue.append(item) else { return false }
+        owner.modemHasOutput()
+        return true
+    }
+
+    func publish(_ value: ElementValue, of element: ElementDefinition) {
+        if element.latest, element.access.contains(.write) { state[element.id] = value }
+        owner.modem(publishes: value, of: element)
+    }
+}
+
+/// Who has a modem, and is told what it does.
+protocol ModemOwner: AnyObject {
+    /// Clients are to be told a value.
+    func modem(publishes value: ElementValue, of element: ElementDefinition)
+    /// The machine has other elements from now on.
+    func modem(replacesElements elements: [ElementDefinition])
+    /// A program is connected.
+    func modemConnected(_ program: String)
+    /// It is not connected any more.
+    func modemDisconnected(_ program: String)
+    /// There is something to send.
+    func modemHasOutput()
+}

@@ -1,0 +1,50 @@
+/// What the Commodore tells its modem: `code · length · bytes`, at most 255 of them.
+package enum ModemCommand: Sendable, Hashable {
+    /// The name of the wireless network.
+    case setSSID([UInt8])
+    /// Its password.
+    case setPassword([UInt8])
+    /// Join the network.
+    case startWiFi
+    /// Leave the network, and with it whatever is connected.
+    case stopWiFi
+    /// Connect to an address.
+    case startWebSocket([UInt8])
+    /// Send a message over the connection.
+    case send([UInt8])
+
+    /// The codes that mean something.
+    static let codes: ClosedRange<UInt8> = 1...6
+    /// The most bytes that a command carries.
+    package static let maximumByteCount = 255
+
+    /// The command of that code, or nil if there is none.
+    init?(code: UInt8, bytes: [UInt8]) {
+        switch code {
+        case 1: self = .setSSID(bytes)
+        case 2: self = .setPassword(bytes)
+        case 3: self = .startWiFi
+        case 4: self = .stopWiFi
+        case 5: self = .startWebSocket(bytes)
+        case 6: self = .send(bytes)
+        default: return nil
+        }
+    }
+
+    /// The command as it goes over the line. What is longer than a command can carry is cut.
+    package var bytes: [UInt8] {
+        switch self {
+        case .setSSID(let bytes): Self.frame(1, bytes)
+        case .setPassword(let bytes): Self.frame(2, bytes)
+        case .startWiFi: Self.frame(3, [])
+        case .stopWiFi: Self.frame(4, [])
+        case .startWebSocket(let bytes): Self.frame(5, bytes)
+        case .send(let bytes): Self.frame(6, bytes)
+        }
+    }
+
+    private static func frame(_ code: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+        let bytes = bytes.prefix(maximumByteCount)
+        return [code, UInt8(bytes.count)] + bytes
+    }
+}

@@ -1,0 +1,27 @@
+/// Finds the results in what comes from a modem: the other end of ``CommandParser``, for a terminal.
+package struct ResultParser {
+    private var pending: [UInt8] = []
+
+    package init() {}
+
+    /// Whether something is under way that silence would end.
+    package var isWaiting: Bool { !pending.isEmpty }
+
+    /// Takes a byte from the line.
+    ///
+    /// - Returns: the whole record that it completes, code and length included.
+    package mutating func receive(_ byte: UInt8) -> [UInt8]? {
+        pending.append(byte)
+        guard pending.count >= 2, pending.count == 2 + Int(pending[1]) else { return nil }
+        defer { pending.removeAll(keepingCapacity: true) }
+        return pending
+    }
+
+    /// The line was silent in the middle of a record.
+    ///
+    /// - Returns: what there was of it.
+    package mutating func silence() -> [UInt8] {
+        defer { pending.removeAll(keepingCapacity: true) }
+        return pending
+    }
+}

@@ -1,0 +1,189 @@
+import Elemental
+import NIOCore
+import PETSCII
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// A program that speaks in elements: the records carry whole envelopes, `id · length UInt32 · value`.
+///
+/// Texts are PETSCII on the line and Unicode on the network.
+final class NativeSession: ProgramSession {
+    let name: String
+    let reading = ProgramReading.fast
+    private(set) var wakeTime: NIODeadline?
+    private let characterSet: CommodoreCharacterSet
+    private let standard: [ElementDefinition]
+    private unowned let host: any ProgramHost
+    /// Whether the program has sent an envelope: the first one may be its catalogue.
+    private var hasSpoken = false
+    /// Whether the program was told the values that were set before it came.
+    private var isGreeted = false
+
+    /// How long a program may take to say its catalogue before it is told values of the standard elements.
+    private static let patience = TimeAmount.milliseconds(500)
+    /// The longest value of one envelope, which has 5 bytes more, in a record.
+    static let maximumValueByteCount = ModemResult.maximumByteCount - Envelope.streamByteCount
+    /// The longest piece of memory in an envelope, behind its address.
+    static let maximumMemoryByteCount = maximumValueByteCount - 2
+
+    init(name: String, characterSet: CommodoreCharacterSet, standard: [ElementDefinition], host: any ProgramHost) {
+        self.name = name
+        self.characterSet = characterSet
+        self.standard = standard
+        self.host = host
+    }
+
+    func open(at now: NIODeadline) {
+        host.connected(self)
+        wakeTime = now + Self.patience
+    }
+
+    func wake(at now: NIODeadline) {
+        wakeTime = nil
+        if host.machineElements == standard { greet(now) }
+    }
+
+    func end() {}
+
+    // MARK: From the machine
+
+    func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
+        guard let envelopes = Self.envelopes(of: message) else { return .error("Malformed envelope") }
+        // All or nothing: the answer is for the whole record.
+        var values: [(ElementDefinition, ElementValue)] = []
+        for (index, envelope) in envelopes.enumerated() {
+            if envelope.id == CompactCatalogue.identifier {
+                guard !hasSpoken, index == 0 else { return .error("Catalogue too late") }
+                do throws(CompactCatalogue.Problem) {
+                    host.machineElements = try CompactCatalogue.elements(in: envelope.value)
+                } catch {
+                    return .error("Catalogue: \(error.text)")
+                }
+            } else if !hasSpoken, index == 0, host.machineElements != standard {
+                host.machineElements = standard
+            }
+            hasSpoken = true
+            guard envelope.id != CompactCatalogue.identifier else { continue }
+            guard let element = host.machineElements.first(where: { $0.id == envelope.id }) else {
+                return .error("Unknown element \(envelope.id)")
+            }
+            guard element.access.contains(.read) else { return .error("Element \(envelope.id) is not told") }
+            guard let value = value(envelope.value, of: element) else { return .error("Wrong value \(envelope.id)") }
+            values.append((element, value))
+        }
+        // What clients set before the program came counts, not what the program begins with.
+        let wishes = isGreeted ? [:] : host.state
+        greet(now)
+        for (element, value) in values where wishes[element.id] == nil { host.publish(value, of: element) }
+        return .ok
+    }
+
+    /// The envelopes of a record, or nil if they do not fill it exactly.
+    static func envelopes(of message: [UInt8]) -> [(id: Int8, value: ArraySlice<UInt8>)]? {
+        var envelopes: [(id: Int8, value: ArraySlice<UInt8>)] = []
+        var rest = message[...]
+        while !rest.isEmpty {
+            guard rest.count >= Envelope.streamByteCount else { return nil }
+            let start = rest.startIndex
+            let length = (1...4).reversed().reduce(0) { $0 << 8 | Int(rest[start + $1]) }
+            rest = rest.dropFirst(Envelope.streamByteCount)
+            guard rest.count >= length else { return nil }
+            envelopes.append((Int8(bitPattern: message[start]), rest.prefix(length)))
+            rest = rest.dropFirst(length)
+        }
+        return envelopes.isEmpty ? nil : envelopes
+    }
+
+    private func value(_ bytes: ArraySlice<UInt8>, of element: ElementDefinition) -> ElementValue? {
+        if element.type == .string { return .string(String(petscii: bytes, in: characterSet)) }
+        guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else { return nil }
+        if let range = element.range, let number = value.numericValue, !range.contains(number) { return nil }
+        return value
+    }
+
+    // MARK: To the machine
+
+    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
+        // Until the program has spoken, the elements may be another one's.
+        guard hasSpoken || host.machineElements == standard else { return .unwanted }
+        // A value of each element that was set is among those of the greeting.
+        if element.latest, !isGreeted { return .queued }
+        return send(value, of: element, now)
+    }
+
+    /// Tells a program the values that were set before it came.
+    private func greet(_ now: NIODeadline) {
+        guard !isGreeted else { return }
+        isGreeted = true
+        wakeTime = nil
+        for element in host.machineElements {
+            if let value = host.state[element.id] { _ = send(value, of: element, now) }
+        }
+    }
+
+    private func send(_ value: ElementValue, of element: ElementDefinition, _ now: NIODeadline) -> Taken {
+        switch (value, element.id) {
+        case (.string(let text), _):
+            return send(text: [UInt8](petscii: text, in: characterSet), of: element, now)
+        case (.data(let bytes), CommodoreElements.memoryWrite.id) where isStandard(element):
+            return write(Array(bytes), element, now)
+        case (.data(let bytes), CommodoreElements.memoryRead.id) where isStandard(element):
+            guard bytes.count == 3, let count = bytes.last, 1...Self.maximumMemoryByteCount ~= Int(count) else {
+                return .refused("memoryRead takes an address of 2 bytes and a count of 1 to 248")
+            }
+            return send(Array(bytes), of: element, now)
+        default:
+            guard value.wireByteCount <= Self.maximumValueByteCount else {
+                return .refused("a value has at most \(Self.maximumValueByteCount) bytes on the line")
+            }
+            let bytes = [UInt8](unsafeUninitializedCapacity: value.wireByteCount) { buffer, count in
+                if let base = buffer.baseAddress { value.writeWireBytes(to: base) }
+                count = value.wireByteCount
+            }
+            return send(bytes, of: element, now)
+        }
+    }
+
+    private func isStandard(_ element: ElementDefinition) -> Bool { standard.contains(element) }
+
+    private func send(text: [UInt8], of element: ElementDefinition, _ now: NIODeadline) -> Taken {
+        guard !element.latest || text.count <= Self.maximumValueByteCount else {
+            return .refused("the newest text only counts for this element, so it cannot be split: 250 characters")
+        }
+        var rest = text[...]
+        repeat {
+            guard case .queued = send(Array(rest.prefix(Self.maximumValueByteCount)), of: element, now) else {
+                return .refused("too much waits for the machine")
+            }
+            rest = rest.dropFirst(Self.maximumValueByteCount)
+        } while !rest.isEmpty
+        return .queued
+    }
+
+    /// Memory is written in pieces, each with its own address.
+    private func write(_ bytes: [UInt8], _ element: ElementDefinition, _ now: NIODeadline) -> Taken {
+        guard bytes.count > 2 else { return .refused("memoryWrite takes an address of 2 bytes and what is written") }
+        var address = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
+        guard Int(address) + bytes.count - 2 <= 0x10000 else { return .refused("the memory ends at $FFFF") }
+        var rest = bytes.dropFirst(2)
+        while !rest.isEmpty {
+            let piece = rest.prefix(Self.maximumMemoryByteCount)
+            let taken = send([UInt8(truncatingIfNeeded: address), UInt8(address >> 8)] + piece, of: element, now)
+            guard case .queued = taken else { return taken }
+            rest = rest.dropFirst(piece.count)
+            address &+= UInt16(piece.count)
+        }
+        return .queued
+    }
+
+    private func send(_ value: [UInt8], of element: ElementDefinition, _ now: NIODeadline) -> Taken {
+        let header: [UInt8] = [UInt8(bitPattern: element.id), UInt8(value.count), 0, 0, 0]
+        let item = OutputQueue.Item(
+            bytes: header + value, latest: element.latest ? element.id : nil, sharesRecord: true, time: now)
+        return host.send(item, from: self) ? .queued : .refused("too much waits for the machine")
+    }
+}

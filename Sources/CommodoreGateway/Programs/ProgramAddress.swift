@@ -1,0 +1,41 @@
+/// Where a program wants to be connected to.
+enum ProgramAddress: Hashable {
+    /// `elemental:NAME`: to the elements themselves.
+    case elemental(name: String)
+    /// `ws://HOST[:PORT]/PATH` or `wss://…`: to a hub.
+    case webSocket(String)
+
+    /// The longest address, in bytes, is what a command carries.
+    ///
+    /// - Returns: nil if it is malformed.
+    init?(_ bytes: [UInt8]) {
+        // A program may send its strings with the 0 at their end.
+        let bytes = bytes.last == 0 ? bytes.dropLast() : bytes[...]
+        guard !bytes.isEmpty, bytes.allSatisfy({ 0x21...0x7E ~= $0 || $0 == 0x20 }) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let name = text.dropping(prefix: "elemental:") {
+            guard name.contains(where: { $0 != " " }) else { return nil }
+            self = .elemental(name: String(name))
+            return
+        }
+        guard let rest = text.dropping(prefix: "ws://") ?? text.dropping(prefix: "wss://"), !text.contains(" "),
+            let slash = rest.firstIndex(of: "/")
+        else { return nil }
+        let host = rest[..<slash]
+        guard let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") else {
+            guard !host.isEmpty else { return nil }
+            self = .webSocket(text)
+            return
+        }
+        guard colon > host.startIndex, let port = UInt16(host[host.index(after: colon)...]), port > 0 else {
+            return nil
+        }
+        self = .webSocket(text)
+    }
+}
+
+extension String {
+    fileprivate func dropping(prefix: String) -> Substring? {
+        lowercased().hasPrefix(prefix) ? dropFirst(prefix.count) : nil
+    }
+}

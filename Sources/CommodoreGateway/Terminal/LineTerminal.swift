@@ -1,0 +1,126 @@
+import Elemental
+import NIOCore
+import NIOPosix
+
+/// The machine's end of a line in a person's hands: sends what is typed, tells what comes, record by record.
+package final class LineTerminal: Sendable {
+    /// Where the modem, or a gateway in its place, is.
+    package enum Place: Sendable {
+        /// A serial device, or a pseudo-terminal that another program has made.
+        case device(path: String, baud: Int)
+        /// A TCP port to dial.
+        case dial(host: String, port: Int)
+        /// A TCP port to be dialled at.
+        case listen(host: String, port: Int)
+        /// A pseudo-terminal to be made.
+        case pseudoTerminal
+    }
+
+    /// What happens on the line.
+    package enum Event: Sendable {
+        case ready(String)
+        case opened
+        case lost(String, retryIn: Duration?)
+        /// A whole record came.
+        case record([UInt8])
+        /// The line fell silent in the middle of a record.
+        case remains([UInt8])
+    }
+
+    private let eventLoop: any EventLoop
+    private let end: NIOLoopBound<End>
+
+    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>) {
+        self.eventLoop = eventLoop
+        self.end = end
+    }
+
+    /// Opens a line and tells what happens on it.
+    ///
+    /// - Throws: ``GatewayError`` if it cannot be had.
+    package static func open(
+        _ place: Place, _ tell: @escaping @Sendable (Event) -> Void
+    ) async throws(GatewayError) -> LineTerminal {
+        let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
+        let line: NIOLoopBound<any Line>
+        switch place {
+        case .device(let path, let baud): line = try await DescriptorLine.device(path, baud: baud, on: eventLoop)
+        case .listen(let host, let port):
+            line = try await TCPLine.listen(host: host, port: port, usesIP232: false, on: eventLoop)
+        case .pseudoTerminal: line = try await DescriptorLine.pseudoTerminal(link: nil, on: eventLoop)
+        case .dial(let host, let port):
+            line = await withCheckedContinuation { continuation in
+                eventLoop.execute {
+                    let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
+                    continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
+                }
+            }
+        }
+        return await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                let end = End(line.value, eventLoop, tell)
+                tell(.ready(line.value.name))
+                line.value.start(end)
+                let bound = NIOLoopBound(end, eventLoop: eventLoop)
+                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound))
+            }
+        }
+    }
+
+    /// Sends bytes as they are.
+    package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
+
+    /// Closes the line.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            eventLoop.execute { [end] in
+                end.value.line.stop()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// The terminal on its event loop.
+    private final class End: LineHandler {
+        let line: any Line
+        private let eventLoop: any EventLoop
+        private let tell: @Sendable (Event) -> Void
+        private var parser = ResultParser()
+        private var silence: Scheduled<Void>?
+
+        /// Longer than the pauses of a record that is paced to a byte a frame.
+        private static let maximumPause = TimeAmount.milliseconds(500)
+
+        init(_ line: any Line, _ eventLoop: any EventLoop, _ tell: @escaping @Sendable (Event) -> Void) {
+            self.line = line
+            self.eventLoop = eventLoop
+            self.tell = tell
+        }
+
+        func lineOpened() { tell(.opened) }
+
+        func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
+            tellRemains()
+            tell(.lost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
+        }
+
+        func lineReceived(_ bytes: ByteBufferView) {
+            for byte in bytes {
+                if let record = parser.receive(byte) { tell(.record(record)) }
+            }
+            silence?.cancel()
+            guard parser.isWaiting else { return }
+            silence = eventLoop.assumeIsolated().scheduleTask(in: Self.maximumPause) { [weak self] in
+                self?.tellRemains()
+            }
+        }
+
+        private func tellRemains() {
+            if parser.isWaiting { tell(.remains(parser.silence())) }
+        }
+
+        func lineTerminalReady(_ isReady: Bool) {}
+
+        func lineIsWritable() {}
+    }
+}

@@ -1,0 +1,48 @@
+import Elemental
+import PETSCII
+
+/// A record in words, for a person who watches a line.
+package enum RecordText {
+    /// The name of a command's or a result's code.
+    ///
+    /// - Parameter isCommand: whether it went to the modem.
+    package static func name(_ record: [UInt8], isCommand: Bool) -> String {
+        let names =
+            isCommand
+            ? ["SET_SSID", "SET_PASS", "START_WIFI", "STOP_WIFI", "START_WEBSOCKET", "WEBSOCKET_SEND"]
+            : ["OK", "ERROR", "DATA", "WS"]
+        guard let code = record.first, names.indices.contains(Int(code) - 1) else { return "unknown" }
+        return names[Int(code) - 1]
+    }
+
+    /// The bytes as hexadecimal digits.
+    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: " ")
+    }
+
+    /// What a record says: its envelopes if it holds some, or else its text.
+    package static func content(_ record: [UInt8]) -> String {
+        let payload = Array(record.dropFirst(2))
+        guard !payload.isEmpty else { return "" }
+        if record[0] == 3 || record[0] == 6, let envelopes = NativeSession.envelopes(of: payload) {
+            return envelopes.map { id, value in
+                let element = CommodoreElements.catalogue(allowsMemory: true)[id: id]
+                let name = element?.name ?? (id == CompactCatalogue.identifier ? "catalogue" : "element \(id)")
+                guard let element else { return "\(name)=\(hexadecimal(value))" }
+                return "\(name)=" + text(value, element)
+            }.joined(separator: " ")
+        }
+        return "\"" + readable(payload) + "\""
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>, _ element: ElementDefinition) -> String {
+        if element.type == .string { return "\"" + String(petscii: bytes, in: .lowerCase, showingControls: true) + "\"" }
+        let value = bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
+        return value.map { "\($0)" } ?? hexadecimal(bytes)
+    }
+
+    /// ASCII with a dot for each byte that is none.
+    private static func readable(_ bytes: [UInt8]) -> String {
+        String(bytes.map { 0x20..<0x7F ~= $0 ? Character(Unicode.Scalar($0)) : "." })
+    }
+}

@@ -1,0 +1,69 @@
+/// What a person types at a terminal, as bytes for the line.
+package enum TerminalLine {
+    /// What is wrong with a line, in words.
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// What can be typed.
+    package static let help = [
+        "ssid TEXT      SET_SSID", "pass TEXT      SET_PASS", "wifi           START_WIFI", "stop           STOP_WIFI",
+        "connect TEXT   START_WEBSOCKET, such as: connect elemental:test",
+        "send TEXT      WEBSOCKET_SEND with the text as ASCII",
+        "send $HEX      WEBSOCKET_SEND with bytes, such as: send $01 7B 7D",
+        "value ID $HEX  WEBSOCKET_SEND with an element's value, such as: value 5 $10",
+        "raw $HEX       bytes as they are, such as: raw $06 05 41", "help           this",
+    ]
+
+    /// Reads a line.
+    ///
+    /// - Throws: ``Problem``.
+    package static func bytes(_ line: String) throws(Problem) -> [UInt8] {
+        let parts = line.split(separator: " ", maxSplits: 1)
+        let rest = parts.count > 1 ? String(parts[1]) : ""
+        switch parts.first?.lowercased() {
+        case "ssid": return ModemCommand.setSSID(try short(Array(rest.utf8))).bytes
+        case "pass": return ModemCommand.setPassword(try short(Array(rest.utf8))).bytes
+        case "wifi": return ModemCommand.startWiFi.bytes
+        case "stop": return ModemCommand.stopWiFi.bytes
+        case "connect": return ModemCommand.startWebSocket(try short(Array(rest.utf8))).bytes
+        case "send": return ModemCommand.send(try short(try payload(rest))).bytes
+        case "raw":
+            guard rest.hasPrefix("$") else { throw Problem(description: "raw takes bytes, such as: raw $06 05 41") }
+            return try payload(rest)
+        case "value":
+            let parts = rest.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, let id = Int8(parts[0]), parts[1].hasPrefix("$") else {
+                throw Problem(description: "value takes an identifier and bytes, such as: value 5 $10")
+            }
+            let value = try payload(String(parts[1]))
+            guard value.count <= NativeSession.maximumValueByteCount else {
+                throw Problem(description: "a value has at most \(NativeSession.maximumValueByteCount) bytes")
+            }
+            return ModemCommand.send([UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value).bytes
+        default: throw Problem(description: "unknown command '\(parts.first ?? "")'; help shows what there is")
+        }
+    }
+
+    private static func payload(_ text: String) throws(Problem) -> [UInt8] {
+        guard text.hasPrefix("$") else { return Array(text.utf8) }
+        let digits = text.dropFirst().filter { $0 != " " }
+        guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else {
+            throw Problem(description: "'\(text)' is no row of bytes; two hexadecimal digits each")
+        }
+        var bytes: [UInt8] = []
+        var rest = digits[...]
+        while let byte = UInt8(rest.prefix(2), radix: 16) {
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+
+    private static func short(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
+        guard bytes.count <= ModemCommand.maximumByteCount else {
+            throw Problem(description: "a command carries at most 255 bytes, these are \(bytes.count)")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,87 @@
+import Elemental
+import NIOCore
+import PETSCII
+import Testing
+
+@testable import CommodoreGateway
+
+/// A modem without a line, in a time of its own.
+final class ModemBench: ModemOwner {
+    private(set) var published: [(id: Int8, value: ElementValue)] = []
+    private(set) var elements: [ElementDefinition]?
+    private(set) var programs: [String] = []
+    private var made: Modem?
+    /// The time, which only ``pass(_:)`` moves.
+    private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    init(allowsMemory: Bool = false, settings: Modem.Settings = Modem.Settings()) {
+        let standard = CommodoreElements.machine + (allowsMemory ? CommodoreElements.ofMemory : [])
+        let addresses = Addresses(characterSet: .lowerCase, standardElements: standard.map(\.definition))
+        made = Modem(settings: settings, addresses: addresses, owner: self)
+        made?.lineOpened()
+    }
+
+    var modem: Modem {
+        guard let made else { preconditionFailure("there is one from the start") }
+        return made
+    }
+
+    func modem(publishes value: ElementValue, of element: ElementDefinition) { published.append((element.id, value)) }
+    func modem(replacesElements elements: [ElementDefinition]) { self.elements = elements }
+    func modemConnected(_ program: String) { programs.append(program) }
+    func modemDisconnected(_ program: String) { programs.append("-" + program) }
+    func modemHasOutput() {}
+
+    /// The values told of an element.
+    func values<Value>(of element: Element<Value>) -> [Value] {
+        published.filter { $0.id == element.id }.compactMap { Value($0.value) }
+    }
+
+    /// Lets time pass, and gives what comes out meanwhile.
+    func pass(_ time: TimeAmount) -> [UInt8] {
+        let end = now + time
+        var bytes: [UInt8] = []
+        while now < end {
+            now = min(now + .milliseconds(5), end)
+            modem.wake(at: now)
+            bytes += modem.output(at: now)
+        }
+        return bytes
+    }
+
+    func send(_ bytes: [UInt8]) { modem.receive(bytes, at: now) }
+
+    func send(_ command: ModemCommand) { send(command.bytes) }
+
+    /// The answer that comes within a second.
+    func answer(to command: ModemCommand) -> [UInt8] {
+        send(command)
+        return pass(.seconds(1))
+    }
+
+    /// Connects a native program.
+    func connect(_ name: String = "test") {
+        send(.stopWiFi)
+        send(.startWiFi)
+        send(.startWebSocket(Array("elemental:\(name)".utf8)))
+        _ = pass(.seconds(2))
+    }
+
+    /// A client sends a value.
+    @discardableResult
+    func take<Value>(_ value: Value, _ element: Element<Value>, from client: String = "tester") -> String? {
+        modem.take(value.elementValue, of: element.definition, from: client, at: now)
+    }
+}
+
+/// An envelope as a program sends it.
+func envelope(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+    [UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value
+}
+
+/// The records in a stream of results, or nil if it does not end with one.
+func records(_ bytes: [UInt8]) -> [[UInt8]]? {
+    var parser = ResultParser()
+    let records = bytes.compactMap { parser.receive($0) }
+    return parser.isWaiting ? nil : records
+}
