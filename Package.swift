@@ -58,7 +58,7 @@ let package = Package(
         .target(
             name: "CommodoreGateway",
             dependencies: [
-                "Elemental", "PETSCII", "VirtualCommodore",
+                "Elemental", "PETSCII", "SignalR", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]

@@ -65,6 +65,10 @@ class TestHub(Hub):
     async def say(self, user: str, message: str) -> None:
         await self.clients.all_.send("AddMessage", user, message)
 
+    async def broadcast(self, name: str, text: str) -> None:
+        """What the chat program of a Commodore calls, and what it waits for."""
+        await self.clients.all_.send("NewMessage", name, text)
+
     async def tell(self, method: str, value: object) -> None:
         """Calls a method of the other clients, such as a bridge."""
         await self.clients.others.send(method, value)
