@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
         .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
+        .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
@@ -57,7 +58,7 @@ let package = Package(
         .target(
             name: "CommodoreGateway",
             dependencies: [
-                "Elemental", "PETSCII", "VirtualCommodore",
+                "Elemental", "PETSCII", "SignalR", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
@@ -76,6 +77,15 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SignalRBridge",
+            dependencies: [
+                "Elemental",
+                "SignalR",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ]
+        ),
+        .target(
             name: "ElementalBench",
             dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
         ),
@@ -86,6 +96,8 @@ let package = Package(
                 "Elemental",
                 "ElementalBench",
                 "PETSCII",
+                "SignalR",
+                "SignalRBridge",
                 "VirtualCommodore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -136,6 +148,8 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+        .testTarget(
+            name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
         .testTarget(name: "FaultTests", dependencies: ["TestSupport", "ledger"]),

@@ -174,6 +174,74 @@ struct HTTPTransportTests {
         #expect(try await events.next().hasPrefix("closed"))
     }
 
+    /// Opens a connection up to the hub's answer to the handshake, which has to come over `incoming`.
+    private func openings(
+        _ server: ScriptedServer, _ kind: TransportKind
+    ) async throws -> (incoming: ScriptedPeer, posts: ScriptedPeer) {
+        try await server.negotiate(transports: [kind.rawValue])
+        let incoming = try await server.accept()
+        _ = try await incoming.request()
+        if kind == .serverSentEvents { try incoming.write("HTTP/1.1 200 OK\r\n\r\n") }
+        return (incoming, try await server.accept())
+    }
+
+    /// At each step of opening, the server closes the connection that the step is about.
+    @Test(arguments: [TransportKind.serverSentEvents, .longPolling], ["incoming", "post", "answer"])
+    func aServerThatDiesAtAStep(_ kind: TransportKind, _ step: String) async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, kind)
+        let events = record(connection)
+        async let script: [ScriptedPeer] = {
+            guard step != "incoming" else {
+                try await server.negotiate(transports: [kind.rawValue])
+                let incoming = try await server.accept()
+                _ = try await incoming.request()
+                incoming.closeOutput()
+                return [incoming]
+            }
+            let (incoming, posts) = try await openings(server, kind)
+            _ = try await posts.request()
+            if step == "post" {
+                posts.closeOutput()
+            } else {
+                try posts.respond()
+                incoming.closeOutput()
+            }
+            return [incoming, posts]
+        }()
+        let error = await signalRError { () throws(SignalRError) in try await connection.start() }
+        // A server that has answered no poll has not taken the transport.
+        #expect(error?.code == (kind == .longPolling || step == "incoming" ? .noTransport : .connectionLost))
+        #expect(events.all == ["failed to open: \(error.map { "\($0.code)" } ?? "")"])
+        for peer in try await script { try await peer.readToEnd() }
+    }
+
+    @Test(arguments: [TransportKind.serverSentEvents, .longPolling])
+    func stoppingReturnsThoughTheServerDoesNotAnswer(_ kind: TransportKind) async throws {
+        let server = try ScriptedServer()
+        let connection = connection(server, kind)
+        async let script: [ScriptedPeer] = {
+            let (incoming, posts) = try await openings(server, kind)
+            _ = try await post(posts)
+            if kind == .serverSentEvents {
+                try incoming.write("data: {}\u{1e}\n\n")
+            } else {
+                try incoming.respond("200 OK", [], "{}\u{1e}")
+            }
+            return [incoming, posts]
+        }()
+        try await connection.start()
+        let peers = try await script
+        let events = record(connection)
+        async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+        // From here on the server answers no request.
+        _ = try await peers[1].request()
+        await connection.stop()
+        #expect(await call?.code == .stopped)
+        #expect(events.all == ["closed: -"])
+        for peer in peers { try await peer.readToEnd() }
+    }
+
     @Test
     func eventsInAnyPieces() throws {
         let text = ":\r\ndata: a\r\n\r\ndata:b\rdata\rdata:  c\r\revent: x\ndata: d\nid: 1\n\n\n\ndatax: e\n\n"

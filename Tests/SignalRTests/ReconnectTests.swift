@@ -229,6 +229,43 @@ struct StatefulReconnectTests {
     }
 
     @Test
+    func aConnectionThatTheServerForgotIsMadeAnewWhereThatIsAskedFor() async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).withStatefulReconnect().withAutoReconnect().build()
+        let stateful = #""useStatefulReconnect":true,"#
+        async let script: ScriptedPeer = {
+            try await server.negotiate(token: "secret", extra: stateful)
+            return try await server.hub(version: 2)
+        }()
+        try await connection.start()
+        let hub = try await script
+        let events = record(connection)
+        async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+        _ = try await hub.message()
+        hub.closeOutput()
+        let peer = try await again(server)
+        peer.closeOutput()
+        let forgetful = try await server.accept()
+        _ = try await forgetful.request()
+        try forgetful.respond("404 Not Found")
+        #expect(await call?.code == .connectionLost)
+        try await server.negotiate(token: "second", extra: stateful)
+        let second = try await server.hub(version: 2)
+        #expect(try await events.next() == "will reconnect: connectionLost")
+        #expect(try await events.next() == "did reconnect")
+        // Numbers begin anew with it.
+        try await connection.send("B")
+        #expect(try await second.message() == #"{"type":1,"target":"B","arguments":[]}"#)
+        try second.say(#"{"type":8,"sequenceId":1}"#)
+        second.closeOutput()
+        let third = try await server.accept()
+        #expect(try await third.upgrade().target == "/hub?id=second")
+        #expect(try await third.message() == #"{"type":9,"sequenceId":2}"#)
+        third.closeOutput()
+        await connection.stop()
+    }
+
+    @Test
     func aSequenceOfMessagesThatNeverCameIsAViolation() async throws {
         try await withStatefulHub { connection, hub, server in
             let events = record(connection)

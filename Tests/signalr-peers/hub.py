@@ -65,6 +65,14 @@ class TestHub(Hub):
     async def say(self, user: str, message: str) -> None:
         await self.clients.all_.send("AddMessage", user, message)
 
+    async def broadcast(self, name: str, text: str) -> None:
+        """What the chat program of a Commodore calls, and what it waits for."""
+        await self.clients.all_.send("NewMessage", name, text)
+
+    async def tell(self, method: str, value: object) -> None:
+        """Calls a method of the other clients, such as a bridge."""
+        await self.clients.others.send(method, value)
+
     async def flood(self, count: int) -> None:
         for number in range(count):
             await self.clients.caller.send("Number", number)
@@ -83,6 +91,23 @@ class TestHub(Hub):
         """Breaks the connection's socket, which the server did not mean to."""
         connection = server.get_connection(self.context.connection_id)
         connection._transport._socket._ws._req.transport.abort()
+
+
+def relay(method: str):
+    """A method of the hub that calls the other clients' of that name: what a bridge tells."""
+
+    async def call(self, value: object) -> None:
+        await self.clients.others.send(method, value)
+
+    return call
+
+
+for method in ["Speed", "Level", "LeftArm"] + [
+    "V" + name
+    for name in "Int8 Uint8 Int16 Uint16 Int32 Uint32 Int64 Uint64 Float Double String Data Bool".split()
+    + ["Float2", "Float3", "Float4", "Float4x4"]
+]:
+    setattr(TestHub, method.lower(), relay(method))
 
 
 async def main() -> None:

@@ -72,12 +72,13 @@ public final class CommodoreGateway: Sendable {
             settings.silence = .seconds(3)
         }
         let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
-        let addresses = Addresses(
-            characterSet: configuration.characterSet,
-            standardElements: (CommodoreElements.machine + memory).map(\.definition))
+        let standardElements = (CommodoreElements.machine + memory).map(\.definition)
         let (eventLoop, service) = (eventLoop, service)
         await withCheckedContinuation { continuation in
             eventLoop.execute { [self, settings] in
+                let addresses = Addresses(
+                    characterSet: configuration.characterSet, standardElements: standardElements,
+                    hubs: configuration.hubs, eventLoop: eventLoop)
                 let server = GatewayServer(
                     line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
                 ) { [weak self] event in self?.emit(event) }

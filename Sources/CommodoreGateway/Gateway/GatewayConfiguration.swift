@@ -28,6 +28,9 @@ public struct GatewayConfiguration: Sendable {
     public var allowsMemory = false
     /// The characters in which a native program shows and types text.
     public var characterSet = CommodoreCharacterSet.lowerCase
+    /// The addresses of real SignalR hubs by those that programs ask for, such as `ws://192.168.86.250:5000/chat`. To any
+    /// other address of this kind the gateway itself is the hub.
+    public var hubs: [String: String] = [:]
     /// How the service listens, publishes and limits its clients.
     public var service = ServiceConfiguration()
 

@@ -1,4 +1,5 @@
 import Elemental
+import NIOCore
 import PETSCII
 
 /// What the addresses lead to that programs connect to. A new kind of session has its place here.
@@ -8,10 +9,20 @@ struct Addresses {
     /// The elements of a program that says none.
     let standardElements: [ElementDefinition]
 
+    /// The hubs that programs reach, by the addresses that they ask for.
+    var hubs: [String: String] = [:]
+    /// Where connections to hubs live.
+    var eventLoop: (any EventLoop)?
+
     func session(for address: ProgramAddress, host: any ProgramHost) -> any ProgramSession {
         switch address {
-        // The chat program's address is fixed in it: whatever it is, the gateway itself is its hub.
-        case .webSocket: ChatSession(host: host)
+        case .webSocket(let text):
+            if let url = hubs[text], let eventLoop {
+                HubSession(url: url, eventLoop: eventLoop, host: host)
+            } else {
+                // The chat program's address is fixed in it: whatever it is, the gateway itself is its hub.
+                ChatSession(host: host)
+            }
         case .elemental(let name):
             NativeSession(name: name, characterSet: characterSet, standard: standardElements, host: host)
         }

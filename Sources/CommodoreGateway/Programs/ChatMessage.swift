@@ -25,9 +25,13 @@ enum ChatMessage {
         }
     }
 
-    /// fixstr below 32 bytes, else str 8. An empty one is the one byte A0.
+    /// fixstr below 32 bytes, str 8 below 256, else str 16. An empty one is the one byte A0.
     private static func string(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.count < 32 ? [0xA0 | UInt8(bytes.count)] + bytes : [0xD9, UInt8(bytes.count)] + bytes
+        switch bytes.count {
+        case ..<32: [0xA0 | UInt8(bytes.count)] + bytes
+        case ..<256: [0xD9, UInt8(bytes.count)] + bytes
+        default: [0xDA, UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
+        }
     }
 
     /// What the program says: `[length] 96 01 80 A1 C0 A9 "Broadcast" 92` name, text, `90`.
@@ -40,6 +44,33 @@ enum ChatMessage {
             let name = reader.string(), let text = reader.string()
         else { return nil }
         return (Array(name), Array(text))
+    }
+
+    /// What a hub tells its clients: an invocation of "NewMessage" with a name and a text, in UTF-8.
+    ///
+    /// - Returns: both, or nil if it is something else.
+    static func news(_ body: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, text: ArraySlice<UInt8>)? {
+        var reader = MessagePackReader(body)
+        guard let count = reader.array(), count >= 5, reader.number() == 1, reader.skip(), reader.skip(),
+            let method = reader.string(), method.elementsEqual(target), reader.array() == 2,
+            let name = reader.string(), let text = reader.string()
+        else { return nil }
+        return (name, text)
+    }
+
+    /// A call of a hub's method that wants no answer, in the message's frame.
+    static func invocation(_ method: String, _ arguments: String...) -> [UInt8] {
+        // Invocation: type, no headers, no number, method, arguments, no streams.
+        var body: [UInt8] = [0x96, 0x01, 0x80, 0xC0] + string(Array(method.utf8)) + [0x90 | UInt8(arguments.count)]
+        for argument in arguments { body += string(Array(argument.utf8)) }
+        body.append(0x90)
+        var length = body.count
+        var prefix: [UInt8] = []
+        while length >= 0x80 {
+            prefix.append(UInt8(length & 0x7F) | 0x80)
+            length >>= 7
+        }
+        return prefix + [UInt8(length)] + body
     }
 
     /// The messages of a record, each behind its length as a number of 7-bit groups, the lowest first.

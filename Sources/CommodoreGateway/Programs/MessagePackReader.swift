@@ -37,11 +37,14 @@ struct MessagePackReader {
         return bytes.prefix(count)
     }
 
-    /// Passes over an empty map, nil or a string.
+    /// Passes over an empty map, nil, a string, or a number of two bytes, which aiosignalr writes for an empty map.
     mutating func skip() -> Bool {
         switch bytes.first {
         case 0x80, 0xC0:
             bytes.removeFirst()
+            return true
+        case 0xCC where bytes.count >= 2:
+            bytes = bytes.dropFirst(2)
             return true
         default: return string() != nil
         }

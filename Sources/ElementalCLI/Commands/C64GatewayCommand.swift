@@ -17,6 +17,7 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental c64 gateway --pty --link /tmp/c64
               $ elemental c64 gateway --listen 127.0.0.1:25232 --ip232
               $ elemental c64 gateway --virtual program.prg --png screen.png
+              $ elemental c64 gateway --pty --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
               $ elemental describe commodore
               $ elemental set commodore border=6 'print=Hello'
               $ elemental watch commodore line joystick2
@@ -65,6 +66,16 @@ struct C64GatewayCommand: ReportingCommand {
     var graphics = false
 
     @OptionGroup var pictures: PictureOptions
+
+    @Option(
+        name: .customLong("map"),
+        help: ArgumentHelp(
+            "Connect programs that ask for ADDRESS to the SignalR hub at URL; may be given several times.",
+            discussion: "To any other ws:// or wss:// address the gateway itself is the hub, of the chat alone.",
+            valueName: "address=url"),
+        transform: HubMapping.init(parsing:))
+    var mappings: [HubMapping] = []
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -84,6 +95,7 @@ struct C64GatewayCommand: ReportingCommand {
         configuration.fastBytesPerSecond = nativePace
         configuration.allowsMemory = allowMemory
         configuration.characterSet = graphics ? .graphics : .lowerCase
+        configuration.hubs = Dictionary(mappings.map { ($0.address, $0.url) }) { $1 }
         configuration.service.port = port
         configuration.service.address = address
         configuration.service.isPublished = !unlisted

@@ -83,6 +83,8 @@ extension Event {
         case .fanOut(let report): [Self.object("fanout", report.members)]
         case .screen(let report): [Self.object("screen", report.members)]
         case .cpuTest(let cycles): [Self.object("cpuTest", [("cycles", .integer(cycles))])]
+        case .hub(let event): [event.json]
+        case .bridge(let event, let url): [event.json(hub: url)]
         case .error(let message, let code):
             [Self.object("error", [("code", .string(code)), ("message", .string(message))])]
         }

@@ -40,6 +40,8 @@ extension Event {
         case .fanOut(let report): report.lines
         case .screen(let report): report.rows
         case .cpuTest(let cycles): ["success after \(cycles) cycles"]
+        case .hub(let event): event.lines
+        case .bridge(let event, let url): event.lines(hub: url)
         case .error(let message, _): ["elemental: \(message)"]
         }
     }

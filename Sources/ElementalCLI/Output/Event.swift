@@ -1,5 +1,6 @@
 import Elemental
 import ElementalBench
+import SignalRBridge
 
 /// What the commands have to say. Its JSON form is documented in the article on the command line.
 enum Event: Sendable {
@@ -56,6 +57,12 @@ enum Event: Sendable {
     /// A test of its processor succeeded.
     case cpuTest(cycles: Int)
 
+    // SignalR
+    /// What happens to a connection to a hub, and what comes over it.
+    case hub(HubEvent)
+    /// What passes between a service and a hub.
+    case bridge(BridgeEvent, hub: String)
+
     /// A failure; `code` is one word.
     case error(String, code: String)
 
@@ -68,6 +75,8 @@ enum Event: Sendable {
         case .unresolved, .discoveryFailed, .listening, .published, .publishFailed, .stopped, .connected, .joined,
             .disconnected, .willReconnect, .didReconnect, .progress, .line, .program, .error:
             false
+        case .hub(let event): event.isResult
+        case .bridge(let event, _): event.isResult
         }
     }
 }

@@ -1,6 +1,8 @@
 import CommodoreGateway
 import Elemental
 import ElementalBench
+import SignalR
+import SignalRBridge
 import Zeroconf
 
 /// A failure of a command: what a person reads, and one word for machines.
@@ -20,6 +22,8 @@ struct CommandFailure: Error, CustomStringConvertible {
         case let error as ElementalError: self.init(error.code.description, error.description)
         case let error as GatewayError: self.init(error.code.description, error.description)
         case let error as WireError: self.init(error.code.description, error.message)
+        case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
+        case let error as BridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
         default: self.init("failed", "\(error)")
@@ -38,5 +42,18 @@ struct CommandFailure: Error, CustomStringConvertible {
                 "did you mean " + quotedList(near) + "?"
             }
         return CommandFailure("unknownElement", "\(place) has no \(what) '\(name)'; \(hint)")
+    }
+}
+
+extension SignalRError {
+    /// What a person at a command line can do about it.
+    fileprivate var hint: String {
+        switch (code, httpStatus) {
+        case (.refused, 401), (.refused, 403), (.noTransport, 401), (.noTransport, 403):
+            "; does the hub want a token? --token gives it one"
+        case (.refused, 404), (.noTransport, 404): "; is the hub at another path of the address?"
+        case (.connectionFailed, _): "; is the hub running there?"
+        default: ""
+        }
     }
 }

@@ -69,3 +69,17 @@ extension Interruption {
         }
     }
 }
+
+extension Interruption {
+    /// Runs both, and cancels the other when one of them ends.
+    static func first(
+        _ one: @escaping @Sendable () async -> Void, or other: @escaping @Sendable () async -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await one() }
+            group.addTask { await other() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

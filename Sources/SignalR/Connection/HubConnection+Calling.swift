@@ -65,7 +65,7 @@ extension HubConnection {
 
     // MARK: - On the event loop
 
-    private func call(
+    func call(
         _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
     ) async throws(SignalRError) -> ByteBuffer? {
         let session = try await writableSession()
@@ -82,7 +82,7 @@ extension HubConnection {
         return try result.get()
     }
 
-    private func post(
+    func post(
         _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
     ) async throws(SignalRError) {
         let session = try await writableSession()
@@ -91,7 +91,7 @@ extension HubConnection {
         beginUploads(streams, ids, of: nil, session)
     }
 
-    private func openStream(
+    func openStream(
         _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
     ) async throws(SignalRError) -> ItemBuffer {
         let session = try await writableSession()

@@ -130,8 +130,10 @@ extension HubConnection {
             try await shakeHands(session)
             return session
         } catch {
+            // A poll that nobody answered is taken for open after a while, and may yet turn out not to be.
+            let isAccepted = session.transport?.isAccepted ?? true
             session.end()
-            throw Failure(error: error, isOfTransport: false)
+            throw Failure(error: error, isOfTransport: !isAccepted && !Task.isCancelled)
         }
     }
 

@@ -49,6 +49,18 @@ extension HubCodec {
         return buffer
     }
 
+    /// An array of arguments whose number is known at run time only.
+    func encodeArguments(_ arguments: [any Encodable & Sendable]) throws(SignalRError) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        beginArray(arguments.count, into: &buffer)
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { separate(into: &buffer) }
+            try encode(argument, into: &buffer)
+        }
+        endArray(into: &buffer)
+        return buffer
+    }
+
     /// One value's bytes.
     func encode<Value: Encodable>(_ value: Value) throws(SignalRError) -> ByteBuffer {
         var buffer = ByteBuffer()

@@ -5,6 +5,8 @@ public enum HubValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// An integer above those of `integer`.
+    case unsigned(UInt64)
     case double(Double)
     case string(String)
     /// In MessagePack only; in JSON it is a base64 string.
@@ -20,6 +22,8 @@ public enum HubValue: Sendable, Hashable, Codable {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
+        } else if let value = try? container.decode(UInt64.self) {
+            self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             self = .double(value)
         } else if let value = try? container.decode(String.self) {
@@ -41,6 +45,7 @@ public enum HubValue: Sendable, Hashable, Codable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
+        case .unsigned(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .data(let value): try container.encode(value)

@@ -18,6 +18,7 @@ final class LongPollingTransport: Transport {
     private let posts: PostQueue
     private let opened: EventLoopPromise<Void>
     private var isOver = false
+    private(set) var isAccepted = false
 
     /// Begins to poll.
     ///
@@ -84,6 +85,7 @@ final class LongPollingTransport: Transport {
             case .success(let reply) where reply.status == .noContent:
                 end(nil)
             case .success(let reply) where reply.isSuccess:
+                isAccepted = true
                 opened.succeed()
                 poll()
             case .success(let reply):

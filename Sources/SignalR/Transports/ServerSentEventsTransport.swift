@@ -63,6 +63,7 @@ final class ServerSentEventsTransport: Transport {
     }
 
     var isWritable: Bool { posts.isWritable }
+    var isAccepted: Bool { true }
 
     func send(_ bytes: ByteBuffer) { posts.send(bytes) }
 

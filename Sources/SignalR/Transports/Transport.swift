@@ -7,6 +7,8 @@ protocol Transport: AnyObject {
     var kind: TransportKind { get }
     /// Whether what was sent lately has left; what is sent nevertheless is queued.
     var isWritable: Bool { get }
+    /// Whether the server has said that it takes the transport, once that counts as open.
+    var isAccepted: Bool { get }
 
     /// Sends bytes; all that is sent within one turn of the event loop leaves together.
     func send(_ bytes: ByteBuffer)

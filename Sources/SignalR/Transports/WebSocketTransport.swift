@@ -33,6 +33,7 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
     }
 
     var isWritable: Bool { context?.channel.isWritable ?? true }
+    var isAccepted: Bool { true }
 
     func send(_ bytes: ByteBuffer) {
         guard let context, !isClosing else { return }

@@ -1,0 +1,158 @@
+import Elemental
+import NIOCore
+import SignalR
+
+/// A program that is connected to a real SignalR hub: bytes go both ways, in records of at most 255.
+///
+/// Two things are mended on the way, for hubs of today and the program of "Cloud enabled Commodore 64" differ. The program
+/// numbers its invocations with a text that is no UTF-8 (`A1 C0`), which some hubs take for a broken connection: what it
+/// broadcasts is said anew, with no number, for it waits for no answer. And it looks for a message's parts at fixed
+/// places, while hubs write the same message in more than one way: messages for it are written as it reads them.
+final class HubSession: ProgramSession {
+    let name = "hub"
+    let reading = ProgramReading.byteAFrame
+    private(set) var wakeTime: NIODeadline?
+
+    private let url: String
+    private let eventLoop: any EventLoop
+    private unowned let host: any ProgramHost
+    private var socket: HubSocket?
+    private var isOver = false
+    /// What came from the hub and is no whole message yet.
+    private var pending = ByteBuffer()
+    private var isShaken = false
+
+    /// After so long without a message of the program the hub is sent a ping: hubs drop a client that is silent for 30 s.
+    private static let pingInterval = TimeAmount.seconds(15)
+    private static let ping: [UInt8] = [0x02, 0x91, 0x06]
+    /// The end of a handshake message.
+    private static let separator: UInt8 = 0x1E
+    /// Bytes of the longest message of the hub: more could not be shown anyway.
+    private static let maximumMessage = 64 * 1024
+    /// Bytes of the payload of one record.
+    private static let maximumRecord = 255
+
+    init(url: String, eventLoop: any EventLoop, host: any ProgramHost) {
+        self.url = url
+        self.eventLoop = eventLoop
+        self.host = host
+    }
+
+    func open(at now: NIODeadline) {
+        do throws(SignalRError) {
+            socket = try HubSocket.open(
+                url, on: eventLoop,
+                opened: { [weak self] in self?.opened() },
+                received: { [weak self] in self?.received($0) },
+                closed: { [weak self] _ in self?.closed() })
+        } catch {
+            closed()
+        }
+    }
+
+    func end() {
+        isOver = true
+        wakeTime = nil
+        socket?.close()
+        socket = nil
+    }
+
+    private func opened() {
+        guard !isOver else { return }
+        wakeTime = .now() + Self.pingInterval
+        host.connected(self)
+    }
+
+    private func closed() {
+        guard !isOver else { return }
+        end()
+        host.disconnected(self)
+    }
+
+    func wake(at now: NIODeadline) {
+        guard let time = wakeTime, now >= time else { return }
+        // Before the handshake a ping would be taken for one.
+        if isShaken { socket?.send(ByteBuffer(bytes: Self.ping)) }
+        wakeTime = now + Self.pingInterval
+    }
+
+    // MARK: - To the hub
+
+    func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
+        guard let socket else { return .sendFailed }
+        wakeTime = now + Self.pingInterval
+        let bodies = isShaken ? ChatMessage.bodies(of: message) : []
+        guard !bodies.isEmpty, bodies.allSatisfy({ ChatMessage.broadcast($0) != nil }) else {
+            socket.send(ByteBuffer(bytes: message))
+            return .ok
+        }
+        for body in bodies {
+            guard let (name, text) = ChatMessage.broadcast(body) else { continue }
+            let (sender, words) = (ChatText.text(name), ChatText.text(text))
+            socket.send(ByteBuffer(bytes: ChatMessage.invocation("Broadcast", sender, words)))
+            host.publish(.string(sender), of: CommodoreElements.name.definition)
+            host.publish(.string(words), of: CommodoreElements.said.definition)
+        }
+        return .ok
+    }
+
+    // MARK: - To the program
+
+    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
+        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isShaken else { return .unwanted }
+        for payload in ChatMessage.payloads(sender: ChatText.bytes(client), text: ChatText.bytes(text))
+        where !send(payload) {
+            return .refused("too much waits for the machine")
+        }
+        return .queued
+    }
+
+    private func received(_ bytes: ByteBuffer) {
+        guard !isOver else { return }
+        pending.writeImmutableBuffer(bytes)
+        while !isOver, let message = nextMessage() { hand(message) }
+        if pending.readableBytes > Self.maximumMessage { closed() }
+    }
+
+    /// The next whole message with what frames it: up to the separator until the handshake is done, then behind its length.
+    private func nextMessage() -> [UInt8]? {
+        let view = pending.readableBytesView
+        guard isShaken else {
+            guard let end = view.firstIndex(of: Self.separator) else { return nil }
+            isShaken = true
+            return pending.readBytes(length: end - view.startIndex + 1)
+        }
+        var length = 0
+        for (index, byte) in view.prefix(5).enumerated() {
+            length |= Int(byte & 0x7F) << (7 * index)
+            guard byte < 0x80 else { continue }
+            guard length <= Self.maximumMessage else {
+                closed()
+                return nil
+            }
+            return pending.readBytes(length: index + 1 + length)
+        }
+        // A length takes five bytes at most.
+        if view.count >= 5 { closed() }
+        return nil
+    }
+
+    private func hand(_ message: [UInt8]) {
+        // A ping is for the gateway, which answers for the program.
+        guard message != Self.ping else { return }
+        if let body = ChatMessage.bodies(of: message).first, let (name, text) = ChatMessage.news(body) {
+            let sender = ChatText.bytes(String(decoding: name, as: UTF8.self))
+            let words = ChatText.bytes(String(decoding: text, as: UTF8.self))
+            for payload in ChatMessage.payloads(sender: sender, text: words) { send(payload) }
+            return
+        }
+        for start in stride(from: 0, to: message.count, by: Self.maximumRecord) {
+            send(Array(message[start..<min(start + Self.maximumRecord, message.count)]))
+        }
+    }
+
+    @discardableResult
+    private func send(_ payload: [UInt8]) -> Bool {
+        host.send(OutputQueue.Item(bytes: payload, latest: nil, sharesRecord: false, time: .now()), from: self)
+    }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import SignalR
+
+/// How a hub is reached, for every command that talks to one.
+struct HubOptions: ParsableArguments {
+    @Option(
+        name: .customLong("header"),
+        help: ArgumentHelp("Sent with every request; may be given several times.", valueName: "name: value"),
+        transform: HubHeader.init(parsing:))
+    var headers: [HubHeader] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Access token, sent as 'Authorization: Bearer'.",
+            discussion: "@FILE reads it from a file, for each request anew; other users can see a command line.",
+            valueName: "token"))
+    var token: String?
+
+    @Option(name: .customLong("protocol"), help: "What the messages are written in.")
+    var encoding = HubEncoding.json
+
+    @Option(
+        name: .customLong("transport"),
+        help: ArgumentHelp(
+            "Use this one only; may be given several times (default: all, the first that works).",
+            valueName: "transport"))
+    var transports: [HubTransport] = []
+
+    @Flag(help: "Open the WebSocket without asking the server for its transports first.")
+    var skipNegotiation = false
+
+    func validate() throws {
+        if skipNegotiation, !transports.isEmpty, transports.contains(where: { $0 != .websockets }) {
+            throw ValidationError("--skip-negotiation is for '--transport websockets' alone")
+        }
+        if encoding == .messagepack, !transports.isEmpty, transports.allSatisfy({ $0 == .sse }) {
+            throw ValidationError("server-sent events carry text only: leave out '--protocol messagepack'")
+        }
+        if token?.isEmpty == true { throw ValidationError("--token takes a token that is not empty") }
+    }
+
+    /// A connection to the hub, not started.
+    func connection(to url: String, _ output: OutputOptions, reconnects: Bool) -> HubConnection {
+        var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
+            .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })
+            .withOptions { options in
+                options.handshakeTimeout = output.limit
+                if !transports.isEmpty { options.transports = Set(transports.map(\.kind)) }
+            }
+        if let token { builder = builder.withAccessToken { try Self.read(token) } }
+        if skipNegotiation { builder = builder.withoutNegotiation() }
+        if reconnects { builder = builder.withAutoReconnect(GrowingIntervals()) }
+        return builder.build()
+    }
+
+    /// The token, or what the file holds that it names.
+    private static func read(_ token: String) throws -> String {
+        guard token.hasPrefix("@") else { return token }
+        return String(decoding: try FileContent.read(String(token.dropFirst())), as: UTF8.self).trimmed
+    }
+}
+
+/// A header as it is typed: `NAME: VALUE`.
+struct HubHeader: Sendable {
+    let name: String
+    let value: String
+
+    /// What is wrong with a spelling, in words.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(parsing text: String) throws(Problem) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw Problem(description: "write it as 'NAME: VALUE'")
+        }
+        // RFC 9110, 5.6.2 and 5.5: anything else could begin another header.
+        let isName = parts[0].utf8.allSatisfy { "!#$%&'*+-.^_`|~".utf8.contains($0) || Self.isAlphanumeric($0) }
+        guard isName else { throw Problem(description: "'\(parts[0])' is no header's name") }
+        guard parts[1].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw Problem(description: "a header's value has no line ends")
+        }
+        name = String(parts[0])
+        value = String(parts[1]).trimmed
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
+    }
+}
+
+/// The protocols by the names they have on the command line.
+enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case json, messagepack
+
+    var hubProtocol: HubProtocol {
+        switch self {
+        case .json: .json
+        case .messagepack: .messagePack
+        }
+    }
+}
+
+/// The transports by the names they have on the command line.
+enum HubTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case websockets, sse, longpolling
+
+    var kind: TransportKind {
+        switch self {
+        case .websockets: .webSockets
+        case .sse: .serverSentEvents
+        case .longpolling: .longPolling
+        }
+    }
+}
+
+/// For the commands that go on when the connection to the hub is lost.
+struct HubReconnectOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "When the connection is lost, connect again, until Ctrl-C.",
+            discussion: "Attempts come 1, 2, 4 s and so on up to 30 s apart."))
+    var reconnect = false
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Elemental
+import SignalR
+import SignalRBridge
+
+/// Joins a service to a hub.
+struct SignalRBridgeCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bridge",
+        abstract: "Join a service to a hub: its values call the hub, the hub's calls set its elements.",
+        discussion: """
+            Each element has a method of its own, in both directions: the words of its name in a row, unless --map gives \
+            it another. The hub is called with each value of an element that can be read, and sets an element that can be \
+            written by calling the method of this client with one argument. The hub decides who else hears of it; to tell \
+            the other clients, not this one, spares the service an echo.
+
+            Of an element marked latest, the newest value passes at most --rate times a second; the values of others wait \
+            for their turn. Both connections are made again when they are lost, until Ctrl-C.
+
+              $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
+              $ elemental signalr bridge robot --hub http://localhost:5000/chat --map Speed=SetSpeed --only-mapped
+            """)
+
+    @OptionGroup var client: ClientOptions
+
+    @Option(
+        name: .customLong("hub"),
+        help: ArgumentHelp("The hub's address, as in http://localhost:5000/chat.", valueName: "url"))
+    var url: String
+
+    @Option(
+        name: .customLong("map"),
+        help: ArgumentHelp("The method of an element; may be given several times.", valueName: "element=method"),
+        transform: ElementMapping.init(parsing:))
+    var mappings: [ElementMapping] = []
+
+    @Flag(help: "Leave out the elements that --map does not name.")
+    var onlyMapped = false
+
+    @Option(
+        help: ArgumentHelp("The most values of one element in a second, each way; 0 for no limit.", valueName: "values")
+    )
+    var rate = 20.0
+
+    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    var prints = false
+
+    @OptionGroup var element: ElementOptions
+    @OptionGroup var hub: HubOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard rate == 0 || (0.001...100_000).contains(rate) else {
+            throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
+        }
+        if onlyMapped, mappings.isEmpty { throw ValidationError("--only-mapped leaves nothing without a --map") }
+    }
+
+    private var options: BridgeOptions {
+        var options = BridgeOptions()
+        options.methods = Dictionary(mappings.map { ($0.element, $0.method) }) { $1 }
+        options.passesMappedOnly = onlyMapped
+        options.interval = rate == 0 ? .zero : .seconds(1 / rate)
+        return options
+    }
+
+    func perform(_ console: Console) async throws {
+        let (catalogue, options, url, prints) = (try element.catalogue, options, url, prints)
+        try await Interruption.run(console) { [client, hub, output] in
+            let client = try await Client.open(
+                client.target, as: client.clientName, output, console, elements: catalogue,
+                reconnection: .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0))
+            console.emit(.joined(device: client.device.name, address: client.device.addressText))
+            do {
+                try await client.tellingReconnections(console) {
+                    let connection = hub.connection(to: url, output, reconnects: true)
+                    try await client.bridge(to: connection, url, options, console, prints: prints)
+                }
+            } catch {
+                await client.device.close()
+                throw error
+            }
+            await client.device.close()
+        }
+    }
+}
+
+extension Client {
+    /// Carries values until the service ends or the task is cancelled.
+    fileprivate func bridge(
+        to connection: HubConnection, _ url: String, _ options: BridgeOptions, _ console: Console, prints: Bool
+    ) async throws {
+        let bridge = try HubBridge(device: device, elements: elements, connection: connection, options: options)
+        let dropped = Locked<Set<Dropping>>([])
+        bridge.onEvent { event in
+            switch event {
+            case .toHub, .toDevice: if !prints { return }
+            case .dropped(let element, let direction):
+                // Told once for each element: a flood would fill the screen.
+                guard dropped.withLock({ $0.insert(Dropping(id: element.id, direction: direction)).inserted })
+                else { return }
+            default: break
+            }
+            console.emit(.bridge(event, hub: url))
+        }
+        connection.onOpened { console.emit(.hub(.opened(url: url, connection.transport))) }
+        guard let reason = try await bridge.run() else { return }
+        console.emit(.disconnected(device: device.name, reason))
+        if !reason.isExpected { throw Self.ended(device, reason) }
+    }
+
+    /// Values of one element that are dropped on one way.
+    private struct Dropping: Hashable {
+        let id: Int8
+        let direction: BridgeEvent.Direction
+    }
+}

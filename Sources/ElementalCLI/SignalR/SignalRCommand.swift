@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// Talks to SignalR hubs.
+struct SignalRCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signalr",
+        abstract: "Talk to a SignalR hub: call its methods, hear its calls, join a service to it.",
+        discussion: """
+            URL is the hub's address and begins with http://, https://, ws:// or wss://. Arguments are JSON; what is none \
+            is taken as a text, so that 5 is a number, '"5"' and hello are texts. Behind -- an argument may begin with -.
+
+              $ elemental signalr call http://localhost:5000/chat Add 40 2
+              $ elemental signalr send http://localhost:5000/chat Say Ada 'Hello, all'
+              $ elemental signalr listen http://localhost:5000/chat AddMessage --reconnect
+              $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover
+              $ elemental signalr stream https://example.org/stocks Prices '{"symbol":"ACME"}' --token @token.txt
+            """,
+        subcommands: [
+            SignalRCallCommand.self, SignalRSendCommand.self, SignalRListenCommand.self, SignalRStreamCommand.self,
+            SignalRBridgeCommand.self,
+        ])
+}
+
+/// The method of a hub that a command calls, and with what.
+struct HubCallOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The hub's address, as in http://localhost:5000/chat.", valueName: "url"))
+    var url: String
+
+    @Argument(help: ArgumentHelp("The hub's method.", valueName: "method"))
+    var method: String
+
+    @Argument(
+        help: ArgumentHelp("The method's arguments, as JSON or plain text.", valueName: "argument"),
+        transform: HubArgument.init(parsing:))
+    var arguments: [HubArgument] = []
+}

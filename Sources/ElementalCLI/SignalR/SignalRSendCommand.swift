@@ -1,0 +1,38 @@
+import ArgumentParser
+import Elemental
+import SignalR
+
+/// Calls a method of a hub without waiting for it.
+struct SignalRSendCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Call a hub's method without waiting for it.",
+        discussion: """
+            The message has left when the command ends; whether the hub has such a method, and whether it succeeds, nobody \
+            tells. 'call' waits for it.
+
+              $ elemental signalr send http://localhost:5000/chat Say Ada 'Hello, all'
+            """)
+
+    @OptionGroup var call: HubCallOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to stay connected afterwards (default: 0.25).",
+            discussion: "Some hubs give up what a connection has asked for when it ends.", valueName: "seconds"))
+    var linger: Seconds?
+
+    @OptionGroup var hub: HubOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        try await Interruption.run(console) { [call, hub, output, linger] in
+            let connection = hub.connection(to: call.url, output, reconnects: false)
+            try await HubClient.with(call.url, connection, console) { _ in
+                try await connection.send(call.method, arguments: call.arguments.map(\.value))
+                console.emit(.hub(.sent(method: call.method)))
+                await Delay.wait(linger?.duration ?? .milliseconds(250))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Elemental
+import NIOConcurrencyHelpers
+
+/// Hands the values that go one way on, one at a time, when their time has come.
+final class Courier: Sendable {
+    /// What became of a value.
+    enum Delivery {
+        case done
+        /// The receiver is away, and the value is to be kept until it returns.
+        case away
+    }
+
+    private struct State {
+        var lanes: Lanes
+        var isAway = false
+        /// How often it was said whether the receiver is away.
+        var changes: UInt64 = 0
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let deliver: @Sendable (ElementDefinition, ElementValue) async -> Delivery
+    private let wishes: AsyncStream<Void>
+    private let wish: AsyncStream<Void>.Continuation
+
+    init(_ options: BridgeOptions, deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery) {
+        state = NIOLockedValueBox(State(lanes: Lanes(interval: options.interval, limit: options.queueLimit)))
+        self.deliver = deliver
+        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Whether nothing can be delivered now.
+    var isAway: Bool {
+        get { state.withLockedValue { $0.isAway } }
+        set {
+            state.withLockedValue { state in
+                state.isAway = newValue
+                state.changes += 1
+            }
+            wish.yield()
+        }
+    }
+
+    /// Whether values of the element wait.
+    func holds(_ element: ElementDefinition) -> Bool { state.withLockedValue { $0.lanes.holds(element) } }
+
+    /// Adds a value.
+    ///
+    /// - Returns: `false` if too many wait, and it was not taken.
+    func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
+        let isTaken = state.withLockedValue { $0.lanes.add(value, of: element) }
+        if isTaken { wish.yield() }
+        return isTaken
+    }
+
+    /// Delivers until the task is cancelled.
+    func run() async -> Bool {
+        var timer: Task<Void, Never>?
+        for await _ in wishes {
+            timer?.cancel()
+            if let opening = await deliverAll() {
+                timer = Task { [wish] in
+                    await Delay.wait(ContinuousClock.now.duration(to: opening))
+                    wish.yield()
+                }
+            }
+        }
+        timer?.cancel()
+        return true
+    }
+
+    /// Delivers what may go now.
+    ///
+    /// - Returns: when more may go.
+    private func deliverAll() async -> Lanes.Instant? {
+        while !Task.isCancelled {
+            let (step, changes) = state.withLockedValue { state in
+                (state.isAway ? .idle : state.lanes.next(at: .now), state.changes)
+            }
+            switch step {
+            case .idle: return nil
+            case .wait(let opening): return opening
+            case .send(let element, let value):
+                guard await deliver(element, value) == .away else { continue }
+                state.withLockedValue { state in
+                    state.lanes.putBack(value, of: element)
+                    // Unless it has returned in the meantime.
+                    if state.changes == changes { state.isAway = true }
+                }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,195 @@
+public import Elemental
+import NIOConcurrencyHelpers
+public import SignalR
+
+/// Joins a device to a SignalR hub: values of its elements call methods of the hub, and the hub's calls set elements.
+///
+/// ```swift
+/// let hub = HubConnectionBuilder(url: "https://example.org/robots?name=Rover")
+///     .withAutoReconnect(GrowingIntervals()).build()
+/// let bridge = try HubBridge(device: rover, elements: Robot.all, connection: hub)
+/// try await bridge.run()
+/// ```
+/// An element and its method have one name, in both directions. A value is the method's one argument: a number, a text, a
+/// `bool`, an array of numbers for vectors and matrices, bytes for data.
+///
+/// Both ends may go away. When the hub returns, it is called with the newest value of each element; when the device
+/// returns, it tells its values anew.
+public final class HubBridge: Sendable {
+    /// The device at the one end.
+    public let device: ElementalDevice
+    /// The hub at the other.
+    public let connection: HubConnection
+    /// What passes, with the hub's method of each.
+    public let routes: [(element: ElementDefinition, method: String)]
+
+    private let toHub: Courier
+    private let toDevice: Courier
+    private let events = NIOLockedValueBox<[@Sendable (BridgeEvent) -> Void]>([])
+    /// The newest value of each element marked latest that passed, either way: one that comes back as an echo is no news.
+    private let passed = NIOLockedValueBox<[Int8: ElementValue]>([:])
+
+    /// A bridge, which does nothing until ``run()``.
+    ///
+    /// - Parameters:
+    ///   - device: a client's device; it reconnects as its ``ConnectOptions/reconnection`` says.
+    ///   - elements: what passes; those that may be read call the hub, those that may be written are set by it.
+    ///   - connection: not started.
+    /// - Throws: ``BridgeError`` if the options name an element that is none, or two elements have one method.
+    public init(
+        device: ElementalDevice, elements: ElementCatalogue, connection: HubConnection,
+        options: BridgeOptions = BridgeOptions()
+    ) throws(BridgeError) {
+        self.device = device
+        self.connection = connection
+        let routes = try options.routes(elements)
+        self.routes = routes
+        let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
+        let events = events
+        let tell: @Sendable (BridgeEvent) -> Void = { event in
+            for handler in events.withLockedValue({ $0 }) { handler(event) }
+        }
+        let passed = passed
+        toHub = Courier(options) { element, value in
+            guard let method = methods[element.id] else { return .done }
+            do throws(SignalRError) {
+                try await connection.send(method, HubElementValue(value))
+                tell(.toHub(element, value))
+            } catch {
+                // What the hub does not get now it gets when it is back.
+                guard ![.notConnected, .reconnecting, .cancelled].contains(error.code) else { return .away }
+                tell(.failed(element, .toHub, error))
+            }
+            return .done
+        }
+        toDevice = Courier(options) { element, value in
+            do throws(ElementalError) {
+                try device.send(value, to: element)
+                tell(.toDevice(element, value))
+            } catch {
+                passed.withLockedValue { $0[element.id] = nil }
+                tell(.failed(element, .toDevice, error))
+            }
+            return .done
+        }
+    }
+
+    /// Calls `handler` with everything that passes or fails to, from any thread. It must not block.
+    public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) {
+        events.withLockedValue { $0.append(handler) }
+    }
+
+    private func tell(_ event: BridgeEvent) {
+        for handler in events.withLockedValue({ $0 }) { handler(event) }
+    }
+
+    /// Starts the connection and carries values until the device's connection has ended for good or the task is cancelled.
+    /// A hub that ends the connection is connected to again. To be called once.
+    ///
+    /// - Returns: why the device ended; `nil` if the task was cancelled.
+    /// - Throws: ``SignalRError`` if the hub cannot be reached at the start.
+    @discardableResult
+    public func run() async throws(SignalRError) -> DisconnectReason? {
+        let lifecycle = connection.events
+        let registrations = routes.filter { $0.element.access.contains(.write) }.map { element, method in
+            connection.onAny(method) { [weak self] in self?.take($0, for: element) }
+        }
+        let wanted = Set(routes.filter { $0.element.access.contains(.read) }.map(\.element.id))
+        let values = device.onAnyValue { [weak self] element, value, _ in
+            if wanted.contains(element.id) { self?.take(value, of: element) }
+        }
+        defer {
+            values.cancel()
+            for registration in registrations { connection.off(registration) }
+        }
+        toHub.isAway = true
+        try await connection.start()
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                _ = await self.device.waitUntilDisconnected()
+                return true
+            }
+            group.addTask { await self.follow(lifecycle) }
+            group.addTask { await self.toHub.run() }
+            group.addTask { await self.toDevice.run() }
+            for await isOver in group where isOver { break }
+            group.cancelAll()
+        }
+        await connection.stop()
+        return Task.isCancelled ? nil : device.disconnectReason
+    }
+
+    // MARK: - Values
+
+    /// A value of the device.
+    private func take(_ value: ElementValue, of element: ElementDefinition) {
+        guard isNews(value, of: element) else { return }
+        if !toHub.add(value, of: element) { tell(.dropped(element, .toHub)) }
+    }
+
+    /// A call of the hub.
+    private func take(_ arguments: HubArguments, for element: ElementDefinition) {
+        do throws(SignalRError) {
+            let value = try arguments.elementValue(of: element.type)
+            guard isNews(value, of: element) else { return }
+            if !toDevice.add(value, of: element) { tell(.dropped(element, .toDevice)) }
+        } catch {
+            tell(.failed(element, .toDevice, error))
+        }
+    }
+
+    private func isNews(_ value: ElementValue, of element: ElementDefinition) -> Bool {
+        guard element.latest else { return true }
+        return passed.withLockedValue { $0.updateValue(value, forKey: element.id) != value }
+    }
+
+    // MARK: - The hub
+
+    /// Follows what happens to the hub's connection.
+    private func follow(_ lifecycle: AsyncStream<ConnectionEvent>) async -> Bool {
+        for await event in lifecycle {
+            switch event {
+            case .opened:
+                returned()
+            case .didReconnect:
+                returned()
+                tell(.hubReturned)
+            case .failedToOpen:
+                break
+            case .willReconnect(let error):
+                toHub.isAway = true
+                tell(.hubAway(error))
+            case .closed(let error):
+                toHub.isAway = true
+                guard !Task.isCancelled else { return true }
+                tell(.hubAway(error))
+                await startAgain()
+            }
+        }
+        // The task was cancelled.
+        return true
+    }
+
+    /// The hub knows nothing of an earlier connection: it is told the newest values.
+    private func returned() {
+        for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
+            if let value = device.value(of: route.element) { _ = toHub.add(value, of: route.element) }
+        }
+        toHub.isAway = false
+    }
+
+    /// A hub that said goodbye is not reconnected to by the connection itself.
+    private func startAgain() async {
+        let intervals = GrowingIntervals()
+        for attempt in 0... {
+            await Delay.wait(intervals.interval(attempt))
+            guard !Task.isCancelled else { return }
+            do throws(SignalRError) {
+                try await connection.start()
+                return tell(.hubReturned)
+            } catch {
+                guard error.code != .alreadyStarted else { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Elemental
+import Testing
+
+@testable import SignalRBridge
+
+/// Which value may go when, without clocks.
+struct LaneTests {
+    private static let speed = Element<Float>(1, "Speed").definition
+    private static let level = Element<UInt32>(2, "Level", latest: true).definition
+    private let start = ContinuousClock.now
+
+    @Test
+    func valuesGoInTheirOrderAndOfLatestTheNewest() {
+        var lanes = Lanes(interval: .zero, limit: 10)
+        #expect(lanes.next(at: start) == .idle)
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        #expect(lanes.add(.uint32(1), of: Self.level) == true)
+        #expect(lanes.add(.float(2), of: Self.speed) == true)
+        #expect(lanes.add(.uint32(2), of: Self.level) == true)
+        let holds = lanes.holds(Self.level)
+        #expect(holds)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(1)))
+        #expect(lanes.next(at: start) == .send(Self.level, .uint32(2)))
+        let holdsNoMore = lanes.holds(Self.level)
+        #expect(!holdsNoMore)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(2)))
+        #expect(lanes.next(at: start) == .idle)
+    }
+
+    @Test
+    func eachElementHasItsOwnPace() {
+        var lanes = Lanes(interval: .seconds(1), limit: 10)
+        for number in 0..<3 {
+            #expect(lanes.add(.float(Float(number)), of: Self.speed) == true)
+            #expect(lanes.add(.uint32(UInt32(number)), of: Self.level) == true)
+        }
+        // The first goes at once.
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
+        #expect(lanes.next(at: start + .milliseconds(500)) == .send(Self.level, .uint32(2)))
+        #expect(lanes.next(at: start + .milliseconds(600)) == .wait(until: start + .seconds(1)))
+        #expect(lanes.next(at: start + .seconds(1)) == .send(Self.speed, .float(1)))
+        #expect(lanes.next(at: start + .milliseconds(1100)) == .wait(until: start + .seconds(2)))
+        #expect(lanes.add(.uint32(9), of: Self.level) == true)
+        #expect(lanes.next(at: start + .milliseconds(1200)) == .wait(until: start + .milliseconds(1500)))
+        #expect(lanes.next(at: start + .milliseconds(1500)) == .send(Self.level, .uint32(9)))
+        #expect(lanes.next(at: start + .seconds(60)) == .send(Self.speed, .float(2)))
+        #expect(lanes.next(at: start + .seconds(60)) == .idle)
+    }
+
+    @Test
+    func aFullLaneTakesNoMoreButOneOfLatestIsNeverFull() {
+        var lanes = Lanes(interval: .zero, limit: 2)
+        #expect(lanes.add(.float(0), of: Self.speed) == true)
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        let isTaken = lanes.add(.float(2), of: Self.speed)
+        #expect(!isTaken)
+        for number: UInt32 in 0..<10 { #expect(lanes.add(.uint32(number), of: Self.level) == true) }
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
+        #expect(lanes.add(.float(3), of: Self.speed) == true)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(1)))
+        #expect(lanes.next(at: start) == .send(Self.level, .uint32(9)))
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(3)))
+    }
+
+    @Test
+    func whatIsPutBackGoesFirstAtOnce() {
+        var lanes = Lanes(interval: .seconds(1), limit: 10)
+        #expect(lanes.add(.float(0), of: Self.speed) == true)
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
+        lanes.putBack(.float(0), of: Self.speed)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
+        // Of an element marked latest only if there is no newer one.
+        #expect(lanes.add(.uint32(1), of: Self.level) == true)
+        #expect(lanes.next(at: start) == .send(Self.level, .uint32(1)))
+        lanes.putBack(.uint32(1), of: Self.level)
+        #expect(lanes.next(at: start) == .send(Self.level, .uint32(1)))
+        #expect(lanes.add(.uint32(2), of: Self.level) == true)
+        lanes.putBack(.uint32(1), of: Self.level)
+        #expect(lanes.next(at: start) == .send(Self.level, .uint32(2)))
+        #expect(lanes.next(at: start) == .wait(until: start + .seconds(1)))
+    }
+
+    @Test(arguments: [
+        ("Speed", "Speed"), ("Left arm", "LeftArm"), ("left-arm/2", "LeftArm2"), ("größe", "Größe"), ("  x  ", "X"),
+    ])
+    func methodsAreNamedByTheirElements(_ name: String, _ method: String) {
+        #expect(BridgeOptions.method(for: name) == method)
+    }
+
+    @Test
+    func routesAreChecked() throws {
+        let elements: ElementCatalogue = [
+            Element<Float>(1, "Left arm"), Element<Float>(2, "LeftArm"), Element<Bool>(3, "!"),
+        ]
+        var options = BridgeOptions()
+        #expect(throws: BridgeError.self) { try options.routes(elements) }
+        options.methods = ["Left arm": "Arm"]
+        #expect(throws: BridgeError.self) { try options.routes(elements) }
+        options.methods["!"] = "Alarm"
+        #expect(try options.routes(elements).map(\.method) == ["Arm", "LeftArm", "Alarm"])
+        options.methods["!"] = "leftARM"
+        #expect(throws: BridgeError.self) { try options.routes(elements) }
+        options.passesMappedOnly = true
+        #expect(try options.routes(elements).map(\.method) == ["Arm", "leftARM"])
+        options.methods["Unknown"] = "X"
+        do {
+            _ = try options.routes(elements)
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.message.contains("'Unknown'"))
+            #expect(error.message.contains("'Left arm'"))
+        }
+    }
+}
