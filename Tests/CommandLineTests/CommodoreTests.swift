@@ -10,10 +10,22 @@ struct CommodoreTests {
         let arguments =
             ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
         try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
-            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
-            let name: String = try #require(ready["line"])
-            try await body(gateway, name, "127.0.0.1:\(try await gateway.listeningPort())")
+            // The line and the service are there in either order.
+            let ready = try await event("line", of: gateway)
+            let port = try #require(try await event("listening", of: gateway).number("port"))
+            try await body(gateway, try #require(ready["line"]), "127.0.0.1:\(Int(port))")
         }
+    }
+
+    /// The first event of that name, whatever was looked at before.
+    private func event(_ name: String, of child: ChildProcess) async throws -> JSONLine {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            let events = child.lines(of: .output).compactMap { JSONLine($0) }
+            if let event = events.first(where: { $0.event == name }) { return event }
+            try await Task.sleep(for: .milliseconds(5), clock: .suspending)
+        }
+        throw TestSupportError("no event '\(name)': \(child.transcript)")
     }
 
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])

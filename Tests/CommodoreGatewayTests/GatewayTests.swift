@@ -1,5 +1,6 @@
 import Elemental
 import Foundation
+import PETSCII
 import TestSupport
 import Testing
 import VirtualCommodore
@@ -11,7 +12,9 @@ struct GatewayTests {
     private static let tcp = GatewayLine.tcp(host: "127.0.0.1", port: 0, usesIP232: false)
 
     /// A value to the machine and one from it.
-    private func exchange(_ machine: some MachineEnd, _ running: RunningGateway) async throws {
+    private func exchange(
+        _ machine: some MachineEnd, _ running: RunningGateway, says letter: Character = "i"
+    ) async throws {
         let client = try await running.client()
         let typed = Gathered<String>()
         client.onValue(of: CommodoreElements.line) { typed.add($0) }
@@ -20,9 +23,9 @@ struct GatewayTests {
         try await eventually("program") { client.value(of: CommodoreElements.program) == "den" }
         try client.send(6, to: CommodoreElements.border)
         #expect(try await machine.readRecord() == [3, 6, 1, 1, 0, 0, 0, 6])
-        try machine.write([6, 7, 4, 2, 0, 0, 0, 0x48, 0x49])
+        try machine.write([6, 7, 4, 2, 0, 0, 0, 0x48] + [UInt8](petscii: String(letter), in: .lowerCase))
         #expect(try await machine.readRecord() == [1, 0])
-        try await eventually("the line") { typed.all == ["hi"] }
+        try await eventually("the line") { typed.all.last == "h\(letter)" }
         try await eventually("the border") { client.value(of: CommodoreElements.border) == 6 }
         await client.close()
     }
@@ -39,8 +42,9 @@ struct GatewayTests {
         let link = FileManager.default.temporaryDirectory.appendingPathComponent("c64-\(UUID())").path
         try await withGateway(.pseudoTerminal(link: link)) { running in
             #expect(running.lineName == link)
-            for _ in 0..<2 {
-                try await exchange(try Terminal(path: link), running)
+            // A client is told the line of the one before, too.
+            for letter in ["i", "a"] as [Character] {
+                try await exchange(try Terminal(path: link), running, says: letter)
                 let client = try await running.client()
                 try await eventually("away") { client.value(of: CommodoreElements.present) == false }
                 #expect(client.value(of: CommodoreElements.program) == "")
