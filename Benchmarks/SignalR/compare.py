@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -38,10 +39,10 @@ def measure(command: list[str], url: str, protocol: str, name: str, count: int) 
     """The figures of one run, or why there are none."""
     try:
         done = subprocess.run(
-            pinned(command + [url, protocol, name, str(count)], 1), capture_output=True, text=True, timeout=60
+            pinned(command + [url, protocol, name, str(count)], 1), capture_output=True, text=True, timeout=20
         )
     except subprocess.TimeoutExpired:
-        return "it did not end within 60 s"
+        return "it did not end within 20 s"
     words = done.stdout.split()
     if done.returncode != 0 or len(words) < 2:
         return (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
@@ -61,14 +62,16 @@ def table(name: str, protocol: str, count: int, runs: dict[str, list[list[float]
     for contender in contenders:
         figures = runs[contender]
         if not figures:
-            rows.append([contender, failures.get(contender, "no figures")])
+            rows.append([contender, failures[contender]])
             continue
         if name == "roundtrip":
             cells = [spread([f[2] for f in figures]), spread([f[3] for f in figures])]
         else:
             cells = [spread([count / f[0] for f in figures])]
         rows.append([contender] + cells + [spread([1e6 * f[1] / count for f in figures], 1)])
-    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(len(rows[0]))]
+    # What is no row of figures may be as long as it likes.
+    full = [row for row in rows if len(row) == len(rows[0])]
+    widths = [max(len(row[i]) for row in full) for i in range(len(rows[0]))]
     for row in rows:
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
@@ -111,6 +114,7 @@ def main() -> int:
                         figures = measure(command, url, protocol, name, options.count)
                         if isinstance(figures, str):
                             failures[contender] = figures
+                            print(f"{contender}, {name}, {protocol}: {figures}", file=sys.stderr, flush=True)
                             continue
                         runs[contender].append(figures)
                         book.append(
@@ -128,6 +132,8 @@ def main() -> int:
     return 1 if failed else 0
 
 
+# So that the hub is ended too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     sys.exit(main())
 except KeyboardInterrupt:

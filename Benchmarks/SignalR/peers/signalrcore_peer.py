@@ -44,7 +44,7 @@ def main(url: str, protocol: str, measure: str, count: int) -> None:
         answers.clear()
         answered.clear()
         connection.invoke(method, list(arguments), on_invocation=answer)
-        if not answered.wait(60):
+        if not answered.wait(15):
             raise SystemExit(f"{method} was not answered")
         return answers[0]
 
@@ -68,7 +68,7 @@ def main(url: str, protocol: str, measure: str, count: int) -> None:
     else:
         run = Run()
         connection.invoke("Flood", [count])
-        if not all_arrived.wait(120):
+        if not all_arrived.wait(15):
             raise SystemExit(f"{arrived} of {count} came")
         run.finish()
     connection.stop()
