@@ -58,7 +58,9 @@ struct GatewayTests {
     func overASerialDeviceSetRaw() async throws {
         let (descriptor, path) = try TerminalDevice.makePseudoTerminal()
         let machine = Terminal(descriptor: descriptor)
-        try await withGateway(.serial(path: path)) { $0.baud = 600 } _: { running in
+        try await withGateway(.serial(path: path)) {
+            $0.baud = 600
+        } _: { running in
             try await exchange(machine, running)
             var settings = termios()
             #expect(tcgetattr(descriptor, &settings) == 0)
@@ -79,7 +81,7 @@ struct GatewayTests {
             let answers = ModemResult.ok.bytes + ModemResult.connected.bytes
             let came = try await machine.read(answers.count + 2)
             var decoder = IP232()
-            #expect(came.compactMap { decoder.receive($0) } .contains(.terminalReady(true)))
+            #expect(came.compactMap { decoder.receive($0) }.contains(.terminalReady(true)))
             #expect(came.filter { $0 != 0xFF }.count == answers.count + 1)
             let client = try await running.client()
             try await eventually("program") { client.value(of: CommodoreElements.program) == "x" }
@@ -131,7 +133,9 @@ struct GatewayTests {
             #expect(client.knownElements[id: 19] == nil && client.knownElements[id: 21] == nil)
             await client.close()
         }
-        try await withGateway(Self.tcp) { $0.allowsMemory = true } _: { running in
+        try await withGateway(Self.tcp) {
+            $0.allowsMemory = true
+        } _: { running in
             let machine = try RawSocket.connect(to: try running.linePort)
             try await machine.connect()
             let client = try await running.client()

@@ -13,7 +13,9 @@ final class Terminal: MachineEnd {
     /// Opens the end of that path.
     init(path: String) throws {
         descriptor = open(path, O_RDWR | O_NOCTTY)
-        guard descriptor >= 0 else { throw RawSocket.Failure(text: "open \(path): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else {
+            throw RawSocket.Failure(text: "open \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     deinit { close(descriptor) }

@@ -48,7 +48,8 @@ final class TCPLine: Line, LineChannelOwner {
                 return NIOLoopBound(line as any Line, eventLoop: eventLoop)
             }.get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw GatewayError(.lineUnavailable, "port \(port) is taken by another program; choose another for --listen")
+            throw GatewayError(
+                .lineUnavailable, "port \(port) is taken by another program; choose another for --listen")
         } catch {
             throw GatewayError(.lineUnavailable, "cannot listen on \(host):\(port)", cause: error)
         }

@@ -194,7 +194,8 @@ final class Modem {
     /// A client sent a value.
     ///
     /// - Returns: why it does not go to the machine, or nil.
-    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> String? {
+    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> String?
+    {
         if element.latest { state[element.id] = value }
         let taken = isConnected ? session?.take(value, of: element, from: client, at: now) : nil
         switch taken {
@@ -220,7 +221,8 @@ final class Modem {
         let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
         let numbers: [(Element<UInt32>, UInt32)] = [
             (CommodoreElements.queued, UInt32(clamping: queue.byteCount)), (CommodoreElements.delay, delay),
-            (CommodoreElements.recordsSent, queue.counts.records), (CommodoreElements.commandsReceived, counts.commands),
+            (CommodoreElements.recordsSent, queue.counts.records),
+            (CommodoreElements.commandsReceived, counts.commands),
             (CommodoreElements.replaced, queue.counts.replaced),
             (CommodoreElements.unsent, counts.unsent &+ queue.counts.dropped),
             (CommodoreElements.skipped, UInt32(truncatingIfNeeded: parser.skippedByteCount)),

@@ -36,7 +36,9 @@ package enum RecordText {
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, _ element: ElementDefinition) -> String {
-        if element.type == .string { return "\"" + String(petscii: bytes, in: .lowerCase, showingControls: true) + "\"" }
+        if element.type == .string {
+            return "\"" + String(petscii: bytes, in: .lowerCase, showingControls: true) + "\""
+        }
         let value = bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
         return value.map { "\($0)" } ?? hexadecimal(bytes)
     }
