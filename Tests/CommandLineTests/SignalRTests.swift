@@ -179,4 +179,33 @@ struct SignalRCommandTests {
         }
         await child.end()
     }
+
+    @Test(.timeLimit(.minutes(2)))
+    func aBridgeJoinsAServiceToTheHub() async throws {
+        try await Peers.withHub { _, port in
+            let hub = "http://127.0.0.1:\(port)/hub"
+            let service = [
+                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Pace:float=0.5",
+                "--element", "2:Level:uint32:latest",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, service) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let bridge = ["signalr", "bridge", target, "--hub", hub, "--map", "Pace=Speed", "--print", "--json"]
+                try await ChildProcess.with(ElementalProcess.path, bridge) { bridge in
+                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "0.25")
+                    try await service.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
+                    _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Level", "much")
+                    try await bridge.nextEvent("notPassed") { $0["element"] == "Level" }
+                    bridge.send(signal: SIGINT)
+                    let status = try await bridge.waitForExit()
+                    #expect(status == .exited(0), "\(bridge.transcript)")
+                }
+                let unknown = try await ElementalProcess.run(
+                    "signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed")
+                #expect(unknown.status == .exited(1))
+                #expect(unknown.errors.last?.contains("'Pace'") == true)
+            }
+        }
+    }
 }
