@@ -3,6 +3,14 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Opens TCP connections to hubs, with TLS where the address asks for it.
 struct Dialer: Sendable {
     let eventLoop: any EventLoop
@@ -48,6 +56,8 @@ struct Dialer: Sendable {
             return SignalRError(.connectionFailed, "\(what): TLS failed", cause: error)
         case let error as NIOSSLExtraError:
             return SignalRError(.connectionFailed, "\(what): TLS failed", cause: error)
+        case let error as IOError:
+            return SignalRError(.connectionFailed, "\(what): \(String(cString: strerror(error.errnoCode)))")
         default:
             return SignalRError(.connectionFailed, what, cause: error)
         }
