@@ -4,7 +4,7 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
             case invalidURL, invalidOptions, alreadyStarted, notConnected, reconnecting, stopped, cancelled
-            case connectionFailed, timedOut, refused, negotiationFailed, noTransport, handshakeFailed
+            case connectionFailed, tlsFailed, timedOut, refused, negotiationFailed, noTransport, handshakeFailed
             case connectionLost, serverTimeout, closedByServer, protocolViolation, messageTooLarge
             case invocationFailed, invalidArgument, invalidResult, bufferOverflow
         }
@@ -29,6 +29,8 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
         /// The server cannot be reached.
         public static let connectionFailed = Code(value: .connectionFailed)
+        /// TLS failed: most often the server's certificate is not one that is trusted.
+        public static let tlsFailed = Code(value: .tlsFailed)
         /// The time for a step of opening the connection was over.
         public static let timedOut = Code(value: .timedOut)
         /// The server answered a request with an HTTP status that is no success; see ``SignalRError/httpStatus``.

@@ -58,7 +58,36 @@ struct CommodoreTests {
         }
     }
 
+    @Test(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
+    func aMappedAddressLeadsToARealHub() async throws {
+        try await Peers.withHub { _, port in
+            let (asked, hub) = ("ws://192.168.86.250:5000/chat", "127.0.0.1:\(port)/hub")
+            try await withGateway(["--listen", "127.0.0.1:0", "--map", "\(asked)=ws://\(hub)"]) { _, line, target in
+                try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+                    for command in ["stop", "wifi", "connect \(asked)"] { try terminal.writeLine(command) }
+                    try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
+                    let handshake = Array(#"{"protocol":"messagepack","version":1}"#.utf8) + [0x1E]
+                    try terminal.writeLine(
+                        "send $" + handshake.map { String(Int($0) + 256, radix: 16).suffix(2) }.joined())
+                    try await terminal.nextEvent("record") {
+                        $0["name"] == "DATA" && ($0["content"] ?? "").contains("{}")
+                    }
+                    let said = try await ElementalProcess.run(
+                        "signalr", "send", "http://\(hub)", "Broadcast", "Ada", "to the den")
+                    #expect(said.status == .exited(0))
+                    try await terminal.nextEvent("record") {
+                        let content = $0["content"] ?? ""
+                        return $0["name"] == "DATA" && content.contains("Ada") && content.contains("to the den")
+                    }
+                    terminal.closeInput()
+                    #expect(try await terminal.waitForExit() == .exited(0))
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
+        (["c64", "gateway", "--pty", "--map", "ws://a/b"], "ADDRESS=URL"),
         (["c64", "gateway"], "--serial"), (["c64", "gateway", "--pty", "--listen", "127.0.0.1:0"], "one of"),
         (["c64", "gateway", "--pty", "--baud", "9600"], "2400"),
         (["c64", "gateway", "--listen", "nowhere"], "HOST:PORT"),

@@ -70,6 +70,31 @@ struct SignalRCommandTests {
     }
 
     @Test
+    func aHubsOwnCertificateIsTrustedWhenAskedFor() async throws {
+        try await Peers.withHub(isSecure: true) { _, port in
+            let call = ["signalr", "call", "https://127.0.0.1:\(port)/hub", "Add", "40", "2"]
+            func run(_ options: String...) async throws -> (
+                status: ChildProcess.ExitStatus, output: [String], errors: [String]
+            ) {
+                try await ChildProcess.with(ElementalProcess.path, call + options) { child in
+                    (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
+                }
+            }
+            let trusting = try await run("--trust", "\(Peers.folder)/certificate.pem")
+            #expect(trusting.status == .exited(0), "\(trusting.errors)")
+            #expect(trusting.output == ["42"])
+            let other = try await run()
+            #expect(other.status == .exited(1))
+            #expect(other.errors.last?.contains("--trust") == true, "\(other.errors)")
+            let absent = try await run("--trust", "/nowhere.pem")
+            #expect(absent.errors.last?.contains("no such file") == true, "\(absent.errors)")
+            let empty = try await run("--trust", "/etc/passwd")
+            #expect(empty.status == .exited(1))
+            #expect(empty.errors.last?.contains("PEM") == true, "\(empty.errors)")
+        }
+    }
+
+    @Test
     func errorsSayWhatToDo() async throws {
         try await Peers.withHub { _, port in
             for (url, words) in [

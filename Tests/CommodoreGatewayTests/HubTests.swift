@@ -72,6 +72,41 @@ struct HubTests {
     }
 
     @Test
+    func theGatewayKeepsTheHubFromDroppingASilentProgram() async throws {
+        let (listener, port) = try RawSocket.listen()
+        try await withGateway(
+            .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
+            {
+                $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"]
+                $0.hubPingInterval = .milliseconds(50)
+            }
+        ) { running in
+            let machine = try RawSocket.connect(to: running.linePort)
+            try await connect(machine)
+            let hub = ScriptedPeer(try await listener.accept())
+            #expect(try await hub.upgrade().target == "/hub")
+            #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+            // The program shakes hands before anything else is said, however long it takes.
+            try await Task.sleep(for: .milliseconds(200), clock: .suspending)
+            try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
+            #expect(try await hub.frame().bytes == ChatProgram.handshake)
+            #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8), opcode: 2))
+            #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
+            // Then it is silent: the hub hears the gateway's pings, and the program nothing of the hub's.
+            let ping: [UInt8] = [0x02, 0x91, 0x06]
+            for _ in 0..<3 {
+                try hub.write(ScriptedPeer.frame(ping, opcode: 2))
+                #expect(try await hub.frame() == ScriptedPeer.Frame(opcode: 2, isLast: true, bytes: ping))
+            }
+            let said = ChatMessage.invocation("NewMessage", "Ada", "Hi")
+            try hub.write(ScriptedPeer.frame(said, opcode: 2))
+            let shown = ChatMessage.payloads(sender: Array("Ada".utf8), text: Array("Hi".utf8))[0]
+            #expect(try await machine.readRecord() == ModemResult.data(shown).bytes)
+        }
+    }
+
+    @Test
     func aHubThatIsNotThereIsDisconnected() async throws {
         let port = try RawSocket.listen().port
         try await withGateway(

@@ -187,18 +187,24 @@ struct LifecycleTests {
 
     @Test
     func signsOfLifeAreSentAndWanted() async throws {
-        try await withHub({ builder in
-            builder.withOptions {
-                $0.keepAliveInterval = .milliseconds(20)
-                $0.serverTimeout = .milliseconds(400)
+        try await withHub({ $0.withOptions { $0.keepAliveInterval = .milliseconds(20) } }) { _, hub, _ in
+            for _ in 0..<3 {
+                let frame = try await hub.frame()
+                #expect(frame.text == "{\"type\":6}\u{1e}")
             }
-        }) { connection, hub, _ in
-            let events = Notes<SignalRError?>()
-            connection.onClosed { events.add($0) }
-            for _ in 0..<3 { #expect(try await hub.frame().text == "{\"type\":6}\u{1e}") }
-            try hub.say(#"{"type":6}"#)
-            // Then the server falls silent.
-            #expect(try await events.next()?.code == .serverTimeout)
+        }
+        let closed = Notes<SignalRError?>()
+        try await withHub(
+            { $0.withOptions { $0.serverTimeout = .milliseconds(400) } },
+            prepare: { connection in connection.onClosed { closed.add($0) } }
+        ) { _, hub, _ in
+            // The server says that it lives as long as the client is there, and then falls silent.
+            let start = SuspendingClock.now
+            while SuspendingClock.now - start < .milliseconds(600), closed.all.isEmpty {
+                try? hub.say(#"{"type":6}"#)
+                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+            }
+            #expect(try await closed.next()?.code == .serverTimeout)
         }
     }
 

@@ -225,14 +225,18 @@ struct PeerTests {
                 }
                 // The system does not trust it.
                 let error = await signalRError { () throws(SignalRError) in try await builder.build().start() }
-                #expect(error?.code == .connectionFailed)
+                #expect(error?.code == .tlsFailed)
                 #expect(error?.message.contains("TLS") == true)
             }
-            // Nor is it anybody else's.
+        }
+        // Nor is it anybody else's.
+        try await Peers.withHub(isSecure: true, address: "127.0.0.2") { _, port in
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file("\(Peers.folder)/certificate.pem")
             let other = HubConnectionBuilder(url: "wss://127.0.0.2:\(port)/hub").withoutNegotiation()
                 .withOptions { $0.tlsConfiguration = tls }.build()
-            #expect(
-                await signalRError { () throws(SignalRError) in try await other.start() }?.code == .connectionFailed)
+            let error = await signalRError { () throws(SignalRError) in try await other.start() }
+            #expect(error?.code == .tlsFailed, "\(String(describing: error))")
         }
     }
 

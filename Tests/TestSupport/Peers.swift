@@ -22,10 +22,10 @@ public enum Peers {
 
     /// Runs the hub on aiosignalr, with TLS or without, and gives its port.
     public static func withHub(
-        isSecure: Bool = false, _ body: (ChildProcess, Int) async throws -> Void
+        isSecure: Bool = false, address: String = "127.0.0.1", _ body: (ChildProcess, Int) async throws -> Void
     ) async throws {
         let tls = isSecure ? ["--certificate", "\(folder)/certificate.pem", "--key", "\(folder)/key.pem"] : []
-        try await with("server", "hub.py", tls) { hub in
+        try await with("server", "hub.py", tls + ["--address", address]) { hub in
             let line = try await hub.nextLine(beginningWith: "listening ")
             try await body(hub, try port(line))
         }

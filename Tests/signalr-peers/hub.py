@@ -115,6 +115,7 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--certificate")
     parser.add_argument("--key")
+    parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     arguments = parser.parse_args()
     context = None
@@ -131,7 +132,7 @@ async def main() -> None:
     application._client_max_size = 8 << 20
     runner = web.AppRunner(application)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", arguments.port, ssl_context=context)
+    site = web.TCPSite(runner, arguments.address, arguments.port, ssl_context=context)
     await site.start()
     print("listening", runner.addresses[0][1], flush=True)
     await asyncio.Event().wait()

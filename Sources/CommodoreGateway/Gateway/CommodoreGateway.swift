@@ -78,7 +78,8 @@ public final class CommodoreGateway: Sendable {
             eventLoop.execute { [self, settings] in
                 let addresses = Addresses(
                     characterSet: configuration.characterSet, standardElements: standardElements,
-                    hubs: configuration.hubs, eventLoop: eventLoop)
+                    hubs: configuration.hubs,
+                    hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
                 let server = GatewayServer(
                     line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
                 ) { [weak self] event in self?.emit(event) }

@@ -11,6 +11,8 @@ struct Addresses {
 
     /// The hubs that programs reach, by the addresses that they ask for.
     var hubs: [String: String] = [:]
+    /// After so long without a message of the program a hub is sent a ping.
+    var hubPingInterval = TimeAmount.seconds(15)
     /// Where connections to hubs live.
     var eventLoop: (any EventLoop)?
 
@@ -18,7 +20,7 @@ struct Addresses {
         switch address {
         case .webSocket(let text):
             if let url = hubs[text], let eventLoop {
-                HubSession(url: url, eventLoop: eventLoop, host: host)
+                HubSession(url: url, pingInterval: hubPingInterval, eventLoop: eventLoop, host: host)
             } else {
                 // The chat program's address is fixed in it: whatever it is, the gateway itself is its hub.
                 ChatSession(host: host)

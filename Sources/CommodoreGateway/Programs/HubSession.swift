@@ -14,6 +14,8 @@ final class HubSession: ProgramSession {
     private(set) var wakeTime: NIODeadline?
 
     private let url: String
+    /// After so long without a message of the program the hub is sent a ping.
+    private let pingInterval: TimeAmount
     private let eventLoop: any EventLoop
     private unowned let host: any ProgramHost
     private var socket: HubSocket?
@@ -22,8 +24,6 @@ final class HubSession: ProgramSession {
     private var pending = ByteBuffer()
     private var isShaken = false
 
-    /// After so long without a message of the program the hub is sent a ping: hubs drop a client that is silent for 30 s.
-    private static let pingInterval = TimeAmount.seconds(15)
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
     /// The end of a handshake message.
     private static let separator: UInt8 = 0x1E
@@ -32,8 +32,9 @@ final class HubSession: ProgramSession {
     /// Bytes of the payload of one record.
     private static let maximumRecord = 255
 
-    init(url: String, eventLoop: any EventLoop, host: any ProgramHost) {
+    init(url: String, pingInterval: TimeAmount, eventLoop: any EventLoop, host: any ProgramHost) {
         self.url = url
+        self.pingInterval = pingInterval
         self.eventLoop = eventLoop
         self.host = host
     }
@@ -59,7 +60,7 @@ final class HubSession: ProgramSession {
 
     private func opened() {
         guard !isOver else { return }
-        wakeTime = .now() + Self.pingInterval
+        wakeTime = .now() + pingInterval
         host.connected(self)
     }
 
@@ -73,14 +74,14 @@ final class HubSession: ProgramSession {
         guard let time = wakeTime, now >= time else { return }
         // Before the handshake a ping would be taken for one.
         if isShaken { socket?.send(ByteBuffer(bytes: Self.ping)) }
-        wakeTime = now + Self.pingInterval
+        wakeTime = now + pingInterval
     }
 
     // MARK: - To the hub
 
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
         guard let socket else { return .sendFailed }
-        wakeTime = now + Self.pingInterval
+        wakeTime = now + pingInterval
         let bodies = isShaken ? ChatMessage.bodies(of: message) : []
         guard !bodies.isEmpty, bodies.allSatisfy({ ChatMessage.broadcast($0) != nil }) else {
             socket.send(ByteBuffer(bytes: message))

@@ -26,6 +26,13 @@ struct HubOptions: ParsableArguments {
             valueName: "transport"))
     var transports: [HubTransport] = []
 
+    @Option(
+        name: .customLong("trust"),
+        help: ArgumentHelp(
+            "Trust the certificates in a PEM file besides the system's, for a hub that signed its own; may be given several times.",
+            valueName: "file"))
+    var trustedFiles: [String] = []
+
     @Flag(help: "Open the WebSocket without asking the server for its transports first.")
     var skipNegotiation = false
 
@@ -40,13 +47,21 @@ struct HubOptions: ParsableArguments {
     }
 
     /// A connection to the hub, not started.
-    func connection(to url: String, _ output: OutputOptions, reconnects: Bool) -> HubConnection {
+    func connection(to url: String, _ output: OutputOptions, reconnects: Bool) throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
             .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })
             .withOptions { options in
                 options.handshakeTimeout = output.limit
                 if !transports.isEmpty { options.transports = Set(transports.map(\.kind)) }
             }
+        for file in trustedFiles {
+            let pem = try FileContent.read(file)
+            do throws(SignalRError) {
+                builder = try builder.withTrustedCertificates(pem: pem)
+            } catch {
+                throw CommandFailure("invalidFile", "file '\(file)' holds no certificate in PEM form")
+            }
+        }
         if let token { builder = builder.withAccessToken { try Self.read(token) } }
         if skipNegotiation { builder = builder.withoutNegotiation() }
         if reconnects { builder = builder.withAutoReconnect(GrowingIntervals()) }

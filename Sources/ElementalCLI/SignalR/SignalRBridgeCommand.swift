@@ -73,7 +73,7 @@ struct SignalRBridgeCommand: ReportingCommand {
             console.emit(.joined(device: client.device.name, address: client.device.addressText))
             do {
                 try await client.tellingReconnections(console) {
-                    let connection = hub.connection(to: url, output, reconnects: true)
+                    let connection = try hub.connection(to: url, output, reconnects: true)
                     try await client.bridge(to: connection, url, options, console, prints: prints)
                 }
             } catch {

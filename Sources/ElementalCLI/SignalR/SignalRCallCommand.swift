@@ -22,7 +22,7 @@ struct SignalRCallCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console) { [call, hub, output] in
-            let connection = hub.connection(to: call.url, output, reconnects: false)
+            let connection = try hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { client in
                 let result = try await client.limited(call.method, output.limit) {
                     try await connection.invoke(

@@ -60,7 +60,7 @@ struct SignalRListenCommand: ReportingCommand {
         try await Interruption.run(console) { [reconnection, hub, output] in
             let remaining = Counter(count ?? .max)
             let (enough, isEnough) = AsyncStream.makeStream(of: Void.self)
-            let connection = hub.connection(to: url, output, reconnects: reconnection.reconnect)
+            let connection = try hub.connection(to: url, output, reconnects: reconnection.reconnect)
             let prepare: (HubConnection) -> Void = { connection in
                 for method in methods {
                     connection.onAny(method) { call in

@@ -27,7 +27,7 @@ struct SignalRSendCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console) { [call, hub, output, linger] in
-            let connection = hub.connection(to: call.url, output, reconnects: false)
+            let connection = try hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { _ in
                 try await connection.send(call.method, arguments: call.arguments.map(\.value))
                 console.emit(.hub(.sent(method: call.method)))

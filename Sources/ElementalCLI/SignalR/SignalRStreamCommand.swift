@@ -34,7 +34,7 @@ struct SignalRStreamCommand: ReportingCommand {
         let (count, time) = (count, time?.duration)
         try await Interruption.run(console) { [call, reconnection, hub, output] in
             let remaining = Counter(count ?? .max)
-            let connection = hub.connection(to: call.url, output, reconnects: reconnection.reconnect)
+            let connection = try hub.connection(to: call.url, output, reconnects: reconnection.reconnect)
             try await HubClient.with(call.url, connection, console) { client in
                 let (returns, hasReturned) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                 let telling = Task {

@@ -53,6 +53,7 @@ extension SignalRError {
             "; does the hub want a token? --token gives it one"
         case (.refused, 404), (.noTransport, 404): "; is the hub at another path of the address?"
         case (.connectionFailed, _): "; is the hub running there?"
+        case (.tlsFailed, _): "; if the hub signed its own certificate, --trust FILE trusts it"
         default: ""
         }
     }

@@ -1,4 +1,5 @@
 public import Logging
+import NIOSSL
 
 /// Collects what a connection is made of.
 ///
@@ -60,6 +61,24 @@ public struct HubConnectionBuilder: Sendable {
     /// Asks for an access token before each request and connection.
     public func withAccessToken(_ provider: @escaping AccessTokenProvider) -> Self {
         changed { $0.options.accessTokenProvider = provider }
+    }
+
+    /// Trusts these certificates besides the system's: those of a hub that signed its own, for instance.
+    ///
+    /// - Parameter pem: the content of a file with one or more certificates in PEM form.
+    /// - Throws: ``SignalRError/Code/invalidOptions`` if there is no certificate in it.
+    public func withTrustedCertificates(pem: some Sequence<UInt8>) throws(SignalRError) -> Self {
+        let certificates: [NIOSSLCertificate]
+        do {
+            certificates = try NIOSSLCertificate.fromPEMBytes(Array(pem))
+        } catch {
+            throw SignalRError(.invalidOptions, "these are no certificates in PEM form", cause: error)
+        }
+        return changed {
+            var tls = $0.options.tlsConfiguration ?? .makeClientConfiguration()
+            tls.additionalTrustRoots.append(.certificates(certificates))
+            $0.options.tlsConfiguration = tls
+        }
     }
 
     /// Says what happens to a logger.

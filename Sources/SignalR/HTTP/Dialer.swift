@@ -53,9 +53,9 @@ struct Dialer: Sendable {
         case let error as HTTPParserError:
             return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
         case let error as NIOSSLError:
-            return SignalRError(.connectionFailed, "\(what): TLS failed", cause: error)
+            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: error)
         case let error as NIOSSLExtraError:
-            return SignalRError(.connectionFailed, "\(what): TLS failed", cause: error)
+            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: error)
         case let error as IOError:
             return SignalRError(.connectionFailed, "\(what): \(String(cString: strerror(error.errnoCode)))")
         default:

@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is seen when the system's clock is set. Only when it is asked for, for it is this machine's clock that is set.
+@Suite(
+    .enabled(
+        if: ProcessInfo.processInfo.environment["ELEMENTAL_SET_CLOCK"] != nil,
+        "it sets this machine's clock for some seconds: Tests/run --set-clock"),
+    .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+struct ClockTests {
+    /// The machine's clock, which goes on as it would have whatever happens.
+    private struct SystemClock {
+        private let time = Self.now(CLOCK_REALTIME)
+        private let start = Self.now(CLOCK_MONOTONIC)
+
+        private static func now(_ clock: clockid_t) -> timespec {
+            var time = timespec()
+            clock_gettime(clock, &time)
+            return time
+        }
+
+        /// Sets the clock so many seconds ahead of what it would have been.
+        func set(ahead seconds: Int) throws {
+            let now = Self.now(CLOCK_MONOTONIC)
+            var time = time
+            time.tv_sec += now.tv_sec - start.tv_sec + seconds
+            time.tv_nsec += now.tv_nsec - start.tv_nsec
+            while time.tv_nsec < 0 { (time.tv_sec, time.tv_nsec) = (time.tv_sec - 1, time.tv_nsec + 1_000_000_000) }
+            while time.tv_nsec >= 1_000_000_000 {
+                (time.tv_sec, time.tv_nsec) = (time.tv_sec + 1, time.tv_nsec - 1_000_000_000)
+            }
+            guard clock_settime(CLOCK_REALTIME, &time) == 0 else {
+                throw TestSupportError("the clock cannot be set: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    @Test("the clock is set an hour ahead, then an hour back: nothing is lost, late or found dead")
+    func theClockIsSet() async throws {
+        try await Ledgers.with(heartbeat: 0.5) { ledgers in
+            let clock = SystemClock()
+            do {
+                for seconds in [3600, -3600, 0] {
+                    let before = Date()
+                    try clock.set(ahead: seconds)
+                    #expect(abs(Date().timeIntervalSince(before)) > 3000)
+                    // Longer than a silent peer would live.
+                    try await Task.sleep(for: .seconds(3), clock: .suspending)
+                }
+            } catch {
+                try clock.set(ahead: 0)
+                throw error
+            }
+            for account in try await ledgers.close() {
+                account.expectPromises()
+                #expect(account.lostAtBreaks == (0, 0))
+                #expect(account.client.int("reconnections") == 0)
+                #expect(account.datagrams.lost == 0)
+                // A number every 20 ms each way, all the while.
+                #expect(account.client.int("downReceived") > 300)
+                #expect(account.service.int("upReceived") > 300)
+            }
+        }
+    }
+}
