@@ -1,3 +1,4 @@
+import Dispatch
 import Elemental
 import TestSupport
 import Testing
@@ -61,6 +62,44 @@ struct BusyConnectionTests {
             _ = try await device.ping()
             #expect(received.all == [0.25, 0.5])
         }
+    }
+
+    /// An event loop does what it is given only after it has read what it finds on its sockets.
+    @Test
+    func aHandlerMissesNothingThatIsSentAfterItWasAdded() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let (isHeld, goOn) = (Gathered<Bool>(), DispatchSemaphore(value: 0))
+        async let connecting = ElementalDevice.connect(
+            host: "127.0.0.1", port: port, as: "x", elements: Lamp.all
+        ) { device in
+            device.onValue(of: Lamp.level) { _ in
+                guard isHeld.all.isEmpty else { return }
+                isHeld.add(true)
+                goOn.wait()
+            }
+        }
+        let server = try await listener.accept()
+        try server.write([0xff, 1, 0, 0, 0, 0])
+        let device = try await connecting
+        // More than the loop's first read takes, and it stays with the first of it …
+        let level = encodedFrame(Lamp.level.id, [1, 0, 0, 0])
+        try server.write([[UInt8]](repeating: level, count: 120).flatMap { $0 })
+        do {
+            defer { goOn.signal() }
+            try await isHeld.wait(for: 1)
+            // … so that this is added, and is read, before the loop does anything else.
+            let received = Gathered<String>()
+            device.onValue(of: Lamp.label) { received.add($0) }
+            try server.write(["a", "b", "c"].flatMap { encodedFrame(Lamp.label.id, Array($0.utf8)) })
+            goOn.signal()
+            try await received.wait(for: 3)
+            #expect(received.all == ["a", "b", "c"])
+        }
+        await device.close()
+    }
+
+    private func encodedFrame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
     }
 
     /// Long values come whole, in order, whether they lie in one read or in several, and can be kept.

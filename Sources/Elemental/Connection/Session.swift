@@ -255,13 +255,20 @@ final class Session: ChannelDuplexHandler {
             return
         }
         received.messagesReceived += 1
-        newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         // Looked at for every message: a handler of the one before may have added or cancelled one. Both before the
-        // first call: a handler that this call adds gets the value as the newest, and not again.
+        // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
+        // is the newest one: a handler that was added meanwhile is given those that came before it.
         if shared.isStale { shared.refresh() }
-        if own.isStale { own.refresh() }
+        if own.isStale { refreshOwn() }
+        newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         call(shared.handlers, id, value)
         call(own.handlers, id, value)
+    }
+
+    @inline(never)
+    private func refreshOwn() {
+        device.handlers.catchUp()
+        own.refresh()
     }
 
     @inline(__always)

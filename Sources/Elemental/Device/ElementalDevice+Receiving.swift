@@ -40,7 +40,7 @@ extension ElementalDevice {
         }
         let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
         onLoop { [self] in
-            handlers.addForAll(registration.token, untyped)
+            guard handlers.addForAll(registration.token, untyped) else { return }
             let elements = knownElements
             for id in newest.ids {
                 guard let element = elements[id: id], let bytes = newest[id] else { continue }
@@ -66,15 +66,17 @@ extension ElementalDevice {
     ) -> HandlerRegistration {
         let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
         onLoop { [self] in
-            handlers.add(registration.token, for: id, handler)
+            guard handlers.add(registration.token, for: id, handler) else { return }
             newest[id]?.withUnsafeBytes { handler(ReceivedBytes($0), self) }
         }
         return registration
     }
 
-    /// Adding a handler and handing it what came before is one turn on the loop, so that no value is handed on twice.
+    /// Adding a handler and handing it what came before is one turn on the loop, so that no value is handed on twice; and
+    /// that turn comes before the next value, so that none that is sent from now on is missed.
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
-        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+        handlers.postpone(body)
+        if eventLoop.inEventLoop { handlers.catchUp() } else { eventLoop.execute { [handlers] in handlers.catchUp() } }
     }
 
     /// Stops reading from the network until ``resume()`` is called as often. What the other end sends meanwhile waits

@@ -19,6 +19,8 @@ final class HandlerTable: Sendable {
         var forProgress: [(token: UInt64, handler: ProgressHandler)] = []
         var lastToken: UInt64 = 0
         var cancelled: Set<UInt64> = []
+        /// What waits for its turn on the event loop.
+        var postponed: [@Sendable () -> Void] = []
 
         var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
     }
@@ -47,18 +49,36 @@ final class HandlerTable: Sendable {
         }
     }
 
-    func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) {
+    /// - Returns: whether it is wanted still.
+    @discardableResult
+    func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) -> Bool {
         change { state in
-            guard state.cancelled.remove(token) == nil else { return }
+            guard state.cancelled.remove(token) == nil else { return false }
             state.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler)))
+            return true
         }
     }
 
-    func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) {
+    /// - Returns: whether it is wanted still.
+    @discardableResult
+    func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) -> Bool {
         change { state in
-            guard state.cancelled.remove(token) == nil else { return }
+            guard state.cancelled.remove(token) == nil else { return false }
             state.forAll.append((token, handler))
+            return true
         }
+    }
+
+    /// Has the event loop do something before it hands on the next value that comes; at the latest when it is asked to
+    /// by ``catchUp()``. Work that is given to an event loop otherwise comes after what it finds on its sockets.
+    func postpone(_ body: @escaping @Sendable () -> Void) { change { $0.postponed.append(body) } }
+
+    /// Does what was postponed. On the event loop only.
+    func catchUp() {
+        for body in state.withLock({ state in
+            defer { state.postponed = [] }
+            return state.postponed
+        }) { body() }
     }
 
     func addForProgress(_ handler: @escaping ProgressHandler) -> HandlerRegistration {
@@ -83,9 +103,9 @@ final class HandlerTable: Sendable {
         }
     }
 
-    private func change(_ body: (inout State) -> Void) {
-        state.withLock { body(&$0) }
-        changes.wrappingAdd(1, ordering: .releasing)
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        defer { changes.wrappingAdd(1, ordering: .releasing) }
+        return state.withLock { body(&$0) }
     }
 }
 

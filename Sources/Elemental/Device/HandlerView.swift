@@ -13,7 +13,8 @@ struct HandlerView {
     init(_ table: HandlerTable) {
         self.table = table
         unmanagedTable = .passUnretained(table)
-        version = table.version
+        // Older than the table's, if that ever changed: something may be postponed.
+        version = 0
         snapshot = table.snapshot
         handlers = .passUnretained(snapshot)
     }
