@@ -1,6 +1,9 @@
-import SignalR
+import NIOCore
+import NIOEmbedded
 import TestSupport
 import Testing
+
+@testable import SignalR
 
 /// What a server may do with a WebSocket (RFC 6455), and what it may not.
 struct WebSocketTests {
@@ -154,5 +157,28 @@ struct WebSocketTests {
             let ending = try await events.next()
             #expect(ending == "connectionLost")
         }
+    }
+
+    /// A connection whose end is found out when something is sent.
+    private final class Broken: ChannelOutboundHandler {
+        typealias OutboundIn = Any
+
+        func flush(context: ChannelHandlerContext) { context.close(promise: nil) }
+    }
+
+    @Test
+    func aGoodbyeThatFindsTheConnectionBrokenEndsIt() throws {
+        let channel = EmbeddedChannel(handler: Broken())
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let ended = Notes<Void>()
+        let transport = WebSocketTransport(
+            eventLoop: channel.embeddedEventLoop, isBinary: true,
+            events: TransportEvents(received: { _ in }, closed: { _ in ended.add(()) }, becameWritable: {}))
+        try channel.pipeline.syncOperations.addHandler(transport)
+        let closed = Notes<Void>()
+        transport.close().whenSuccess { closed.add(()) }
+        #expect(ended.all.count == 1)
+        #expect(closed.all.count == 1)
+        #expect(!channel.isActive)
     }
 }

@@ -48,12 +48,13 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
 
     func close() -> EventLoopFuture<Void> {
         guard !isOver, let context else { return eventLoop.makeSucceededVoidFuture() }
+        let promise = closed ?? eventLoop.makePromise()
+        closed = promise
+        // Where the connection is broken, saying goodbye finds out, and the end comes before this returns.
         if !isClosing {
             sendClose(.normalClosure, context)
             eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [weak self] in self?.abort() }
         }
-        let promise = closed ?? eventLoop.makePromise()
-        closed = promise
         return promise.futureResult
     }
 
