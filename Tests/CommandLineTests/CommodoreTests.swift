@@ -58,6 +58,37 @@ struct CommodoreTests {
         }
     }
 
+    @Test
+    func whatIsTypedBeforeTheLineIsOpenWaits() async throws {
+        try await ChildProcess.with(
+            ElementalProcess.path, ["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]
+        ) { terminal in
+            try terminal.writeLine("stop")
+            try terminal.writeLine("wifi")
+            let ready = try await terminal.nextEvent("line") { $0["state"] == "ready" }
+            let line: String = try #require(ready["line"])
+            try terminal.writeLine("nonsense")
+            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+            let modem = try RawSocket.connect(to: port)
+            #expect(try await modem.read(4) == [4, 0, 3, 0])
+            try await terminal.nextLine(of: .error) { $0.contains("nonsense") }
+            terminal.send(signal: SIGINT)
+            #expect(try await terminal.waitForExit() == .exited(0))
+        }
+    }
+
+    @Test
+    func aTerminalEndsThoughItsLineNeverOpens() async throws {
+        try await ChildProcess.with(
+            ElementalProcess.path, ["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]
+        ) { terminal in
+            try await terminal.nextEvent("line") { $0["state"] == "ready" }
+            try terminal.writeLine("stop")
+            terminal.send(signal: SIGINT)
+            #expect(try await terminal.waitForExit() == .exited(0))
+        }
+    }
+
     @Test(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
     func aMappedAddressLeadsToARealHub() async throws {
         try await Peers.withHub { _, port in

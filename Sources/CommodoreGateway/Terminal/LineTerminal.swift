@@ -29,10 +29,12 @@ package final class LineTerminal: Sendable {
 
     private let eventLoop: any EventLoop
     private let end: NIOLoopBound<End>
+    private let gate: Gate
 
-    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>) {
+    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>, gate: Gate) {
         self.eventLoop = eventLoop
         self.end = end
+        self.gate = gate
     }
 
     /// Opens a line and tells what happens on it.
@@ -58,16 +60,20 @@ package final class LineTerminal: Sendable {
         }
         return await withCheckedContinuation { continuation in
             eventLoop.execute {
-                let end = End(line.value, eventLoop, tell)
+                let gate = Gate()
+                let end = End(line.value, eventLoop, gate, tell)
                 tell(.ready(line.value.name))
                 line.value.start(end)
                 let bound = NIOLoopBound(end, eventLoop: eventLoop)
-                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound))
+                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound, gate: gate))
             }
         }
     }
 
-    /// Sends bytes as they are.
+    /// Returns when the line is open, or the task was cancelled.
+    package func waitUntilOpen() async { await gate.wait() }
+
+    /// Sends bytes as they are. On a line that is not open they are lost.
     package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
 
     /// Closes the line.
@@ -84,6 +90,7 @@ package final class LineTerminal: Sendable {
     private final class End: LineHandler {
         let line: any Line
         private let eventLoop: any EventLoop
+        private let gate: Gate
         private let tell: @Sendable (Event) -> Void
         private var parser = ResultParser()
         private var silence: Scheduled<Void>?
@@ -91,15 +98,22 @@ package final class LineTerminal: Sendable {
         /// Longer than the pauses of a record that is paced to a byte a frame.
         private static let maximumPause = TimeAmount.milliseconds(500)
 
-        init(_ line: any Line, _ eventLoop: any EventLoop, _ tell: @escaping @Sendable (Event) -> Void) {
+        init(
+            _ line: any Line, _ eventLoop: any EventLoop, _ gate: Gate, _ tell: @escaping @Sendable (Event) -> Void
+        ) {
             self.line = line
             self.eventLoop = eventLoop
+            self.gate = gate
             self.tell = tell
         }
 
-        func lineOpened() { tell(.opened) }
+        func lineOpened() {
+            tell(.opened)
+            gate.open()
+        }
 
         func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
+            gate.close()
             tellRemains()
             tell(.lost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
         }

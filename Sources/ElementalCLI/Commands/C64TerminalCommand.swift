@@ -88,6 +88,9 @@ struct C64TerminalCommand: ReportingCommand {
                     }
                     do throws(TerminalLine.Problem) {
                         let bytes = try TerminalLine.bytes(line)
+                        // What is typed early, or comes from a file, waits for the line.
+                        await terminal.waitUntilOpen()
+                        guard !Task.isCancelled else { return }
                         console.emit(.record(bytes, isSent: true, isWhole: true, ContinuousClock.now - start))
                         terminal.send(bytes)
                     } catch {
