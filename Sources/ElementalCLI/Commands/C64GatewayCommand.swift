@@ -110,10 +110,11 @@ struct C64GatewayCommand: ReportingCommand {
         let telling = Task {
             for await event in events { console.emit(event) }
         }
+        let signals = await Interruption.trap()
         do {
             try await gateway.openLine()
             let isVirtual = line.virtual != nil
-            try await ServiceHost(gateway.service, console, passesValuesOn: false).run {
+            try await ServiceHost(gateway.service, console, passesValuesOn: false).run(signals: signals) {
                 if isVirtual { try await Self.type(on: gateway) }
                 try await Interruption.forever()
             }

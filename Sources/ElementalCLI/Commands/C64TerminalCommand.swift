@@ -65,6 +65,7 @@ struct C64TerminalCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
+        let signals = await Interruption.trap()
         let start = ContinuousClock.now
         let terminal = try await LineTerminal.open(try place) { event in
             let time = ContinuousClock.now - start
@@ -78,7 +79,7 @@ struct C64TerminalCommand: ReportingCommand {
             }
         }
         do {
-            try await Interruption.run(console) {
+            try await Interruption.run(console, signals: signals) {
                 let input = InputLines()
                 while let line = try await input.next() {
                     guard !line.allSatisfy(\.isWhitespace) else { continue }

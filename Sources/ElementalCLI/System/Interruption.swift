@@ -11,13 +11,19 @@ import Darwin
 
 /// Work that ends in order on Ctrl-C, on SIGTERM, and when the reader of standard output is gone.
 enum Interruption {
+    /// From now on Ctrl-C and SIGTERM do not end the process: they wait for ``run(_:signals:_:)``. For who has
+    /// something to leave in order before that.
+    static func trap() async -> UnixSignalsSequence { await UnixSignalsSequence(trapping: .sigint, .sigterm) }
+
     /// Runs `body` and, when the user wants the program to end, cancels it and waits for it.
     ///
     /// Being cancelled is no failure then. A second signal ends the program at once, should the end take too long.
-    static func run(_ console: Console, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    static func run(
+        _ console: Console, signals: UnixSignalsSequence? = nil, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
         let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
         console.onBrokenPipe { wish.yield() }
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let signals = if let signals { signals } else { await trap() }
         let watcher = Task {
             var count = 0
             for await _ in signals {

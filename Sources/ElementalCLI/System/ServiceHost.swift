@@ -1,4 +1,5 @@
 import Elemental
+import UnixSignals
 
 /// Runs a service of ours and tells what happens to it and what devices send.
 struct ServiceHost: Sendable {
@@ -24,7 +25,12 @@ struct ServiceHost: Sendable {
     }
 
     /// Starts the service, runs `body` until it ends or the user wants the program to end, and stops the service.
-    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    ///
+    /// - Parameter signals: trapped before; without them they are trapped before the service starts.
+    func run(
+        signals: UnixSignalsSequence? = nil, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let signals = if let signals { signals } else { await Interruption.trap() }
         let (items, item) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingNewest(65536))
         service.onEvent { [showsValues] event in
             // On the event loop, before the device's first value is handed on.
@@ -45,7 +51,7 @@ struct ServiceHost: Sendable {
         let telling = Task { await tell(items) }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await Interruption.run(console, body))
+            result = .success(try await Interruption.run(console, signals: signals, body))
         } catch {
             result = .failure(error)
         }
