@@ -36,6 +36,8 @@ struct LifecycleTests {
     func nothingCanBeCalledBeforeItIsOpen() async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).build()
+        // Held, or its end would end the attempt.
+        var peer: ScriptedPeer?
         for _ in 0..<2 {
             #expect(
                 await signalRError { () throws(SignalRError) in try await connection.invoke("X") }?.code
@@ -49,10 +51,12 @@ struct LifecycleTests {
             guard connection.state == .disconnected else { break }
             // And again while it is being opened.
             Task { try? await connection.start() }
-            _ = try await server.accept().request()
+            peer = try await server.accept()
+            _ = try await peer?.request()
             #expect(connection.state == .connecting)
         }
         #expect(await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+        withExtendedLifetime(peer) {}
         await connection.stop()
         #expect(connection.state == .disconnected)
     }
