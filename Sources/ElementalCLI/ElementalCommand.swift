@@ -66,6 +66,7 @@ extension ReportingCommand {
     func run() async throws {
         let console = Console(json: output.json)
         do {
+            try FileDescriptors.expectEnough()
             try await perform(console)
             if let failure = console.failure { throw failure }
         } catch let error as ValidationError {

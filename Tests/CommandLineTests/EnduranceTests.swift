@@ -47,6 +47,16 @@ struct EnduranceTests {
         }
     }
 
+    @Test
+    func tooFewDescriptorsToBeginWithAreAnErrorThatSaysWhatToDo() async throws {
+        let get = [try ElementalProcess.path, "get", "127.0.0.1:1", "Speed"]
+        try await ChildProcess.with("sh", ["-c", "ulimit -n 8; exec \"$@\"", "sh"] + get) { child in
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            #expect(child.lines(of: .error).last?.contains("ulimit -n") == true, "\(child.transcript)")
+        }
+    }
+
     @Test("a service that runs out of descriptors accepts again when some are free")
     func outOfDescriptors() async throws {
         let publish = [

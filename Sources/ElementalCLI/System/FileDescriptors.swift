@@ -24,4 +24,26 @@ enum FileDescriptors {
         #endif
         _ = setrlimit(resource, &limit)
     }
+
+    /// What a command opens before it has a connection: three for each of SwiftNIO's event loops, of which there is one
+    /// a core and which end the process where they cannot have them, and some for the rest.
+    private static var needed: Int { 3 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 10 }
+
+    /// Looks whether enough can be opened to begin with.
+    ///
+    /// - Throws: ``CommandFailure`` that says what to do if not.
+    static func expectEnough() throws {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        for _ in 0..<needed {
+            let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+            guard descriptor >= 0 else {
+                throw CommandFailure(
+                    "noDescriptors",
+                    "only \(opened.count) more files and sockets can be opened, and \(needed) are needed to begin with; "
+                        + "raise the limit (ulimit -n)")
+            }
+            opened.append(descriptor)
+        }
+    }
 }
