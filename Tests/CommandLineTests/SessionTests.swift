@@ -32,4 +32,23 @@ struct SessionTests {
             }
         }
     }
+
+    /// What the service has set comes behind its elements, and a session that begins with the elements could be too early.
+    @Test
+    func theFirstCommandFindsWhatTheServiceHasSet() async throws {
+        let service = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, service) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            for _ in 0..<30 {
+                try await ChildProcess.with(ElementalProcess.path, ["connect", target]) { session in
+                    try session.writeLine("get Speed\nquit")
+                    let status = try await session.waitForExit()
+                    #expect(status == .exited(0), "\(session.transcript)")
+                    #expect(session.lines(of: .output) == ["Speed=0.5"], "\(session.transcript)")
+                }
+            }
+        }
+    }
 }

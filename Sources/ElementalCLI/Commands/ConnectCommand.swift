@@ -32,6 +32,8 @@ struct ConnectCommand: ReportingCommand {
             console.emit(.joined(device: client.device.name, address: client.device.addressText))
             do {
                 try await client.tellingReconnections(console) {
+                    // What the service has set is there before the first command asks for it.
+                    try? await client.settle(timeout: output.limit)
                     try await InteractiveSession(client, console, timeout: output.limit).run()
                 }
             } catch {
