@@ -1,7 +1,8 @@
 import Dispatch
-import Elemental
 import TestSupport
 import Testing
+
+@testable import Elemental
 
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
@@ -96,6 +97,25 @@ struct BusyConnectionTests {
             #expect(received.all == ["a", "b", "c"])
         }
         await device.close()
+    }
+
+    /// A stream asks for more once: were that to come between its being full and the pause, the pause would stay.
+    @Test
+    func aStreamThatAsksForMoreWhileItIsFilledIsHeard() async throws {
+        try await withPair { _, device in
+            let delegate = StreamDelegate(device: device)
+            let asked = DispatchSemaphore(value: 0)
+            delegate.handOn {
+                DispatchQueue(label: "consumer").async {
+                    delegate.produceMore()
+                    asked.signal()
+                }
+                // Time enough to ask, were it not for this turn's end that it waits for.
+                _ = asked.wait(timeout: .now() + .milliseconds(100))
+                return true
+            }
+            try await eventually { !device.isPaused }
+        }
     }
 
     private func encodedFrame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {

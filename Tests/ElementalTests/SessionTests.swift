@@ -179,6 +179,34 @@ struct SessionTests {
         }
     }
 
+    /// With so little kept, the consumer stops and asks again at every value, at any moment.
+    @Test(.timeLimit(.minutes(1)))
+    func aStreamThatIsFullAndEmptyByTurnsGoesOn() async throws {
+        try await withService { service, port in
+            var options = ConnectOptions()
+            options.expectsHello = true
+            options.timeout = .seconds(20)
+            options.limits.streamBufferCount = 2
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            try await eventually { service.devices.count == 1 }
+            let sender = try #require(service.devices.first)
+            let values = device.values(of: Lamp.label)
+            let count = 50_000
+            let sending = Task {
+                for index in 0..<count { try await sender.sendWhenReady("\(index)", to: Lamp.label) }
+            }
+            var seen = 0
+            for await value in values {
+                if value != "\(seen)" { Issue.record("\(value) instead of \(seen)") }
+                seen += 1
+                if seen == count { break }
+            }
+            try await sending.value
+            await device.close()
+        }
+    }
+
     @Test
     func aStreamWithoutConsumerMakesTheSenderWait() async throws {
         try await withPair { service, device in

@@ -59,7 +59,9 @@ extension ElementalDevice {
             delegate: delegate)
         let source = parts.source
         let registration = register { value in
-            if case .stopProducing = source.yield(value) { delegate.stopProducing() }
+            delegate.handOn {
+                if case .stopProducing = source.yield(value) { true } else { false }
+            }
         }
         delegate.adopt(registration)
         endings.add { _ in source.finish() }

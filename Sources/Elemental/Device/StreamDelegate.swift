@@ -21,14 +21,17 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
         if isOver { registration.cancel() }
     }
 
-    func stopProducing() {
-        let token = device.addPause(ofStream: true)
-        let surplus = state.withLock { state -> UInt64? in
-            guard state.pause == nil, !state.isOver else { return token }
-            state.pause = token
-            return nil
+    /// Hands a value to the stream, and pauses the device if the stream has enough now.
+    ///
+    /// Both in one turn: a consumer that empties the stream in between asks for more only once, and would ask before
+    /// there is a pause to take back. One that asked before, and is late, takes back too much, which the next value mends.
+    ///
+    /// - Parameter yield: answers whether the stream has enough.
+    func handOn(_ yield: () -> Bool) {
+        state.withLock { state in
+            guard yield(), state.pause == nil, !state.isOver else { return }
+            state.pause = device.addPause(ofStream: true)
         }
-        if let surplus { device.removePause(surplus) }
     }
 
     func produceMore() {
