@@ -13,20 +13,6 @@ struct FaultTests {
     /// A round of numbers each way, so that there is traffic before and after a fault.
     private func exchange(_ ledgers: Ledgers) async throws { try await last(.milliseconds(300)) }
 
-    /// Waits until new numbers come over both transports in both directions.
-    private func expectFlow(_ ledgers: Ledgers) async throws {
-        func counts() async throws -> [Int] {
-            let up = try await Ledgers.report(of: ledgers.service)["one-1"]
-            let down = try await Ledgers.report(of: ledgers.client)["one-1"]
-            return [
-                up?.int("upReceived"), up?.int("upDatagramReceived"), down?.int("downReceived"),
-                down?.int("downDatagramReceived"),
-            ].map { $0 ?? 0 }
-        }
-        let before = try await counts()
-        try await eventually("values flow again") { try await zip(counts(), before).allSatisfy { $0 > $1 } }
-    }
-
     @Test
     func withoutAFaultEverythingArrives() async throws {
         try await Ledgers.with(devices: 3) { ledgers in
@@ -50,7 +36,7 @@ struct FaultTests {
             var watch = Stopwatch("link down for 2 s")
             try await ledgers.bed.restoreLink()
             watch.restart()
-            try await expectFlow(ledgers)
+            try await ledgers.expectFlow()
             watch.note("values flow again both ways, over TCP and UDP,")
             let accounts = try await ledgers.close()
             for account in accounts {
@@ -75,11 +61,28 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back")
             watch.note("connected again")
-            try await expectFlow(ledgers)
+            try await ledgers.expectFlow()
             for account in try await ledgers.close() {
                 account.expectPromises()
                 #expect(account.client.int("reconnections") == 1)
             }
+        }
+    }
+
+    @Test("a hundred devices of one process are cut off at once: they look for their service together")
+    func aHundredDevicesAreCutOff() async throws {
+        try await Ledgers.with(devices: 100, heartbeat: 0.5) { ledgers in
+            let connected = try Holdings(of: ledgers.client.processID).descriptors
+            try await ledgers.bed.cutLink()
+            try await eventually("all have noticed") { try await Ledgers.connected(of: ledgers.client) == 0 }
+            try await last(.seconds(1))
+            let away = try Holdings(of: ledgers.client.processID).descriptors
+            print("fault: \(connected) descriptors with 100 connections, \(away) without")
+            #expect(away <= connected)
+            try await ledgers.bed.restoreLink()
+            for _ in 1...100 { try await ledgers.client.nextEvent("back") }
+            try await ledgers.expectFlow()
+            for account in try await ledgers.close() { account.expectPromises() }
         }
     }
 
@@ -94,7 +97,7 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back", timeout: .seconds(60))
             watch.note("connected again")
-            try await expectFlow(ledgers)
+            try await ledgers.expectFlow()
             for account in try await ledgers.close() { account.expectPromises() }
         }
     }
@@ -201,7 +204,7 @@ struct FaultTests {
             watch.restart()
             try await ledgers.client.nextEvent("back")
             watch.note("connected again")
-            try await expectFlow(ledgers)
+            try await ledgers.expectFlow()
             for account in try await ledgers.close() { account.expectPromises() }
         }
     }

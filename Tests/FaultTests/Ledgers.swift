@@ -41,6 +41,26 @@ struct Ledgers {
             BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(devices)", "\(heartbeat)"], body)
     }
 
+    /// Waits until every device has new numbers over both transports in both directions.
+    func expectFlow() async throws { try await Self.expectFlow(service, [client]) }
+
+    /// Waits until every device of the clients has new numbers over both transports in both directions.
+    static func expectFlow(_ service: ChildProcess, _ clients: [ChildProcess]) async throws {
+        func counts() async throws -> [Int] {
+            let up = try await report(of: service)
+            var counts: [Int] = []
+            for client in clients {
+                for (device, down) in try await report(of: client).sorted(by: { $0.key < $1.key }) {
+                    for way in ["upReceived", "upDatagramReceived"] { counts.append(up[device]?.int(way) ?? 0) }
+                    for way in ["downReceived", "downDatagramReceived"] { counts.append(down.int(way)) }
+                }
+            }
+            return counts
+        }
+        let before = try await counts()
+        try await eventually("values flow again") { try await zip(counts(), before).allSatisfy { $0 > $1 } }
+    }
+
     /// Stops the sending and closes the accounts.
     func close() async throws -> [Account] {
         try await Self.accounts(of: service, clients: [client])

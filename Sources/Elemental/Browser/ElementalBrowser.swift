@@ -7,7 +7,7 @@ import Zeroconf
 /// let browser = ElementalBrowser("screen_control")
 /// let device = try await browser.firstService().connect(as: "Rob's iPhone", elements: Lamp.all)
 /// ```
-/// It looks while one of its streams is iterated. A program may have any number of browsers.
+/// It looks while one of its streams is iterated, once for all of them. A program may have any number of browsers.
 public final class ElementalBrowser: Sendable {
     /// What happens on the network.
     public enum Event: Sendable {
@@ -26,7 +26,7 @@ public final class ElementalBrowser: Sendable {
 
     /// The name of the services looked for, or `nil` for all element services.
     public let service: String?
-    private let logger: Logger
+    private let browser: Result<ServiceBrowser, ElementalError>
 
     /// A browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///
@@ -36,22 +36,21 @@ public final class ElementalBrowser: Sendable {
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.service = service
-        self.logger = logger
+        do throws(ZeroconfError) {
+            let type = if let service { try ServiceType.tcp(service) } else { try ServiceTXT.commonType() }
+            browser = .success(ServiceBrowser(type: type, logger: logger))
+        } catch {
+            browser = .failure(ElementalError(.invalidValue, error.message))
+        }
     }
 
-    /// Looks for services until the iteration ends or its task is cancelled.
+    /// Looks for services until the iteration ends or its task is cancelled. It begins with those that are known
+    /// already, where another stream of this browser is iterated.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if no service can have that name.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
-        let type: ServiceType
-        do throws(ZeroconfError) {
-            type = if let service { try .tcp(service) } else { try ServiceTXT.commonType() }
-        } catch {
-            throw ElementalError(.invalidValue, error.message)
-        }
-        let browser = ServiceBrowser(type: type, logger: logger)
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
-        let events = browser.events
+        let events = try browser.get().events
         let task = Task {
             var names: [ServiceInstance: DiscoveredService] = [:]
             for await event in events {
@@ -59,10 +58,7 @@ public final class ElementalBrowser: Sendable {
             }
             continuation.finish()
         }
-        continuation.onTermination = { _ in
-            task.cancel()
-            Task { await browser.stop() }
-        }
+        continuation.onTermination = { _ in task.cancel() }
         return stream
     }
 

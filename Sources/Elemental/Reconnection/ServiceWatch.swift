@@ -2,7 +2,17 @@ import Logging
 import NIOCore
 
 /// Hands on what a browser tells of the services of one name, on an event loop, until it is let go.
+///
+/// All watches of a name share a browser: one of their own would cost each device that is away up to four threads and
+/// D-Bus connections, of which a user may have 256.
 final class ServiceWatch {
+    private struct WeakBrowser {
+        weak var browser: ElementalBrowser?
+    }
+
+    /// By the services' name, as long as somebody watches.
+    private static let browsers = Locked<[String: WeakBrowser]>([:])
+
     private let task: Task<Void, Never>
 
     /// - Parameter handler: called on the event loop, on which this is called too.
@@ -11,11 +21,10 @@ final class ServiceWatch {
         _ handler: @escaping (ElementalBrowser.Event) -> Void
     ) {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
+        let browser = Self.browser(for: service, logger)
         task = Task {
             do {
-                for await event in try ElementalBrowser(service, logger: logger).events() {
-                    eventLoop.execute { handler.value(event) }
-                }
+                for await event in try browser.events() { eventLoop.execute { handler.value(event) } }
             } catch {
                 logger.warning("cannot look for the service", metadata: ["service": "\(service)", "error": "\(error)"])
             }
@@ -23,4 +32,14 @@ final class ServiceWatch {
     }
 
     deinit { task.cancel() }
+
+    private static func browser(for service: String, _ logger: Logger) -> ElementalBrowser {
+        browsers.withLock { browsers in
+            if let browser = browsers[service]?.browser { return browser }
+            let browser = ElementalBrowser(service, logger: logger)
+            browsers = browsers.filter { $0.value.browser != nil }
+            browsers[service] = WeakBrowser(browser: browser)
+            return browser
+        }
+    }
 }
