@@ -29,12 +29,12 @@ package final class LineTerminal: Sendable {
 
     private let eventLoop: any EventLoop
     private let end: NIOLoopBound<End>
-    private let gate: Gate
+    private let latch: Latch
 
-    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>, gate: Gate) {
+    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>, latch: Latch) {
         self.eventLoop = eventLoop
         self.end = end
-        self.gate = gate
+        self.latch = latch
     }
 
     /// Opens a line and tells what happens on it.
@@ -60,18 +60,18 @@ package final class LineTerminal: Sendable {
         }
         return await withCheckedContinuation { continuation in
             eventLoop.execute {
-                let gate = Gate()
-                let end = End(line.value, eventLoop, gate, tell)
+                let latch = Latch()
+                let end = End(line.value, eventLoop, latch, tell)
                 tell(.ready(line.value.name))
                 line.value.start(end)
                 let bound = NIOLoopBound(end, eventLoop: eventLoop)
-                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound, gate: gate))
+                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound, latch: latch))
             }
         }
     }
 
     /// Returns when the line is open, or the task was cancelled.
-    package func waitUntilOpen() async { await gate.wait() }
+    package func waitUntilOpen() async { await latch.wait() }
 
     /// Sends bytes as they are. On a line that is not open they are lost.
     package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
@@ -90,7 +90,7 @@ package final class LineTerminal: Sendable {
     private final class End: LineHandler {
         let line: any Line
         private let eventLoop: any EventLoop
-        private let gate: Gate
+        private let latch: Latch
         private let tell: @Sendable (Event) -> Void
         private var parser = ResultParser()
         private var silence: Scheduled<Void>?
@@ -99,21 +99,21 @@ package final class LineTerminal: Sendable {
         private static let maximumPause = TimeAmount.milliseconds(500)
 
         init(
-            _ line: any Line, _ eventLoop: any EventLoop, _ gate: Gate, _ tell: @escaping @Sendable (Event) -> Void
+            _ line: any Line, _ eventLoop: any EventLoop, _ latch: Latch, _ tell: @escaping @Sendable (Event) -> Void
         ) {
             self.line = line
             self.eventLoop = eventLoop
-            self.gate = gate
+            self.latch = latch
             self.tell = tell
         }
 
         func lineOpened() {
             tell(.opened)
-            gate.open()
+            latch.open()
         }
 
         func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
-            gate.close()
+            latch.close()
             tellRemains()
             tell(.lost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
         }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Something that happens once and that tasks wait for.
-final class Latch: Sendable {
+/// Something that is closed until it is opened, and the tasks that wait for that.
+package final class Latch: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [UInt64: (continuation: CheckedContinuation<Bool, Never>, deadline: Scheduled<Void>?)] = [:]
@@ -10,8 +10,10 @@ final class Latch: Sendable {
 
     private let state = Locked(State())
 
-    /// Lets everyone through, now and later.
-    func open() {
+    package init() {}
+
+    /// Lets everyone through, now and until it is closed again.
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting.removeAll() }
@@ -23,10 +25,22 @@ final class Latch: Sendable {
         }
     }
 
+    package func close() { state.withLock { $0.isOpen = false } }
+
+    /// Waits until the latch is open.
+    ///
+    /// - Returns: `false` if the task was cancelled.
+    @discardableResult
+    package func wait() async -> Bool { await wait(limit: nil) }
+
     /// Waits until the latch is open.
     ///
     /// - Returns: `false` if the time was over first or the task was cancelled.
     func wait(_ timeout: Duration, on eventLoop: any EventLoop) async -> Bool {
+        await wait(limit: (TimeAmount(timeout), eventLoop))
+    }
+
+    private func wait(limit: (time: TimeAmount, eventLoop: any EventLoop)?) async -> Bool {
         let token = state.withLock { state in
             state.last += 1
             return state.last
@@ -40,8 +54,9 @@ final class Latch: Sendable {
                     return nil
                 }
                 if let answer { return continuation.resume(returning: answer) }
+                guard let limit else { return }
                 // Only now: a short time may be over before this thread goes on.
-                let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { self.giveUp(token) }
+                let deadline = limit.eventLoop.scheduleTask(in: limit.time) { self.giveUp(token) }
                 let isWaiting = state.withLock { state in
                     state.waiting[token]?.deadline = deadline
                     return state.waiting[token] != nil
