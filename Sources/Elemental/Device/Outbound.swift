@@ -24,22 +24,6 @@ struct Outbound {
         case refused
     }
 
-    /// What someone waits for.
-    enum Wish {
-        /// That no more bytes wait than this among the values that are sent whole.
-        case room(Int)
-        /// That no more bytes wait than this among those that go in pieces.
-        case largeRoom(Int)
-        /// That nothing waits.
-        case nothing
-    }
-
-    /// Someone who waits.
-    struct Waiter {
-        let continuation: CheckedContinuation<Void, any Error>
-        let wish: Wish
-    }
-
     /// What is left to do after a segment was taken.
     struct Rest: OptionSet {
         let rawValue: UInt8
@@ -105,71 +89,8 @@ struct Outbound {
     var messagesWaiting: Int { stream.messageCount + datagrams.messageCount + large.messageCount }
     var messagesUnsent: Int { messagesLost + messagesWaiting + kept.count }
 
-    /// Bytes that wait for the transport of which more do.
-    private var level: Int {
-        @inline(__always) get { max(stream.byteCount, datagrams.byteCount) }
-    }
-
-    /// Whether so little waits that those who wait for room may go on.
-    private var hasPlenty: Bool { level <= readyByteCount / 8 }
-
-    /// Whether so much waits that those who can wait do.
-    var isCongested: Bool {
-        @inline(__always) get { level >= readyByteCount }
-    }
-
-    /// The same for the values that go in pieces.
-    var isLargeCongested: Bool { large.byteCount >= readyByteCount }
-    private var hasLargePlenty: Bool { large.byteCount <= readyByteCount / 8 }
-
     /// Whether a value of so many bytes goes in pieces.
     func isLarge(_ length: Int) -> Bool { takesPieces && length > Piece.wholeByteCount }
-
-    /// What someone waits for with a value of `length` bytes.
-    func wish(for length: Int) -> Wish {
-        let level = max(0, min(readyByteCount / 8, stream.limit - length - Envelope.datagramByteCount))
-        return isLarge(length) ? .largeRoom(level) : .room(level)
-    }
-
-    /// Whether someone may go on who waits for that.
-    func isFulfilled(_ wish: Wish) -> Bool {
-        switch wish {
-        case .room(let count): level <= count
-        case .largeRoom(let count): large.byteCount <= count
-        case .nothing:
-            !isStreamFlushScheduled && stream.isEmpty && large.isEmpty && large.isTaken && datagrams.isEmpty
-        }
-    }
-
-    /// Takes out those who may go on.
-    ///
-    /// - Returns: them, and whether others, or those who come, have to wait, by the kind of their values.
-    mutating func takeWaiters() -> ([Waiter], isCongested: Bool, isLargeCongested: Bool) {
-        var taken: [Waiter] = []
-        var left = (room: false, largeRoom: false)
-        for (token, waiter) in waiters {
-            if isFulfilled(waiter.wish) {
-                taken.append(waiter)
-                waiters.removeValue(forKey: token)
-            } else if case .room = waiter.wish {
-                left.room = true
-            } else if case .largeRoom = waiter.wish {
-                left.largeRoom = true
-            }
-        }
-        return (taken, !hasPlenty || left.room, !hasLargePlenty || left.largeRoom)
-    }
-
-    /// The error of sending without a connection.
-    var notConnected: ElementalError {
-        guard let endReason else { return ElementalError(.notConnected, "the device is not connected") }
-        return ElementalError(
-            .notConnected,
-            isAway
-                ? "the device is reconnecting, its connection was lost: \(endReason). Send when it is back, or mark the "
-                    + "element latest, whose newest value is kept meanwhile"
-                : "the connection has ended: \(endReason)")
-    }
 
     /// Queues a long value if it may be; it goes over TCP and is no `latest` one.
     mutating func append(_ element: ElementDefinition, long: Data) -> Admission {
@@ -222,7 +143,7 @@ struct Outbound {
 
     /// Whether a value goes in pieces, or has to stay behind one of its element that does.
     @inline(__always)
-    private func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
+    func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
         length > Piece.wholeByteCount ? takesPieces : large.elements.contains(id)
     }
 
@@ -263,42 +184,6 @@ struct Outbound {
                 _ = stream.append(id: id, long: data)
             }
         }
-    }
-
-    /// Why a value may not be queued now, or `nil` if it may.
-    func refusal(of element: ElementDefinition, length: Int) -> ElementalError? {
-        guard connection != nil || (isAway && element.latest) else { return notConnected }
-        if let misfit = misfits[element.id] { return misfit }
-        let name = "element '\(element.name)'"
-        if length == 0, !takesEmptyValues {
-            return ElementalError(
-                .emptyValue,
-                "\(name): the other end has not said that it takes empty values (an older ElementalController "
-                    + "takes none); send at least one byte")
-        }
-        if element.transport == .udp {
-            if case .unavailable(let why) = datagramState, !(isAway && keepsDatagrams) {
-                return ElementalError(.udpUnavailable, "\(name) travels over UDP, which is not to be had: \(why)")
-            }
-            guard length <= Envelope.maximumDatagramValueByteCount else {
-                return ElementalError(
-                    .datagramTooLarge,
-                    "\(name): a value of \(length) bytes does not fit a datagram, which takes "
-                        + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
-            }
-        }
-        guard !element.latest else { return nil }
-        let queue = element.transport == .tcp ? stream : datagrams
-        let isLarge = element.transport == .tcp && goesInPieces(element.id, length)
-        guard isLarge ? !large.hasRoom(for: length, limit: stream.limit) : !queue.hasRoom(for: length) else {
-            return nil
-        }
-        let waiting = isLarge ? large.byteCount : queue.byteCount
-        return ElementalError(
-            .queueFull,
-            "\(name): \(waiting) bytes wait to be sent and the limit is \(queue.limit); the other end "
-                + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark the "
-                + "element latest")
     }
 
     /// Notes that a flush is asked for.
