@@ -41,8 +41,14 @@ extension ElementalDevice {
     ) -> ElementValues<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(count))
         let registration = register { continuation.yield($0) }
-        continuation.onTermination = { _ in registration.cancel() }
-        endings.add { _ in continuation.finish() }
+        let ending = Locked<UInt64?>(nil)
+        // Set before the stream can end, for one that is set afterwards is never run.
+        continuation.onTermination = { [endings] _ in
+            registration.cancel()
+            if let token = ending.withLock({ $0 }) { endings.remove(token) }
+        }
+        let token = endings.add { _ in continuation.finish() }
+        ending.withLock { $0 = token }
         return ElementValues(source: .newest(stream))
     }
 
@@ -63,8 +69,17 @@ extension ElementalDevice {
                 if case .stopProducing = source.yield(value) { true } else { false }
             }
         }
-        delegate.adopt(registration)
-        endings.add { _ in source.finish() }
+        let ending = endings.add { _ in
+            source.finish()
+            // What the consumer has yet to take holds up nobody any more.
+            delegate.produceMore()
+        }
+        delegate.whenOver { [endings] in
+            // A source has to be finished before it is let go.
+            source.finish()
+            registration.cancel()
+            if let ending { endings.remove(ending) }
+        }
         return ElementValues(source: .waiting(parts.sequence))
     }
 }

@@ -1,54 +1,48 @@
 /// The end of a device, told once to everyone who asked for it.
 final class Endings: Sendable {
-    private enum State {
-        case open(handlers: [UInt64: @Sendable (DisconnectReason) -> Void], lastToken: UInt64)
-        case ended(DisconnectReason)
+    struct State {
+        var handlers: [UInt64: @Sendable (DisconnectReason) -> Void] = [:]
+        /// Never used twice, also when the device has returned.
+        var lastToken: UInt64 = 0
+        var reason: DisconnectReason?
     }
 
-    private let state = Locked(State.open(handlers: [:], lastToken: 0))
+    let state = Locked(State())
 
-    var reason: DisconnectReason? {
-        state.withLock { state in
-            guard case .ended(let reason) = state else { return nil }
-            return reason
-        }
-    }
+    var reason: DisconnectReason? { state.withLock { $0.reason } }
 
     /// Calls `handler` when the end comes, or at once if it has come.
     ///
-    /// - Returns: what `remove` takes, or `nil` if the handler has run.
+    /// - Returns: what ``remove(_:)`` takes, or `nil` if the handler has run.
     @discardableResult
     func add(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> UInt64? {
         let result: (token: UInt64?, reason: DisconnectReason?) = state.withLock { state in
-            switch state {
-            case .ended(let reason):
-                return (nil, reason)
-            case .open(var handlers, let lastToken):
-                handlers[lastToken + 1] = handler
-                state = .open(handlers: handlers, lastToken: lastToken + 1)
-                return (lastToken + 1, nil)
-            }
+            if let reason = state.reason { return (nil, reason) }
+            state.lastToken += 1
+            state.handlers[state.lastToken] = handler
+            return (state.lastToken, nil)
         }
         if let reason = result.reason { handler(reason) }
         return result.token
     }
 
+    /// Lets go of a handler that nobody needs any more.
+    func remove(_ token: UInt64) {
+        _ = state.withLock { $0.handlers.removeValue(forKey: token) }
+    }
+
     /// Tells the end. Only the first call counts.
     func end(_ reason: DisconnectReason) {
-        let handlers = state.withLock { state -> [(key: UInt64, value: @Sendable (DisconnectReason) -> Void)] in
-            guard case .open(let handlers, _) = state else { return [] }
-            state = .ended(reason)
-            return handlers.sorted { $0.key < $1.key }
+        let handlers = state.withLock { state in
+            if state.reason == nil { state.reason = reason }
+            defer { state.handlers = [:] }
+            return state.handlers.sorted { $0.key < $1.key }
         }
         for handler in handlers { handler.value(reason) }
     }
 
     /// There is a connection again, whose end is to be told.
-    func reopen() {
-        state.withLock { state in
-            if case .ended = state { state = .open(handlers: [:], lastToken: 0) }
-        }
-    }
+    func reopen() { state.withLock { $0.reason = nil } }
 
     /// Waits for the end; a cancelled wait answers `.cancelled` at once.
     func wait() async -> DisconnectReason {
@@ -63,14 +57,6 @@ final class Endings: Sendable {
         } onCancel: {
             waiting.cancel()
             if let token = waiting.token.withLock({ $0 }) { remove(token) }
-        }
-    }
-
-    private func remove(_ token: UInt64) {
-        state.withLock { state in
-            guard case .open(var handlers, let lastToken) = state else { return }
-            handlers[token] = nil
-            state = .open(handlers: handlers, lastToken: lastToken)
         }
     }
 

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Pauses the device while a stream's consumer is behind, and removes the stream's handler when it is gone.
+/// Pauses the device while a stream's consumer is behind, and lets go of what the stream holds when it is gone.
 final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
     private struct State {
         var pause: UInt64?
-        var registration: HandlerRegistration?
+        var release: (@Sendable () -> Void)?
         var isOver = false
     }
 
@@ -13,12 +13,13 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
 
     init(device: ElementalDevice) { self.device = device }
 
-    func adopt(_ registration: HandlerRegistration) {
+    /// Runs `release` when the consumer is gone, or now if it is.
+    func whenOver(_ release: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
-            state.registration = registration
+            if !state.isOver { state.release = release }
             return state.isOver
         }
-        if isOver { registration.cancel() }
+        if isOver { release() }
     }
 
     /// Hands a value to the stream, and pauses the device if the stream has enough now.
@@ -39,11 +40,11 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
     }
 
     func didTerminate() {
-        let registration = state.withLock { state in
+        let release = state.withLock { state in
             state.isOver = true
-            return state.registration.take()
+            return state.release.take()
         }
-        registration?.cancel()
+        release?()
         produceMore()
     }
 }

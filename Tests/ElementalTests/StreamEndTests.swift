@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// What becomes of a stream's holdings when it or its device is over.
+struct StreamEndTests {
+    @Test
+    func aStreamThatNobodyReadsHoldsNoEndedDevice() async throws {
+        try await withPair { service, device in
+            let unread = device.values(of: Lamp.label)
+            let sender = try #require(service.devices.first)
+            let text = String(repeating: "more", count: 1000)
+            let sending = Task {
+                while true { try await sender.sendWhenReady(text, to: Lamp.label) }
+            }
+            try await eventually { device.isPaused }
+            await device.close()
+            _ = await sending.result
+            #expect(!device.isPaused)
+            // Connected again, it reads.
+            try await device.reconnect()
+            try service.send("again", to: Lamp.label)
+            try await eventually { device.value(of: Lamp.label) == "again" }
+            _ = unread
+        }
+    }
+
+    @Test(arguments: [StreamBuffering.waiting, .newest(1)])
+    func streamsThatAreOverLeaveNothing(_ buffering: StreamBuffering) async throws {
+        try await withPair { service, device in
+            try service.send("first", to: Lamp.label)
+            try await eventually { device.value(of: Lamp.label) == "first" }
+            let before = device.endings.state.withLock { $0.handlers.count }
+            for _ in 0..<20 {
+                for await _ in device.values(of: Lamp.label, buffering: buffering) { break }
+            }
+            try await eventually { device.endings.state.withLock { $0.handlers.count } == before }
+        }
+    }
+}
