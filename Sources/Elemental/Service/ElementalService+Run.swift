@@ -6,8 +6,8 @@ extension ElementalService: Service {
     ///
     /// - Throws: ``ElementalError`` if the service cannot start, as ``start()`` does.
     public func run() async throws {
-        try await start()
         let ends = events
+        try await start()
         // The stream ends with the task's cancellation.
         await cancelWhenGracefulShutdown {
             for await event in ends {

@@ -92,28 +92,28 @@ extension ElementalService {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
             // Long ones are shared by the queues.
             let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-            let isKnown = shared.current.withLock { current in
-                guard current.table.type(of: element.id) == element.type else { return false }
+            // The lock is held until the value is queued everywhere: of two values set at the same time, devices would
+            // otherwise keep another than this service does.
+            return shared.current.withLock { current in
+                guard current.table.type(of: element.id) == element.type else { return nil }
                 if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
-                return true
-            }
-            guard isKnown else { return nil }
-            var failures: [SendFailure] = []
-            devices.forEachUnretained { device in
-                do throws(ElementalError) {
-                    if let long {
-                        try device.enqueueUnchecked(element, long: long)
-                        return
+                var failures: [SendFailure] = []
+                devices.forEachUnretained { device in
+                    do throws(ElementalError) {
+                        if let long {
+                            try device.enqueueUnchecked(element, long: long)
+                            return
+                        }
+                        try device.enqueueUnchecked(element, length: length) { destination in
+                            guard let base = bytes.baseAddress else { return }
+                            destination.copyMemory(from: base, byteCount: length)
+                        }
+                    } catch {
+                        failures.append(SendFailure(device: device, error: error))
                     }
-                    try device.enqueueUnchecked(element, length: length) { destination in
-                        guard let base = bytes.baseAddress else { return }
-                        destination.copyMemory(from: base, byteCount: length)
-                    }
-                } catch {
-                    failures.append(SendFailure(device: device, error: error))
                 }
+                return failures
             }
-            return failures
         }
         guard let failures else { throw unknown(element) }
         return failures

@@ -12,7 +12,7 @@ import NIOCore
 /// A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
-    private let state = Locked(State.idle)
+    let state = Locked(State.idle)
 
     /// What the service's event loop and its user share.
     final class Shared: Sendable {
@@ -38,9 +38,10 @@ public final class ElementalService: Sendable {
         var table: ElementTable { current.withLock { $0.table } }
     }
 
-    private enum State {
+    enum State {
         case idle
-        case starting
+        /// With the one that those wait for who want it stopped.
+        case starting(Latch?)
         case running(Listener, Publication?)
         case stopping
     }
@@ -126,11 +127,11 @@ public final class ElementalService: Sendable {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
     ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
     ///   ``ElementalError/Code/invalidState`` if the service runs already, ``ElementalError/Code/invalidValue`` if the
-    ///   service's name or TXT record cannot be published.
+    ///   service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped meanwhile.
     public func start() async throws(ElementalError) {
         let mayStart = state.withLock { state in
             guard case .idle = state else { return false }
-            state = .starting
+            state = .starting(nil)
             return true
         }
         guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
@@ -138,29 +139,50 @@ public final class ElementalService: Sendable {
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, port: listener.port) : nil
-                state.withLock { $0 = .running(listener, publication) }
+                let isWanted = state.withLock { state in
+                    guard case .starting(nil) = state else { return false }
+                    state = .running(listener, publication)
+                    return true
+                }
+                guard isWanted else {
+                    throw ElementalError(.cancelled, "the service '\(service)' was stopped while it started")
+                }
                 shared.events.emit(.listening(port: listener.port))
                 publication?.start()
             } catch {
-                await listener.close("the service could not be published")
+                await listener.close("the service does not start")
                 throw error
             }
         } catch {
-            state.withLock { $0 = .idle }
+            let stopped: Latch? = state.withLock { state in
+                defer { state = .idle }
+                if case .starting(let stopped) = state { return stopped }
+                return nil
+            }
+            stopped?.open()
             throw error
         }
     }
 
     /// Withdraws the service, sends what is queued, tells every device the reason and closes the connections.
     ///
-    /// It takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again.
+    /// It takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. One that is just
+    /// being started is not: ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: what the devices are told.
     public func stop(reason: String = "the service was stopped") async {
-        let running: (Listener, Publication?)? = state.withLock { state in
-            guard case .running(let listener, let publication) = state else { return nil }
-            state = .stopping
-            return (listener, publication)
+        let (running, starting): ((Listener, Publication?)?, Latch?) = state.withLock { state in
+            switch state {
+            case .running(let listener, let publication):
+                state = .stopping
+                return ((listener, publication), nil)
+            case .starting(let latch):
+                let latch = latch ?? Latch()
+                state = .starting(latch)
+                return (nil, latch)
+            case .idle, .stopping: return (nil, nil)
+            }
         }
+        await starting?.wait()
         guard let (listener, publication) = running else { return }
         async let withdrawn: Void? = publication?.stop()
         await listener.close(reason)

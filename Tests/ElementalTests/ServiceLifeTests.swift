@@ -1,0 +1,68 @@
+import Dispatch
+import Foundation
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// A service that several tasks start, stop and set values of.
+struct ServiceLifeTests {
+    @Test(.timeLimit(.minutes(1)))
+    func aServiceThatIsStoppedWhileItStartsDoesNotRun() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        configuration.isPublished = false
+        configuration.eventLoopGroup = group
+        let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+        // The start cannot come to its end before the loop goes on.
+        let goOn = DispatchSemaphore(value: 0)
+        group.next().execute { goOn.wait() }
+        async let start: Void = service.start()
+        try await eventually("it starts") {
+            if case .starting = service.state.withLock({ $0 }) { true } else { false }
+        }
+        async let stop: Void = service.stop()
+        try await eventually("it is to stop") {
+            if case .starting(.some) = service.state.withLock({ $0 }) { true } else { false }
+        }
+        goOn.signal()
+        await stop
+        #expect(service.port == nil)
+        do {
+            try await start
+            Issue.record("it has started")
+        } catch let error as ElementalError {
+            #expect(error.code == .cancelled)
+        }
+        // It can be started again.
+        try await service.start()
+        #expect(service.port != nil)
+        await service.stop()
+        try await group.shutdownGracefully()
+    }
+
+    /// Devices that see values in another order than their service does keep another one in the end.
+    @Test
+    func valuesThatAreSetAtTheSameTimeComeInOneOrder() async throws {
+        try await withService { service, port in
+            let count = 5000
+            let received = [Gathered<String>(), Gathered<String>()]
+            for (number, gathered) in received.enumerated() {
+                _ = try await connect(port, as: "tester \(number)") { device in
+                    device.onValue(of: Lamp.label) { gathered.add($0) }
+                }
+            }
+            try await eventually { service.devices.count == 2 }
+            for thread in ["a", "b"] {
+                Thread.detachNewThread {
+                    for number in 0..<count { _ = try? service.send("\(thread)\(number)", to: Lamp.label) }
+                }
+            }
+            for gathered in received { try await gathered.wait(for: 2 * count) }
+            #expect(received[0].all == received[1].all)
+            #expect(received[0].all.last == service.value(of: Lamp.label))
+        }
+    }
+}
