@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import TestSupport
 import Testing
 
@@ -97,6 +98,84 @@ struct BusyConnectionTests {
             #expect(received.all == ["a", "b", "c"])
         }
         await device.close()
+    }
+
+    /// A paused device hears no word that the other end has taken pieces, which is what the consumer waits for.
+    @Test(.timeLimit(.minutes(1)))
+    func theConsumerOfAFullStreamMaySendLargeValues() async throws {
+        try await withPair { service, device in
+            let received = Gathered<Int>()
+            service.onValue(of: Lamp.blob) { value, _ in received.add(value.count) }
+            let sender = try #require(service.devices.first)
+            let text = String(repeating: "more", count: 1000)
+            let sending = Task {
+                while true { try await sender.sendWhenReady(text, to: Lamp.label) }
+            }
+            var sent = 0
+            for await _ in device.values(of: Lamp.label) {
+                try await eventually { device.isPaused }
+                for _ in 0..<10 { try await device.sendWhenReady(Data(count: 300_000), to: Lamp.blob) }
+                try await device.waitUntilSent()
+                sent += 10
+                if sent == 50 { break }
+            }
+            try await received.wait(for: sent)
+            #expect(received.all == Array(repeating: 300_000, count: sent))
+            sending.cancel()
+            _ = await sending.result
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aSmallValueBehindALargeOneWaitsForItsRoom() async throws {
+        try await withPair { service, device in
+            let received = Gathered<Int>()
+            service.onValue(of: Lamp.blob) { value, _ in received.add(value.count) }
+            let other = try #require(service.devices.first)
+            other.pause()
+            try device.send(Data(count: 9_000_000), to: Lamp.blob)
+            async let small: Void = device.sendWhenReady(Data(count: 100), to: Lamp.blob)
+            // It waits to be woken, rather than asking again and again.
+            try await eventually { device.outbound.withLock { $0.waiters.count } == 1 }
+            other.resume()
+            try await small
+            try await received.wait(for: 2)
+            #expect(received.all == [9_000_000, 100])
+        }
+    }
+
+    /// A datagram that finds the system's buffer full may be the last for long.
+    @Test
+    func theLastDatagramOfABurstLeavesWhenThereIsRoom() async throws {
+        try await withPair { _, device in
+            try await eventually { (try? device.send(0, to: Lamp.count)) != nil }
+            // Two ends of a socket that keeps what does not fit, as no UDP socket on loopback does.
+            var ends: [CInt] = [0, 0]
+            #expect(socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+            let (own, far) = (ends[0], ends[1])
+            let session = try #require(device.outbound.withLock { $0.connection }).session
+            let channel = try #require(device.outbound.withLock { $0.connection }).channel
+            try await device.eventLoop.submit {
+                session.value.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
+            }.get()
+            // One datagram each, until one waits.
+            var last: UInt64 = 0
+            while device.outbound.withLock({ $0.unsentDatagram == nil }) {
+                last += 1
+                try device.send(last, to: Lamp.count)
+                try await eventually { device.outbound.withLock { $0.datagrams.isEmpty } }
+            }
+            let awaited = withUnsafeBytes(of: last.littleEndian, Array.init)
+            try await eventually("datagram \(last) arrives") {
+                var bytes = [UInt8](repeating: 0, count: 100)
+                let count = recv(far, &bytes, bytes.count, 0)
+                return count > 0 && Array(bytes[..<count].suffix(8)) == awaited
+            }
+            try await device.waitUntilSent()
+            try await device.eventLoop.submit { session.value.datagramSink = nil }.get()
+            close(own)
+            close(far)
+        }
     }
 
     /// A stream asks for more once: were that to come between its being full and the pause, the pause would stay.

@@ -117,6 +117,41 @@ struct LargeValueTests {
     }
 
     @Test
+    func whatIsQueuedLeavesBeforeTheEnd() async throws {
+        try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
+            let arrivals = gather(service)
+            var options = ConnectOptions()
+            options.limits.closeTimeout = .seconds(20)
+            func connect() async throws -> ElementalDevice {
+                try await ElementalDevice.connect(
+                    host: "127.0.0.1", port: port, as: "tester", elements: Files.all, options: options)
+            }
+            let closing = try await connect()
+            try await eventually { closing.hello != nil }
+            for number in 1...3 {
+                try closing.send(Data(count: 1_000_000 + number), to: Files.first)
+            }
+            await closing.close()
+            try await arrivals.wait(for: 3)
+            #expect(arrivals.all.map(\.byteCount) == [1_000_001, 1_000_002, 1_000_003])
+
+            // The other way round, and what the service says at last is heard.
+            let listening = try await connect()
+            let told = Gathered<Int>()
+            listening.onValue(of: Files.second) { told.add($0.count) }
+            try await eventually { service.devices.first?.hello != nil }
+            for number in 1...3 { try service.send(Data(count: 1_000_000 + number), to: Files.second) }
+            await service.stop(reason: "closing time")
+            let reason = await listening.waitUntilDisconnected()
+            #expect(told.all == [1_000_001, 1_000_002, 1_000_003])
+            guard case .shutDown("closing time") = reason.kind else {
+                Issue.record("ended otherwise: \(reason)")
+                return
+            }
+        }
+    }
+
+    @Test
     func largeValuesWaitForRoomOfTheirOwn() async throws {
         try await withPair(Files.all, client: Files.all) { service, device in
             let other = try #require(service.devices.first)

@@ -28,10 +28,14 @@ struct DatagramSink {
     private let descriptor: CInt?
 
     init(_ channel: any Channel, to remote: SocketAddress?) {
+        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        self.init(channel, to: remote, descriptor: descriptor.flatMap { $0 })
+    }
+
+    init(_ channel: any Channel, to remote: SocketAddress?, descriptor: CInt?) {
         self.channel = channel
         self.remote = remote
-        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
-        self.descriptor = descriptor.flatMap { $0 }
+        self.descriptor = descriptor
     }
 
     /// Sends a datagram. On the channel's event loop.

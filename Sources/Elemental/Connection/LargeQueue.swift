@@ -34,8 +34,8 @@ struct LargeQueue {
     private(set) var elements = IdentifierSet()
     /// Bytes of values that wait, with those of the one that is under way.
     private(set) var byteCount = 0
-    private var sent: UInt32 = 0
-    private var taken: UInt32 = 0
+    private var sent: UInt64 = 0
+    private var taken: UInt64 = 0
 
     /// Values of which something is left to send.
     var messageCount: Int { entries.count }
@@ -46,19 +46,23 @@ struct LargeQueue {
 
     /// Whether something may be sent now: what was queued before it has left, and the peer has said to have taken enough.
     ///
-    /// - Parameter streamCount: messages that have left the stream.
-    func hasSegment(after streamCount: UInt64) -> Bool {
+    /// - Parameters:
+    ///   - streamCount: messages that have left the stream.
+    ///   - hearsPeer: whether what the peer says is heard; if not, it is TCP alone that holds pieces back.
+    func hasSegment(after streamCount: UInt64, hearsPeer: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.maximumByteCount, first.value.count - first.offset)
-        return first.isSmall || Int(sent &- taken) + size <= Piece.windowByteCount
+        return first.isSmall || !hearsPeer || Int(sent - taken) + size <= Piece.windowByteCount
     }
 
     /// Whether a value of `length` bytes may be added. An empty queue takes any.
     func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
 
-    /// - Parameter stream: where earlier messages wait.
+    /// - Parameters:
+    ///   - id: an element's, or the system's for the last frame of a connection.
+    ///   - stream: where earlier messages wait.
     mutating func append(_ id: Int8, _ value: Data, behind stream: borrowing OutboundQueue) {
-        elements.insert(id)
+        if id >= 0 { elements.insert(id) }
         byteCount += value.count
         entries.append(Entry(id: id, value: value, start: stream.queuedMessageCount))
     }
@@ -82,7 +86,7 @@ struct LargeQueue {
                     id: first.id, total: first.value.count, offset: first.offset, byteCount: size, to: base)
                 return headerByteCount
             }
-            sent &+= UInt32(size)
+            sent += UInt64(size)
             if first.offset == 0 { untaken.append(Untaken(id: first.id, total: first.value.count)) }
         }
         let start = first.value.startIndex + first.offset
@@ -92,7 +96,7 @@ struct LargeQueue {
         let isLast = first.offset + size == first.value.count
         if isLast {
             entries.removeFirst()
-            if !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }
+            if first.id >= 0, !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }
         }
         return OutboundQueue.Segment(buffer: buffer, long: long, messageCount: isLast ? 1 : 0)
     }
@@ -101,9 +105,10 @@ struct LargeQueue {
     ///
     /// - Returns: how far the values have come that it took something of, or `nil` if so much was not sent.
     mutating func note(taken count: UInt32) -> [PieceAssembler.Progress]? {
-        var rest = Int(count &- taken)
-        guard rest <= Int(sent &- taken) else { return nil }
-        taken = count
+        // The peer counts modulo 2^32.
+        var rest = Int(count &- UInt32(truncatingIfNeeded: taken))
+        guard rest <= sent - taken else { return nil }
+        taken += UInt64(rest)
         var progress: [PieceAssembler.Progress] = []
         while rest > 0, let first = untaken.first {
             let size = min(rest, first.total - first.taken)

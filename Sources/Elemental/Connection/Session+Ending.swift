@@ -78,7 +78,6 @@ extension Session {
         stuckTimer?.cancel()
         let unwritten = outgoing?.messageCount ?? 0
         outgoing = nil
-        if unsentDatagram.take() != nil { received.datagramsDropped += 1 }
         context = nil
         let isOutlived = isOutlived(reason)
         let waiters = device.outbound.withLock { outbound in

@@ -116,11 +116,11 @@ extension Session {
 
     private func flushDatagrams() {
         guard let sink = datagramSink, !waitsForDatagramRoom else { return }
-        while let segment = takeDatagram() {
+        while let segment = device.outbound.withLock({ $0.takeDatagram() }) {
             switch sink.write(segment.buffer) {
             case .taken: break
             case .full:
-                unsentDatagram = segment
+                device.outbound.withLock { $0.unsentDatagram = segment }
                 return retryDatagrams()
             case .lost(let code):
                 received.datagramsDropped += 1
@@ -131,14 +131,6 @@ extension Session {
                         "device": "\(device.name)", "messages": "\(segment.messageCount)", "reason": "\(reason)",
                     ])
             }
-        }
-    }
-
-    private func takeDatagram() -> OutboundQueue.Segment? {
-        if let segment = unsentDatagram.take() { return segment }
-        return device.outbound.withLock { outbound in
-            outbound.isDatagramFlushScheduled = false
-            return outbound.datagrams.takeSegment()
         }
     }
 

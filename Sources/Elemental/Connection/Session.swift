@@ -30,8 +30,7 @@ final class Session: ChannelDuplexHandler {
     var owesTaken = false
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
-    /// One that found the system's buffer full, and whether it is being waited for room.
-    var unsentDatagram: OutboundQueue.Segment?
+    /// Whether the system's buffer was full, and is given time.
     var waitsForDatagramRoom = false
     /// `nil` where the channel is no socket, and before it is connected.
     private(set) var socket: StreamSocket?

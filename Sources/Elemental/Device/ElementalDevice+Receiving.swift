@@ -94,12 +94,17 @@ extension ElementalDevice {
 
     /// Pauses on behalf of the user (odd tokens) or of a stream (even ones).
     func addPause(ofStream: Bool = false) -> UInt64 {
-        inbound.withLock { inbound in
+        let (token, isFirst) = inbound.withLock { inbound in
             inbound.lastPause += 2
             let token = inbound.lastPause + (ofStream ? 0 : 1)
             inbound.pauses.insert(token)
-            return token
+            let isFirst = inbound.pauses.count == 1
+            if isFirst { outbound.withLock { $0.isPaused = true } }
+            return (token, isFirst)
         }
+        // What waits for the peer's word goes on without it.
+        if isFirst { wake() }
+        return token
     }
 
     func removePause(_ token: UInt64) { removePause(where: { $0 == token }) }
@@ -108,7 +113,9 @@ extension ElementalDevice {
         let isFree = inbound.withLock { inbound -> Bool in
             guard let token = inbound.pauses.first(where: matches) else { return false }
             inbound.pauses.remove(token)
-            return inbound.pauses.isEmpty
+            guard inbound.pauses.isEmpty else { return false }
+            outbound.withLock { $0.isPaused = false }
+            return true
         }
         guard isFree, let connection = outbound.withLock({ $0.connection }) else { return }
         connection.channel.eventLoop.execute { connection.session.value.readIfWanted() }

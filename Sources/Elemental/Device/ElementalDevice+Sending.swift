@@ -45,12 +45,12 @@ extension ElementalDevice {
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
         while true {
-            if needsToWait(for: value.wireByteCount) { try await wait(for: value.wireByteCount) }
+            if needsToWait(for: value.wireByteCount) { try await wait(for: value.wireByteCount, of: element.id) }
             do throws(ElementalError) {
                 return try send(value, to: element)
             } catch {
                 guard error.code == .queueFull else { throw error }
-                try await wait(for: value.wireByteCount)
+                try await wait(for: value.wireByteCount, of: element.id)
             }
         }
     }
@@ -71,10 +71,11 @@ extension ElementalDevice {
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
-        if needsToWait(for: byteCount) { try await wait(for: byteCount) }
+        if needsToWait(for: byteCount) { try await wait(for: byteCount, of: nil) }
     }
 
-    /// Waits until all that was queued has left, and the other end has taken what goes to it in pieces.
+    /// Waits until all that was queued has left, and the other end has taken what goes to it in pieces, which is not heard
+    /// while this end is paused.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
@@ -84,8 +85,10 @@ extension ElementalDevice {
 
     /// Waits until little of the queue is taken, and a value of `length` bytes has room.
     @usableFromInline
-    func wait(for length: Int, isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
-        try await wait { $0.wish(for: length) }
+    func wait(
+        for length: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
+        try await wait { $0.wish(for: length, of: id) }
     }
 
     private func wait(

@@ -36,9 +36,12 @@ extension Outbound {
     var hasLargePlenty: Bool { large.byteCount <= readyByteCount / 8 }
 
     /// What someone waits for with a value of `length` bytes.
-    func wish(for length: Int) -> Wish {
+    ///
+    /// - Parameter id: its element, or `nil` for any.
+    func wish(for length: Int, of id: Int8?) -> Wish {
         let level = max(0, min(readyByteCount / 8, stream.limit - length - Envelope.datagramByteCount))
-        return isLarge(length) ? .largeRoom(level) : .room(level)
+        let inPieces = id.map { goesInPieces($0, length) } ?? isLarge(length)
+        return inPieces ? .largeRoom(level) : .room(level)
     }
 
     /// Whether someone may go on who waits for that.
@@ -47,7 +50,7 @@ extension Outbound {
         case .room(let count): level <= count
         case .largeRoom(let count): large.byteCount <= count
         case .nothing:
-            !isStreamFlushScheduled && stream.isEmpty && large.isEmpty && large.isTaken && datagrams.isEmpty
+            !isStreamFlushScheduled && stream.isEmpty && large.isEmpty && (large.isTaken || !hearsPeer) && !hasDatagrams
         }
     }
 

@@ -45,12 +45,16 @@ struct Outbound {
     var endReason: DisconnectReason?
     /// Whether the connection was lost and another is to take its place.
     var isAway = false
+    /// Whether the device reads nothing, kept by its pauses.
+    var isPaused = false
     /// What waits for that.
     var kept = KeptValues()
     /// Whether datagrams could be sent before, so that their values are worth keeping.
     var keepsDatagrams = false
     var stream: OutboundQueue
     var datagrams: OutboundQueue
+    /// One that found the system's buffer full.
+    var unsentDatagram: OutboundQueue.Segment?
     /// Values that go in pieces, where the peer takes them.
     var large = LargeQueue()
     var takesPieces = false
@@ -86,7 +90,9 @@ struct Outbound {
     }
 
     /// Values that wait in the queues.
-    var messagesWaiting: Int { stream.messageCount + datagrams.messageCount + large.messageCount }
+    var messagesWaiting: Int {
+        stream.messageCount + datagrams.messageCount + large.messageCount + (unsentDatagram?.messageCount ?? 0)
+    }
     var messagesUnsent: Int { messagesLost + messagesWaiting + kept.count }
 
     /// Whether a value of so many bytes goes in pieces.
@@ -228,7 +234,20 @@ struct Outbound {
     }
 
     /// Whether a piece may be sent now.
-    private var hasPiece: Bool { large.hasSegment(after: stream.takenMessageCount) }
+    private var hasPiece: Bool { large.hasSegment(after: stream.takenMessageCount, hearsPeer: hearsPeer) }
+
+    /// Whether the peer's word that it has taken pieces is heard: neither is the device paused, nor does its connection end.
+    var hearsPeer: Bool { !isPaused && endReason == nil }
+
+    /// Whether datagrams wait.
+    var hasDatagrams: Bool { unsentDatagram != nil || !datagrams.isEmpty }
+
+    /// The next datagram; the one that found no room is the first.
+    mutating func takeDatagram() -> OutboundQueue.Segment? {
+        if let segment = unsentDatagram.take() { return segment }
+        isDatagramFlushScheduled = false
+        return datagrams.takeSegment()
+    }
 
     /// A large value of a `latest` element is on its way once nothing waits before it.
     private mutating func takeLargeLatest() {
@@ -252,6 +271,9 @@ struct Outbound {
             destination.copyMemory(from: base, byteCount: bytes.count)
         }
         switch transport {
+        case .tcp where element == .shutdown && !large.isEmpty:
+            // The peer hears nothing of what comes after it.
+            large.append(element.rawValue, Data(bytes), behind: stream)
         case .tcp:
             stream.append(id: element.rawValue, length: bytes.count, write: copy)
             // The hello goes before the first piece.
@@ -267,6 +289,7 @@ struct Outbound {
     mutating func discardQueues(unwritten: Int?) {
         if let unwritten { messagesLost += unwritten + messagesWaiting }
         large = LargeQueue()
+        unsentDatagram = nil
         isLargesTurn = false
         stream = OutboundQueue(.stream, limit: stream.limit)
         datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: datagrams.limit)
@@ -281,7 +304,7 @@ struct Outbound {
         var rest: Rest = []
         if !stream.isEmpty || !large.isEmpty { rest.insert(.stream) }
         if stream.hasSegment(holding: large.elements) || hasPiece { rest.insert(.segment) }
-        if !datagrams.isEmpty { rest.insert(.datagrams) }
+        if hasDatagrams { rest.insert(.datagrams) }
         if hasPlenty || hasLargePlenty { rest.insert(.room) }
         if !waiters.isEmpty { rest.insert(.waiters) }
         return rest
