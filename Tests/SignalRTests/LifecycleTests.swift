@@ -212,6 +212,61 @@ struct LifecycleTests {
         }
     }
 
+    /// A hub may turn a client away as soon as it has shaken hands, and all that can come in one read.
+    @Test(arguments: [
+        (#"{"type":7,"error":"not you"}"# + "\u{1e}", "closed: closedByServer"), ("", "closed: -"),
+    ])
+    func anEndThatComesWithTheHandshakeIsTold(_ last: String, _ ending: String) async throws {
+        let server = try ScriptedServer()
+        let connection = HubConnectionBuilder(url: server.url).build()
+        let said = Notes<Int>()
+        connection.on("N") { (number: Int) in said.add(number) }
+        let events = record(connection)
+        async let script: ScriptedPeer = {
+            try await server.negotiate()
+            let peer = try await server.webSocket()
+            _ = try await peer.frame()
+            let call = #"{"type":1,"target":"N","arguments":[3]}"# + "\u{1e}"
+            try peer.write(
+                ScriptedPeer.frame(Array(("{}\u{1e}" + call + last).utf8))
+                    + ScriptedPeer.frame([0x03, 0xE8], opcode: 8))
+            return peer
+        }()
+        try await connection.start()
+        _ = try await script
+        #expect(try await said.next() == 3)
+        #expect(try await events.next() == "opened")
+        #expect(try await events.next() == ending)
+        #expect(connection.state == .disconnected)
+        #expect(
+            await signalRError { () throws(SignalRError) in try await connection.invoke("X") }?.code == .notConnected)
+    }
+
+    @Test
+    func handlersThatNobodyWaitsForAreCountedToo() async throws {
+        // They end when they like, cancelled or not.
+        let held = Notes<CheckedContinuation<Void, Never>>()
+        try await withHub(
+            prepare: { connection in
+                connection.on("X") { () async -> Int in
+                    await withCheckedContinuation { held.add($0) }
+                    return 0
+                }
+            }
+        ) { connection, hub, _ in
+            let events = Notes<SignalRError?>()
+            connection.onClosed { events.add($0) }
+            // Without an id, and with one that is used again.
+            for id in ["", #""invocationId":"1","#] {
+                let call = #"{"type":1,\#(id)"target":"X","arguments":[]}"#
+                for _ in 0..<5 { try hub.say(Array(repeating: call, count: 1000).joined(separator: "\u{1e}")) }
+            }
+            try hub.say(#"{"type":1,"target":"X","arguments":[]}"#)
+            #expect(try await events.next()?.code == .bufferOverflow)
+            for _ in 0..<10_000 { try await held.next().resume() }
+        }
+    }
+
     @Test
     func handlersThatDoNotKeepUpEndTheConnection() async throws {
         let gate = Notes<Void>()

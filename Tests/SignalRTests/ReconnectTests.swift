@@ -103,8 +103,11 @@ struct ReconnectTests {
                 let events = record(connection)
                 hub.closeOutput()
                 #expect(try await events.next() == "will reconnect: connectionLost")
-                if interval == .zero { _ = try await server.accept().request() }
+                // Held, or its end would end the attempt.
+                let peer = interval == .zero ? try await server.accept() : nil
+                _ = try await peer?.request()
                 await connection.stop()
+                withExtendedLifetime(peer) {}
                 #expect(try await events.next() == "closed: -")
                 #expect(connection.state == .disconnected)
             }
@@ -194,6 +197,27 @@ struct StatefulReconnectTests {
             #expect(try await third.message() == #"{"type":1,"target":"C","arguments":[]}"#)
             try await sent
             third.closeOutput()
+            await connection.stop()
+        }
+    }
+
+    /// A server whose buffer is full waits for it.
+    @Test
+    func anAcknowledgementThatWasLostIsSaidAgain() async throws {
+        let said = Notes<Int>()
+        try await withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
+            connection, hub, server in
+            try hub.say(#"{"type":1,"target":"N","arguments":[1]}"#)
+            #expect(try await said.next() == 1)
+            // Said, but not heard.
+            #expect(try await hub.message() == #"{"type":8,"sequenceId":1}"#)
+            hub.closeOutput()
+            let next = try await again(server)
+            #expect(try await next.message() == #"{"type":9,"sequenceId":1}"#)
+            try next.say(#"{"type":9,"sequenceId":1}"#, #"{"type":1,"target":"N","arguments":[1]}"#)
+            #expect(try await next.message() == #"{"type":8,"sequenceId":1}"#)
+            #expect(said.all == [1])
+            next.closeOutput()
             await connection.stop()
         }
     }

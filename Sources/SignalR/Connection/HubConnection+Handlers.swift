@@ -85,7 +85,7 @@ extension HubConnection {
 
     // MARK: - On the event loop
 
-    /// Results that the hub may wait for at a time.
+    /// Handlers with a result that may run at a time.
     private static var maximumAnswers: Int { 10_000 }
 
     func handleInvocation(_ id: String?, _ arguments: HubArguments, _ session: Session) {
@@ -95,17 +95,16 @@ extension HubConnection {
             let limit = options.maximumUndeliveredSize
             return overflow("the handlers do not keep up: \(limit) bytes of calls wait for them", session)
         }
-        guard let id else {
-            // Not asked for a result, its handler runs all the same.
-            if let responder = entry?.responder { answer(nil, arguments, responder.body, session) }
+        guard let responder = entry?.responder else {
+            if let id {
+                transmit(.completion(id: id, .error("Client didn't provide a result."), headers: [:]), session)
+            }
             return
         }
-        guard let responder = entry?.responder else {
-            return transmit(.completion(id: id, .error("Client didn't provide a result."), headers: [:]), session)
-        }
         guard session.answers.count < Self.maximumAnswers else {
-            return overflow("the handlers do not keep up: the hub waits for \(session.answers.count) results", session)
+            return overflow("the handlers do not keep up: \(session.answers.count) of them run", session)
         }
+        // Not asked for a result, the handler runs all the same.
         answer(id, arguments, responder.body, session)
     }
 
@@ -116,22 +115,24 @@ extension HubConnection {
     private func answer(
         _ id: String?, _ arguments: HubArguments, _ responder: @escaping HandlerTable.Responder, _ session: Session
     ) {
-        let number = session.number
-        let task = Task { [logger] in
-            let completion: HubCompletion
-            do {
-                completion = .value(try await responder(arguments))
-            } catch {
-                logger.warning("a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
-                completion = .error("\(error)")
+        let sessionNumber = session.number
+        session.answers.begin(id) { number in
+            Task { [logger] in
+                let completion: HubCompletion
+                do {
+                    completion = .value(try await responder(arguments))
+                } catch {
+                    logger.warning(
+                        "a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
+                    completion = .error("\(error)")
+                }
+                self.finish(id, number, completion, sessionNumber)
             }
-            if let id { self.answer(id, completion, number) }
         }
-        if let id { session.answers[id] = task }
     }
 
-    private func answer(_ id: String, _ completion: HubCompletion, _ number: UInt64) {
-        guard let session, session.number == number, session.answers.removeValue(forKey: id) != nil else { return }
+    private func finish(_ id: String?, _ number: UInt64, _ completion: HubCompletion, _ sessionNumber: UInt64) {
+        guard let session, session.number == sessionNumber, session.answers.finish(id, number), let id else { return }
         transmit(.completion(id: id, completion, headers: [:]), session)
     }
 }

@@ -24,7 +24,11 @@ extension HubConnection {
         do throws(SignalRError) {
             while session.isOpen, let frame = try session.frames.next() {
                 guard let message = try codec.read(frame) else { continue }
-                if session.log?.admit(message) == false { continue }
+                if session.log?.admit(message) == false {
+                    // It comes again because the server has not heard of it: an acknowledgement was lost.
+                    scheduleAcknowledgement(session)
+                    continue
+                }
                 try handle(message, session)
                 if message.isCounted, session.log != nil { scheduleAcknowledgement(session) }
             }
@@ -54,7 +58,7 @@ extension HubConnection {
             let text = "this client has no method '\(target)' that answers with a stream"
             transmit(.completion(id: id, .error(text), headers: [:]), session)
         case .cancelInvocation(let id, _):
-            session.answers.removeValue(forKey: id)?.cancel()
+            session.answers.cancel(id)
         case .ping:
             break
         case .close(let error, let allowReconnect):
@@ -99,6 +103,10 @@ extension HubConnection {
     /// The connection broke. A stateful one is taken up again, another is over.
     func lost(_ session: Session, _ error: SignalRError?) {
         guard !session.isEnded, session === self.session else { return }
+        if phase == .connecting || phase == .reconnecting {
+            session.earlyLoss = .some(error)
+            return
+        }
         let isBroken = error.map { [.connectionLost, .serverTimeout, .connectionFailed].contains($0.code) } ?? true
         if session.isOpen, session.log != nil, isBroken {
             takeUpAgain(session, error)

@@ -112,8 +112,10 @@ public actor HubConnection {
             let session = try await connect()
             guard run == self.run else { return session.end() }
             begin(session, .opened)
-            starting?.resolve(.success(()))
+            let isWanted = starting?.resolve(.success(())) ?? true
             starting = nil
+            // Who started it was cancelled just before.
+            if !isWanted { await stop() }
         } catch {
             guard run == self.run else { return }
             giveUpOpening(error)
@@ -148,6 +150,7 @@ public actor HubConnection {
         lifecycle.emit(event)
         // What came with the handshake.
         process(session)
+        if let loss = session.earlyLoss { lost(session, loss) }
     }
 
     // MARK: - Stopping

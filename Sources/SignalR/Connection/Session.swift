@@ -29,13 +29,15 @@ final class Session {
     var isShaken = false
     var isOpen = false
     var isEnded = false
+    /// The transport has ended, with that error, between the handshake and the opening: what came before is handled first.
+    var earlyLoss: SignalRError??
 
     private var lastID: UInt64 = 0
     var pending: [String: Pending] = [:]
     /// Streams to the hub, by their own ids.
     var uploads: [String: Upload] = [:]
-    /// Handlers that owe the hub a result, by its invocation ids.
-    var answers: [String: Task<Void, Never>] = [:]
+    /// Handlers that run for the hub.
+    var answers = Answers()
     /// Senders that wait until what was sent has left.
     private var senders: [Outcome<Void>] = []
 
@@ -91,10 +93,9 @@ final class Session {
 
     /// Fails all that waits.
     func fail(_ error: SignalRError) {
-        let (pending, uploads, answers) = (pending, uploads, answers)
+        let (pending, uploads) = (pending, uploads)
         self.pending = [:]
         self.uploads = [:]
-        self.answers = [:]
         for call in pending.values {
             switch call {
             case .result(let outcome): outcome.resolve(.failure(error))
@@ -102,7 +103,7 @@ final class Session {
             }
         }
         for upload in uploads.values { upload.task?.cancel() }
-        for answer in answers.values { answer.cancel() }
+        answers.cancelAll()
         releaseSenders()
     }
 

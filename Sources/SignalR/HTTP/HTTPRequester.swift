@@ -66,17 +66,17 @@ final class HTTPRequester {
     }
 
     private func connect(_ exchange: HTTPExchange) {
-        let made = NIOLoopBoundBox<HTTPHandler?>(nil, eventLoop: dialer.eventLoop)
         let connecting = dialer.connect(to: exchange.request.address) { channel in
             try channel.pipeline.syncOperations.addHTTPClientHandlers()
-            let handler = HTTPHandler()
-            try channel.pipeline.syncOperations.addHandler(handler)
-            made.value = handler
+            try channel.pipeline.syncOperations.addHandler(HTTPHandler())
         }
         connecting.assumeIsolated().whenComplete { [self] result in
             switch result {
             case .success(let channel):
-                guard let handler = made.value, current === exchange else { return channel.close(promise: nil) }
+                // Of several that were tried: a host may have many addresses.
+                guard let handler = try? channel.pipeline.syncOperations.handler(type: HTTPHandler.self),
+                    current === exchange
+                else { return channel.close(promise: nil) }
                 self.handler = handler
                 address = exchange.request.address
                 handler.begin(exchange)

@@ -2,17 +2,20 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Turns a fresh connection into a WebSocket, or says why the server does not.
+/// Turns a fresh connection into a WebSocket, or says why the server does not. A host may have many addresses: each
+/// connection that is tried has one, and that of the first to come about is begun.
 final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
 
     private let address: HubAddress
-    private let opened: EventLoopPromise<any Channel>
-    private var isDecided = false
+    private let transport: WebSocketTransport
+    private var context: ChannelHandlerContext?
+    /// There from the beginning to the decision.
+    private var opened: EventLoopPromise<any Channel>?
 
-    private init(_ address: HubAddress, _ opened: EventLoopPromise<any Channel>) {
+    private init(_ address: HubAddress, _ transport: WebSocketTransport) {
         self.address = address
-        self.opened = opened
+        self.transport = transport
     }
 
     /// Opens a WebSocket at an address.
@@ -25,67 +28,87 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     ) -> EventLoopFuture<any Channel> {
         let opened = dialer.eventLoop.makePromise(of: (any Channel).self)
         let transport = NIOLoopBound(transport, eventLoop: dialer.eventLoop)
-        let waiting = NIOLoopBound(WebSocketUpgrade(address, opened), eventLoop: dialer.eventLoop)
-        let upgrader = NIOWebSocketClientUpgrader(maxFrameSize: maximumFrame, automaticErrorHandling: false) {
-            channel, _ in
-            channel.eventLoop.makeCompletedFuture {
-                channel.pipeline.syncOperations.removeHandler(waiting.value, promise: nil)
-                try channel.pipeline.syncOperations.addHandler(transport.value)
-                opened.succeed(channel)
-            }
-        }
         let connecting = dialer.connect(to: address) { channel in
-            let upgrade = NIOHTTPClientUpgradeSendableConfiguration(upgraders: [upgrader], completionHandler: { _ in })
+            let upgrade = NIOLoopBound(WebSocketUpgrade(address, transport.value), eventLoop: channel.eventLoop)
+            let upgrader = NIOWebSocketClientUpgrader(maxFrameSize: maximumFrame, automaticErrorHandling: false) {
+                channel, _ in
+                channel.eventLoop.makeCompletedFuture { try upgrade.value.finish(channel) }
+            }
+            let configuration = NIOHTTPClientUpgradeSendableConfiguration(
+                upgraders: [upgrader], completionHandler: { _ in })
             try channel.pipeline.syncOperations.addHTTPClientHandlers(
-                leftOverBytesStrategy: .forwardBytes, withClientUpgrade: upgrade)
-            try channel.pipeline.syncOperations.addHandler(waiting.value)
+                leftOverBytesStrategy: .forwardBytes, withClientUpgrade: configuration)
+            try channel.pipeline.syncOperations.addHandler(upgrade.value)
         }
         connecting.assumeIsolated().whenComplete { result in
-            switch result {
-            case .failure(let error):
+            do {
+                let channel = try result.get()
+                let upgrade = try channel.pipeline.syncOperations.handler(type: WebSocketUpgrade.self)
+                upgrade.begin(opened, headers, within: dialer.timeout)
+            } catch {
                 opened.fail(Dialer.explain(error, address))
-            case .success(let channel):
-                let deadline = dialer.eventLoop.scheduleTask(in: dialer.timeout) {
-                    let seconds = dialer.timeout.nanoseconds / 1_000_000_000
-                    opened.fail(SignalRError(.timedOut, "the server did not open the WebSocket within \(seconds) s"))
-                    channel.close(promise: nil)
-                }
-                opened.futureResult.whenComplete { _ in deadline.cancel() }
-                let request = HTTPRequest(method: .GET, address: address, headers: headers)
-                channel.write(HTTPClientRequestPart.head(request.head), promise: nil)
-                channel.writeAndFlush(HTTPClientRequestPart.end(nil)).whenFailure { error in
-                    opened.fail(Dialer.explain(error, address))
-                    channel.close(promise: nil)
-                }
             }
         }
         return opened.futureResult
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Asks for the WebSocket.
+    private func begin(_ opened: EventLoopPromise<any Channel>, _ headers: HTTPHeaders, within timeout: TimeAmount) {
+        self.opened = opened
+        guard let context, context.channel.isActive else { return fail(Self.closedInstead) }
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+            let seconds = timeout.nanoseconds / 1_000_000_000
+            fail(SignalRError(.timedOut, "the server did not open the WebSocket within \(seconds) s"))
+        }
+        opened.futureResult.whenComplete { _ in deadline.cancel() }
+        let channel = context.channel
+        let request = HTTPRequest(method: .GET, address: address, headers: headers)
+        channel.write(HTTPClientRequestPart.head(request.head), promise: nil)
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil)).assumeIsolated().whenFailure { [self] error in
+            fail(Dialer.explain(error, address))
+        }
+    }
+
+    /// The server has agreed.
+    private func finish(_ channel: any Channel) throws {
+        channel.pipeline.syncOperations.removeHandler(self, promise: nil)
+        try channel.pipeline.syncOperations.addHandler(transport)
+        opened.take()?.succeed(channel)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // What comes here is an answer that is no upgrade.
         guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
         let reply = HTTPReply(status: head.status, headers: head.headers, body: ByteBuffer())
-        fail(reply.refusal(of: "the request for a WebSocket"), context)
+        fail(reply.refusal(of: "the request for a WebSocket"))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(SignalRError(.connectionLost, "the server closed the connection instead of opening a WebSocket"), context)
+        fail(Self.closedInstead)
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTPClientUpgradeError {
             let what = "the server's answer to the request for a WebSocket is not one of RFC 6455"
-            return fail(SignalRError(.protocolViolation, what, cause: error), context)
+            return fail(SignalRError(.protocolViolation, what, cause: error))
         }
-        fail(Dialer.explain(error, address), context)
+        fail(Dialer.explain(error, address))
     }
 
-    private func fail(_ error: SignalRError, _ context: ChannelHandlerContext) {
-        guard !isDecided else { return }
-        isDecided = true
+    private static var closedInstead: SignalRError {
+        SignalRError(.connectionLost, "the server closed the connection instead of opening a WebSocket")
+    }
+
+    private func fail(_ error: SignalRError) {
+        // One that was tried in vain, or that is decided.
+        guard let opened = opened.take() else { return }
+        let context = context
         opened.fail(error)
-        context.close(promise: nil)
+        context?.close(promise: nil)
     }
 }
