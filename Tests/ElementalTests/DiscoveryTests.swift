@@ -135,7 +135,7 @@ struct DiscoveryTests {
     func aServiceThatIsNotThereIsAnErrorThatNamesTheNearOnes() async throws {
         try await withPublished("test_near", "Rover") { _, _ in
             let error = await #expect(throws: ElementalError.self) {
-                try await ElementalBrowser("test_near").firstService(named: "Rowr", timeout: .seconds(2))
+                try await ElementalBrowser("test_near").firstService(named: "Rowr", timeout: .seconds(5))
             }
             #expect(error?.code == .serviceNotFound)
             #expect(error?.message.contains("did you mean 'Rover'") == true)

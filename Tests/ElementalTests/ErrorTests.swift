@@ -122,7 +122,7 @@ struct ErrorTests {
         #expect(unknown?.code == .connectionFailed)
 
         // Something listens and says nothing.
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.timeout = .milliseconds(50)
         let silent = await #expect(throws: ElementalError.self) {
             _ = try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: options)
@@ -195,7 +195,7 @@ struct ErrorTests {
     @Test
     func aServerThatVanishesIsUnexpected() async throws {
         let (listener, port) = try RawSocket.listen()
-        async let connecting = ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x")
+        async let connecting = ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: .patient)
         var server: RawSocket? = try await listener.accept()
         try server?.write([0xff, 1, 0, 0, 0, 1])
         let device = try await connecting

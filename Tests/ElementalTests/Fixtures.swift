@@ -66,15 +66,22 @@ func withPair(
     }
 }
 
+extension ConnectOptions {
+    /// As patient as the tests are with anything: a machine under load is slow with connections, and a sanitizer slower.
+    static var patient: ConnectOptions {
+        var options = ConnectOptions()
+        options.timeout = .seconds(20)
+        return options
+    }
+}
+
 /// Connects a client that waits for hello and catalogue.
 func connect(
     _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all,
     configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
-    var options = ConnectOptions()
+    var options = ConnectOptions.patient
     options.expectsHello = true
-    // As long as the tests wait for anything: a machine under load is slow with connections, and a sanitizer slower.
-    options.timeout = .seconds(20)
     return try await ElementalDevice.connect(
         host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
 }

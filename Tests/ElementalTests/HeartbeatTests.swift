@@ -52,7 +52,7 @@ struct HeartbeatTests {
     }
 
     private static func quick(_ configuration: inout ServiceConfiguration) {
-        configuration.limits.heartbeatInterval = .milliseconds(50)
+        configuration.limits.heartbeatInterval = .milliseconds(250)
     }
 
     @Test

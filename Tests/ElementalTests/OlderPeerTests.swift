@@ -100,7 +100,7 @@ struct OlderPeerTests {
         let (listener, port) = try RawSocket.listen()
         let udp = try RawSocket.datagram(port: port)
         async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "fake client", elements: Recorded.all)
+            host: "127.0.0.1", port: port, as: "fake client", elements: Recorded.all, options: .patient)
         let server = try await listener.accept()
         try server.write(Self.accept)
         let device = try await connecting
@@ -141,7 +141,8 @@ struct OlderPeerTests {
     @Test("an older server without UDP says 0, and UDP sends say why they fail")
     func anOlderServerWithoutUDP() async throws {
         let (listener, port) = try RawSocket.listen()
-        async let connecting = ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", elements: Recorded.all)
+        async let connecting = ElementalDevice.connect(
+            host: "127.0.0.1", port: port, as: "x", elements: Recorded.all, options: .patient)
         let server = try await listener.accept()
         try server.write([0xff, 1, 0, 0, 0, 0])
         let device = try await connecting

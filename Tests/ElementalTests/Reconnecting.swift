@@ -63,7 +63,7 @@ enum Reconnecting {
         _ service: ElementalService, _ policy: (any ReconnectionPolicy)?, elements: ElementCatalogue? = Rover.all,
         _ change: (inout ConnectOptions) -> Void = { _ in }
     ) async throws -> ElementalDevice {
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.expectsHello = true
         options.reconnection = policy
         change(&options)

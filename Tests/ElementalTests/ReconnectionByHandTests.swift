@@ -24,7 +24,7 @@ struct ReconnectionByHandTests {
     @Test
     func aDeviceThatIsClosedDuringAnAttemptEndsAtOnce() async throws {
         let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = Reconnecting.soon
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
@@ -116,7 +116,7 @@ struct ReconnectionByHandTests {
     func aCancelledConnectionByHandIsLetGo() async throws {
         let (listener, port) = try RawSocket.listen()
         async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all)
+            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: .patient)
         let peer = try await listener.accept()
         try peer.write([0xff, 1, 0, 0, 0, 0])
         let device = try await connecting

@@ -23,7 +23,7 @@ struct ReconnectionDiscoveryTests {
     }
 
     private static func connect(_ type: String, _ delays: [Duration]) async throws -> ElementalDevice {
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = ListedDelays(delays)
         return try await ElementalBrowser(type).firstService(named: "Rover", timeout: .seconds(20))
             .connect(as: "tester", elements: Lamp.all, options: options)

@@ -64,7 +64,7 @@ struct ReconnectionSendingTests {
     func whatIsUnsentAtTheLossIsCountedAsLostExceptLatestValues() async throws {
         // A peer that reads nothing until it is gone: what the system does not take stays in the queue.
         let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = Reconnecting.soon
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)

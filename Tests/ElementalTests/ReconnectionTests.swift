@@ -103,7 +103,7 @@ struct ReconnectionTests {
         let device = try await ChildProcess.with(path, publish(0, "1")) { child in
             let line = try await child.nextLine { $0.contains("\"listening\"") }
             let port = try #require(line.split(separator: "\"port\":").last.flatMap { Int($0.prefix { $0.isNumber }) })
-            var options = ConnectOptions()
+            var options = ConnectOptions.patient
             options.expectsHello = true
             options.reconnection = Reconnecting.soon
             let device = try await ElementalDevice.connect(
@@ -222,7 +222,7 @@ struct ReconnectionTests {
     @Test
     func brokenRulesAreNoReasonToReconnect() async throws {
         let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = Reconnecting.soon
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
@@ -241,7 +241,7 @@ struct ReconnectionTests {
     func attemptsAreCountedOnAfterABriefReturn() async throws {
         let (listener, port) = try RawSocket.listen()
         let policy = Reconnecting.Noting([.zero, .zero, .zero])
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = policy
         let dropping = Task {
             var count = 0

@@ -1,3 +1,14 @@
 import struct Foundation.Data
 
 typealias Data = Foundation.Data
+
+extension Data {
+    /// Bytes of which no two parts of the same length are alike that do not lie multiples of 251 apart, made in blocks: a
+    /// loop over millions of bytes in a debug build would hold up all other tests.
+    init(pattern factor: Int, from start: Int, count: Int) {
+        let block = Data((0..<251 * 16).map { UInt8(truncatingIfNeeded: ($0 * factor + start) % 251) })
+        self.init(capacity: count + block.count)
+        while self.count < count { append(block) }
+        removeLast(self.count - count)
+    }
+}

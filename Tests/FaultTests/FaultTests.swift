@@ -155,7 +155,7 @@ struct FaultTests {
                         watch.restart()
                         try await client.nextEvent("back")
                         watch.note("connected again, at another port,")
-                        try await last(.milliseconds(300))
+                        try await Ledgers.expectFlow(service, [client])
                         for account in try await Ledgers.accounts(of: service, clients: [client]) {
                             account.expectPromises()
                         }

@@ -40,11 +40,17 @@ public final class RawSocket: Sendable {
         }
     }
 
+    /// IP_BIND_ADDRESS_NO_PORT of linux/in.h, which Glibc's module does not have.
+    private static let bindsAddressOnly: Int32 = 24
+
     /// Connects to a port of this machine.
     public static func connect(to port: Int, from source: String = "127.0.0.1") throws -> RawSocket {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
+        // The port is chosen as for sockets that are not bound, which leaves alone those of servers that come back.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_IP), bindsAddressOnly, &isOn, socklen_t(MemoryLayout<Int32>.size))
         guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
         guard with(loopback(port, "127.0.0.1"), { Glibc.connect(descriptor, $0, $1) }) == 0 else {
             throw Failure("connect")
@@ -93,8 +99,10 @@ public final class RawSocket: Sendable {
     /// The next connection.
     public func accept() async throws -> RawSocket {
         try await blocking { [descriptor] in
+            // Closed in processes that are started: one would keep the connection open.
             let accepted = Glibc.accept(descriptor, nil, nil)
             guard accepted >= 0 else { throw Failure("accept") }
+            _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
             return RawSocket(accepted)
         }
     }

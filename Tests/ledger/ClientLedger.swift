@@ -25,7 +25,7 @@ final class ClientLedger: Sendable {
     }
 
     func run(count: Int) async throws {
-        let found = try await ElementalBrowser("ledger").firstService(named: service)
+        let found = try await ElementalBrowser("ledger").firstService(named: service, timeout: .seconds(30))
         var devices: [String: ElementalDevice] = [:]
         for number in 1...count {
             let name = "\(prefix)-\(number)"
