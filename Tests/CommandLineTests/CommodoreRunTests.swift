@@ -116,7 +116,7 @@ struct CommodoreRunTests {
     func aTerminalShowsTheScreenLiveAndTakesKeys() async throws {
         try await withFile(Self.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
-                let before = terminal.settings
+                let before = terminal.settingsAtFirst
                 // Green border; the second screen; the line below.
                 try await terminal.waitFor("\u{1B}[48;2;88;141;67m")
                 try await terminal.waitFor("test.prg, pal; Ctrl-C ends")
@@ -170,7 +170,7 @@ struct CommodoreRunTests {
     func aSignalGivesTheTerminalBack(_ signal: Int32) async throws {
         try await withFile(Self.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
-                let before = terminal.settings
+                let before = terminal.settingsAtFirst
                 try await terminal.waitFor("Ctrl-C ends")
                 terminal.send(signal: signal)
                 let exit = try await terminal.waitForExit()

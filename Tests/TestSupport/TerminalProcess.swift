@@ -41,6 +41,7 @@ public final class TerminalProcess: Sendable {
         else { throw TestSupportError("no pseudo-terminal: \(String(cString: strerror(errno)))") }
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+        settingsAtFirst = Self.settings(of: terminal)
         processID = try ProcessSpawn.inTerminal(
             "/dev/pts/\(number)", executable, arguments, ProcessInfo.processInfo.environment)
         Thread.detachNewThread { [self] in read() }
@@ -51,7 +52,12 @@ public final class TerminalProcess: Sendable {
     public var output: String { state.withLockedValue { String(decoding: $0.output, as: UTF8.self) } }
 
     /// How the terminal treats keys and output: the flags and the special characters, to be compared.
-    public var settings: [String] {
+    public var settings: [String] { Self.settings(of: terminal) }
+
+    /// The settings before the process began.
+    public let settingsAtFirst: [String]
+
+    private static func settings(of terminal: Int32) -> [String] {
         var settings = termios()
         guard tcgetattr(terminal, &settings) == 0 else { return [] }
         return ["\(settings.c_iflag)", "\(settings.c_oflag)", "\(settings.c_lflag)", "\(settings.c_cc)"]
