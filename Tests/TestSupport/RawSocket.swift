@@ -44,7 +44,9 @@ public final class RawSocket: Sendable {
     private static let bindsAddressOnly: Int32 = 24
 
     /// Connects to a port of this machine.
-    public static func connect(to port: Int, from source: String = "127.0.0.1") throws -> RawSocket {
+    public static func connect(
+        to port: Int, at address: String = "127.0.0.1", from source: String = "127.0.0.1"
+    ) throws -> RawSocket {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
@@ -52,19 +54,23 @@ public final class RawSocket: Sendable {
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_IP), bindsAddressOnly, &isOn, socklen_t(MemoryLayout<Int32>.size))
         guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
-        guard with(loopback(port, "127.0.0.1"), { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+        guard with(loopback(port, address), { Glibc.connect(descriptor, $0, $1) }) == 0 else {
             throw Failure("connect")
         }
         return raw
     }
 
-    /// Listens on a port that the system chooses.
-    public static func listen() throws -> (socket: RawSocket, port: Int) {
+    /// Listens on a port, which the system chooses if it is 0.
+    ///
+    /// - Parameter backlog: so many connections and one more come about before they are accepted.
+    public static func listen(
+        port: Int = 0, address: String = "127.0.0.1", backlog: Int32 = 16
+    ) throws -> (socket: RawSocket, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
-        guard with(loopback(0, "127.0.0.1"), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
-        guard Glibc.listen(descriptor, 16) == 0 else { throw Failure("listen") }
+        guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw Failure("listen") }
         return (raw, try raw.localPort())
     }
 

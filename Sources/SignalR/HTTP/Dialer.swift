@@ -17,12 +17,15 @@ struct Dialer: Sendable {
     /// The longest that connecting, TLS's handshake not included, may take.
     let timeout: TimeAmount
     let tls: TLSContext
+    /// Where the addresses of hosts come from; the system's, if `nil`.
+    var resolver: (any Resolver & Sendable)?
 
     /// Connects, and adds handlers before anything is read.
     func connect(
         to address: HubAddress, configure: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
         ClientBootstrap(group: eventLoop)
+            .resolver(resolver)
             .connectTimeout(timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.socketOption(.so_keepalive), value: 1)
