@@ -197,7 +197,7 @@ struct BusyConnectionTests {
                 }
                 // Time enough to ask, were it not for this turn's end that it waits for.
                 _ = asked.wait(timeout: .now() + .milliseconds(100))
-                return true
+                return .asTheLast
             }
             try await eventually { !device.isPaused }
         }

@@ -152,6 +152,35 @@ struct LargeValueTests {
     }
 
     @Test
+    func theNewestValuesLeaveBeforeTheEndToo() async throws {
+        try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
+            let device = try await connect(port, elements: Files.all)
+            let told = Gathered<Int>()
+            device.onValue(of: Files.newest) { told.add($0.count) }
+            let begun = Gathered<TransferProgress>()
+            device.onProgress { progress, device in
+                if begun.all.isEmpty { device.pause() }
+                begun.add(progress)
+            }
+            try await eventually { service.devices.first?.hello != nil }
+            // One is under way and keeps the other waiting.
+            try service.send(Data(count: 20_000_001), to: Files.newest)
+            try await begun.wait(for: 1)
+            try service.send(Data(count: 20_000_002), to: Files.newest)
+            async let stop: Void = service.stop(reason: "closing time")
+            try await eventually { service.port == nil }
+            device.resume()
+            await stop
+            let reason = await device.waitUntilDisconnected()
+            #expect(told.all == [20_000_001, 20_000_002])
+            guard case .shutDown("closing time") = reason.kind else {
+                Issue.record("ended otherwise: \(reason)")
+                return
+            }
+        }
+    }
+
+    @Test
     func largeValuesWaitForRoomOfTheirOwn() async throws {
         try await withPair(Files.all, client: Files.all) { service, device in
             let other = try #require(service.devices.first)

@@ -43,6 +43,24 @@ struct ServiceLifeTests {
         try await group.shutdownGracefully()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func whoeverStopsItFindsItStopped() async throws {
+        try await withService { service, port in
+            let client = try RawSocket.connect(to: port)
+            _ = try await client.readFrame()
+            // The client does not close, so that the end takes its time.
+            async let run: Void = service.stop()
+            try await eventually("it is being stopped") {
+                if case .stopping = service.state.withLock({ $0 }) { true } else { false }
+            }
+            await service.stop()
+            try await service.start()
+            #expect(service.port != nil)
+            await run
+            withExtendedLifetime(client) {}
+        }
+    }
+
     /// Devices that see values in another order than their service does keep another one in the end.
     @Test
     func valuesThatAreSetAtTheSameTimeComeInOneOrder() async throws {

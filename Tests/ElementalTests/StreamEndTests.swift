@@ -26,6 +26,22 @@ struct StreamEndTests {
         }
     }
 
+    /// Such an iteration ends at once, and tells nobody.
+    @Test
+    func aStreamThatIsIteratedByACancelledTaskIsLetGo() async throws {
+        try await withPair { service, device in
+            let before = device.endings.state.withLock { $0.handlers.count }
+            let values = device.values(of: Lamp.label)
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                for await _ in values { Issue.record("there was none") }
+            }
+            await task.value
+            try service.send("first", to: Lamp.label)
+            try await eventually { device.endings.state.withLock { $0.handlers.count } == before }
+        }
+    }
+
     @Test(arguments: [StreamBuffering.waiting, .newest(1)])
     func streamsThatAreOverLeaveNothing(_ buffering: StreamBuffering) async throws {
         try await withPair { service, device in

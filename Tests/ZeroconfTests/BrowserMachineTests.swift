@@ -66,6 +66,28 @@ import Testing
         bench.runTimer(after: .milliseconds(500))
     }
 
+    /// Someone who joins others does not wait for what they wait for.
+    @Test func whoeverComesNewMakesTheNextAttempts() throws {
+        let bench = try Bench()
+        bench.begin()
+        for delay in [0.5, 1, 2, 4, 8] {
+            bench.failBrowsing()
+            bench.runTimer(after: .seconds(delay))
+        }
+        bench.failBrowsing()
+        #expect(bench.open.isEmpty)
+        bench.handle(.start)
+        bench.opened()
+        bench.list("Ghost", 1)
+        bench.failLookup("Ghost")
+        #expect(bench.resolving.isEmpty)
+        bench.handle(.start)
+        #expect(bench.resolving == ["Ghost"])
+        // Where nothing waits, nothing changes.
+        bench.handle(.start)
+        #expect(bench.open.count == 2)
+    }
+
     @Test func whatCannotBeResolvedIsToldAndTriedAgain() throws {
         let bench = try Bench()
         bench.begin()

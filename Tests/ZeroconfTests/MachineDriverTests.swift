@@ -6,7 +6,7 @@ import Testing
 
 /// Who listens, and when the work begins and ends. No library and no daemon are needed.
 @Suite struct MachineDriverTests {
-    @Test func workBeginsWithTheFirstConsumerAndEndsWithTheLast() async throws {
+    @Test func theMachineHearsOfEachConsumerAndOfTheLastsEnd() async throws {
         let record = Record()
         let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         do {
@@ -22,7 +22,7 @@ import Testing
                 break
             }
         }
-        try await record.wait(for: ["start", "update", "stop"])
+        try await record.wait(for: ["start", "start", "update", "stop"])
     }
 
     @Test func aStreamThatIsDroppedAtOnceLeavesNothingRunning() async throws {

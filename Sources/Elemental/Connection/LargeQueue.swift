@@ -52,7 +52,9 @@ struct LargeQueue {
     func hasSegment(after streamCount: UInt64, hearsPeer: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.maximumByteCount, first.value.count - first.offset)
-        return first.isSmall || !hearsPeer || Int(sent - taken) + size <= Piece.windowByteCount
+        // Never so much that its word, which it gives modulo 2^32, could mean another number.
+        let most = hearsPeer ? Piece.windowByteCount : Int(UInt32.max)
+        return first.isSmall || Int(sent - taken) + size <= most
     }
 
     /// Whether a value of `length` bytes may be added. An empty queue takes any.

@@ -24,8 +24,9 @@ extension Session {
         device.outbound.withLock { outbound in
             outbound.close(reason, isOutlived: isOutlived)
             if let shutdownText, !shutdownText.isEmpty {
-                var text = shutdownText
-                text.withUTF8 { outbound.appendSystem(.shutdown, UnsafeRawBufferPointer($0)) }
+                // The other end takes no more.
+                let text = Array(shutdownText.utf8.prefix(SystemElement.maximumNameByteCount))
+                text.withUnsafeBytes { outbound.appendSystem(.shutdown, $0) }
             }
         }
         context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [self] in

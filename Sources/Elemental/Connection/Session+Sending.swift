@@ -25,8 +25,8 @@ extension Session {
         tellTaken()
         let rest = flushStream(context)
         if rest.contains(.datagrams) { flushDatagrams() }
-        // Datagrams that left may have made room that was not there before.
-        if !rest.isDisjoint(with: [.room, .datagrams]), rest.contains(.waiters) || device.congestion.isAny {
+        // Datagrams that left may have made room that was not there before, for someone who has come since, too.
+        if rest.contains(.datagrams) || rest.contains(.room) && (rest.contains(.waiters) || device.congestion.isAny) {
             wakeWaiters()
         }
         if rest.contains(.stream), stuckTimer == nil { watchProgress() }

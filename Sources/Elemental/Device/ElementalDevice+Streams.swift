@@ -66,13 +66,17 @@ extension ElementalDevice {
         let source = parts.source
         let registration = register { value in
             delegate.handOn {
-                if case .stopProducing = source.yield(value) { true } else { false }
+                switch source.yield(value) {
+                case .produceMore: .gladly
+                case .stopProducing: .asTheLast
+                case .dropped: .byNobody
+                }
             }
         }
         let ending = endings.add { _ in
             source.finish()
             // What the consumer has yet to take holds up nobody any more.
-            delegate.produceMore()
+            delegate.didTerminate()
         }
         delegate.whenOver { [endings] in
             // A source has to be finished before it is let go.

@@ -51,8 +51,12 @@ final class Endings: Sendable {
             await withCheckedContinuation { continuation in
                 waiting.continuation.withLock { $0 = continuation }
                 let token = add { waiting.resume($0) }
-                if Task.isCancelled { waiting.cancel() }
                 waiting.token.withLock { $0 = token }
+                // Cancelled before the token was there.
+                if Task.isCancelled {
+                    waiting.cancel()
+                    if let token { remove(token) }
+                }
             }
         } onCancel: {
             waiting.cancel()

@@ -271,14 +271,35 @@ struct Outbound {
             destination.copyMemory(from: base, byteCount: bytes.count)
         }
         switch transport {
-        case .tcp where element == .shutdown && !large.isEmpty:
+        case .tcp where element == .shutdown:
             // The peer hears nothing of what comes after it.
-            large.append(element.rawValue, Data(bytes), behind: stream)
+            queueLatest()
+            if large.isEmpty {
+                stream.append(id: element.rawValue, length: bytes.count, write: copy)
+            } else {
+                large.append(element.rawValue, Data(bytes), behind: stream)
+            }
         case .tcp:
             stream.append(id: element.rawValue, length: bytes.count, write: copy)
             // The hello goes before the first piece.
             isLargesTurn = false
         case .udp: datagrams.append(id: element.rawValue, length: bytes.count, write: copy)
+        }
+    }
+
+    /// Puts the `latest` values, which otherwise leave when nothing else waits, behind what waits now.
+    private mutating func queueLatest() {
+        for (id, value) in stream.takeLatest() {
+            if goesInPieces(id, value.count) {
+                large.append(id, Data(value), behind: stream)
+            } else {
+                value.withUnsafeBytes { bytes in
+                    _ = stream.append(id: id, length: bytes.count) { destination in
+                        guard let base = bytes.baseAddress else { return }
+                        destination.copyMemory(from: base, byteCount: bytes.count)
+                    }
+                }
+            }
         }
     }
 

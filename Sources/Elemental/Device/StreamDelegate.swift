@@ -2,6 +2,15 @@ import NIOCore
 
 /// Pauses the device while a stream's consumer is behind, and lets go of what the stream holds when it is gone.
 final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
+    /// How the stream took a value.
+    enum Taken {
+        case gladly
+        /// It has enough now.
+        case asTheLast
+        /// It is over.
+        case byNobody
+    }
+
     private struct State {
         var pause: UInt64?
         var release: (@Sendable () -> Void)?
@@ -27,12 +36,17 @@ final class StreamDelegate: NIOAsyncSequenceProducerDelegate, Sendable {
     /// Both in one turn: a consumer that empties the stream in between asks for more only once, and would ask before
     /// there is a pause to take back. One that asked before, and is late, takes back too much, which the next value mends.
     ///
-    /// - Parameter yield: answers whether the stream has enough.
-    func handOn(_ yield: () -> Bool) {
-        state.withLock { state in
-            guard yield(), state.pause == nil, !state.isOver else { return }
-            state.pause = device.addPause(ofStream: true)
+    /// - Parameter yield: gives the value to the stream.
+    func handOn(_ yield: () -> Taken) {
+        let isGone = state.withLock { state in
+            let taken = yield()
+            if taken == .asTheLast, state.pause == nil, !state.isOver {
+                state.pause = device.addPause(ofStream: true)
+            }
+            return taken == .byNobody
         }
+        // One that was iterated by a cancelled task before any value came ends without a word.
+        if isGone { didTerminate() }
     }
 
     func produceMore() {

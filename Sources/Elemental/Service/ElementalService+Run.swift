@@ -6,14 +6,9 @@ extension ElementalService: Service {
     ///
     /// - Throws: ``ElementalError`` if the service cannot start, as ``start()`` does.
     public func run() async throws {
-        let ends = events
         try await start()
-        // The stream ends with the task's cancellation.
-        await cancelWhenGracefulShutdown {
-            for await event in ends {
-                if case .stopped = event { return }
-            }
-        }
+        // Gone, if it was stopped already.
+        if let ended { await cancelWhenGracefulShutdown { _ = await ended.wait() } }
         await stop(reason: "the service has ended")
     }
 }

@@ -42,8 +42,9 @@ public final class ElementalService: Sendable {
         case idle
         /// With the one that those wait for who want it stopped.
         case starting(Latch?)
-        case running(Listener, Publication?)
-        case stopping
+        /// With the one that those wait for who want to know of the end.
+        case running(Listener, Publication?, ended: Latch)
+        case stopping(ended: Latch)
     }
 
     /// A service that is not on the network yet.
@@ -74,7 +75,7 @@ public final class ElementalService: Sendable {
     /// The port that the service listens on, or `nil` when it does not.
     public var port: Int? {
         state.withLock { state in
-            guard case .running(let listener, _) = state else { return nil }
+            guard case .running(let listener, _, _) = state else { return nil }
             return listener.port
         }
     }
@@ -100,7 +101,7 @@ public final class ElementalService: Sendable {
             defer { current = txt }
             return current
         }
-        guard case .running(_, let publication?) = state.withLock({ $0 }) else { return }
+        guard case .running(_, let publication?, _) = state.withLock({ $0 }) else { return }
         do {
             try publication.updateTXT()
         } catch {
@@ -118,7 +119,7 @@ public final class ElementalService: Sendable {
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
         shared.current.withLock { $0.use(ElementTable(elements)) }
-        guard case .running(let listener, _) = state.withLock({ $0 }) else { return }
+        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
         listener.disconnectDevices(reason)
     }
 
@@ -141,7 +142,7 @@ public final class ElementalService: Sendable {
                 let publication = shared.configuration.isPublished ? try Publication(shared, port: listener.port) : nil
                 let isWanted = state.withLock { state in
                     guard case .starting(nil) = state else { return false }
-                    state = .running(listener, publication)
+                    state = .running(listener, publication, ended: Latch())
                     return true
                 }
                 guard isWanted else {
@@ -170,24 +171,39 @@ public final class ElementalService: Sendable {
     /// being started is not: ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: what the devices are told.
     public func stop(reason: String = "the service was stopped") async {
-        let (running, starting): ((Listener, Publication?)?, Latch?) = state.withLock { state in
+        let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
             switch state {
-            case .running(let listener, let publication):
-                state = .stopping
-                return ((listener, publication), nil)
+            case .running(let listener, let publication, let ended):
+                state = .stopping(ended: ended)
+                return ((listener, publication), ended)
             case .starting(let latch):
                 let latch = latch ?? Latch()
                 state = .starting(latch)
                 return (nil, latch)
-            case .idle, .stopping: return (nil, nil)
+            case .stopping(let ended): return (nil, ended)
+            case .idle: return (nil, nil)
             }
         }
-        await starting?.wait()
-        guard let (listener, publication) = running else { return }
+        guard let (listener, publication) = running else {
+            // Somebody else ends it.
+            await ended?.wait()
+            return
+        }
         async let withdrawn: Void? = publication?.stop()
         await listener.close(reason)
         _ = await withdrawn
         state.withLock { $0 = .idle }
         shared.events.emit(.stopped)
+        ended?.open()
+    }
+
+    /// Opened when what runs now has ended; `nil` if nothing does.
+    var ended: Latch? {
+        state.withLock { state in
+            switch state {
+            case .running(_, _, let ended), .stopping(let ended): ended
+            case .idle, .starting: nil
+            }
+        }
     }
 }

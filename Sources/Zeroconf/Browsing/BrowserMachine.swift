@@ -58,7 +58,7 @@ struct BrowserMachine: ServiceMachine {
     mutating func handle(_ input: MachineInput) -> [Action] {
         switch input {
         case .start:
-            if case .idle = phase { browse() }
+            start()
         case .stop:
             closeEverything()
             entries = [:]
@@ -74,6 +74,22 @@ struct BrowserMachine: ServiceMachine {
         startLookups()
         defer { actions = [] }
         return actions
+    }
+
+    /// Begins, or makes at once the attempts that are waiting for their time: who comes new wants to know how things are.
+    private mutating func start() {
+        switch phase {
+        case .idle: browse()
+        case .waiting(let timer):
+            actions.append(.cancelTimer(timer))
+            browse()
+        case .opening, .browsing: break
+        }
+        for (instance, entry) in entries {
+            guard case .waiting(let timer) = entry.lookup else { continue }
+            cancelTimer(timer)
+            retryLookup(instance, timer: timer)
+        }
     }
 
     private mutating func handleTimer(_ id: TimerID) {

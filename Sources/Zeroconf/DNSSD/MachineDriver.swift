@@ -28,7 +28,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private let logger: Logger
     private let runsOnDemand: Bool
 
-    /// - Parameter runsOnDemand: start with the first consumer and stop with the last.
+    /// - Parameter runsOnDemand: start with each consumer and stop with the last.
     init(_ machine: Machine, label: String, logger: Logger, runsOnDemand: Bool) {
         queue = DispatchQueue(label: label)
         state = NIOLockedValueBox(State(machine: machine))
@@ -100,16 +100,16 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func add(_ continuation: AsyncStream<Machine.Event>.Continuation, _ id: Int) {
-        let added: (replay: [Machine.Event], isFirst: Bool)? = state.withLockedValue { state in
+        let replay: [Machine.Event]? = state.withLockedValue { state in
             guard !state.isStopped else { return nil }
             state.consumers[id] = continuation
-            return (state.machine.replay(), state.consumers.count == 1)
+            return state.machine.replay()
         }
-        guard let added else { return continuation.finish() }
-        for event in added.replay {
+        guard let replay else { return continuation.finish() }
+        for event in replay {
             continuation.yield(event)
         }
-        if added.isFirst && runsOnDemand {
+        if runsOnDemand {
             process(.start)
         }
     }

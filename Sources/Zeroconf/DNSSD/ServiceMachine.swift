@@ -22,6 +22,7 @@ struct TimerID: Hashable, Sendable {
 }
 
 enum MachineInput: Sendable {
+    /// Somebody listens, perhaps one of several.
     case start
     /// Nobody is listening or the end has come: close everything, forget everything.
     case stop
