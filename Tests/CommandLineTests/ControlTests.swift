@@ -128,6 +128,16 @@ struct ControlTests {
                 "sh", ["-c", "exec \"$0\" get \"$1\" Raw --raw >\"$2\"", elemental, target, back.path])
             #expect(try Data(contentsOf: back) == content)
 
+            // What is no file of a known size: a pipe, and text that the kernel makes up.
+            let fromPipe =
+                "cat \"$2\" | \"$0\" set \"$1\" Raw=@/dev/stdin && exec \"$0\" get \"$1\" Raw --raw >\"$2\".back"
+            try await ChildProcess.run("sh", ["-c", fromPipe, elemental, target, there.path])
+            #expect(try Data(contentsOf: URL(filePath: there.path + ".back")) == content)
+            let made = try await ElementalProcess.run("set", target, "Raw=@/proc/self/smaps", "--json")
+            #expect((made.output.compactMap { JSONLine($0) }.last?.number("byteCount") ?? 0) > 10_000)
+            let folderAsFile = try await ElementalProcess.run("set", target, "Raw=@\(folder.path)")
+            #expect(folderAsFile.errors.joined().contains("it is a folder"))
+
             let wrong = try await ElementalProcess.run("get", target, "Speed", "--raw")
             #expect(wrong.status == .exited(1))
             #expect(wrong.errors.joined().contains("--raw is for string and data"))

@@ -4,20 +4,54 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Reading and writing whole files.
 enum FileContent {
-    /// The bytes of the file, or an error that names it.
+    /// The most that a value can have.
+    private static let maximumByteCount = Int(UInt32.max)
+
+    /// The bytes of the file, which may be a pipe, such as `/dev/stdin`, or an error that names it.
+    ///
+    /// Foundation's reading is not used: it takes 4 KiB of a file that the kernel makes up (Swift 6.3.1 on Linux), and none
+    /// of a pipe.
     static func read(_ path: String) throws -> Data {
-        do {
-            return try Data(contentsOf: URL(filePath: path))
-        } catch let error as CocoaError {
-            let reason =
-                switch error.code {
-                case .fileReadNoSuchFile, .fileNoSuchFile: "there is no such file"
-                case .fileReadNoPermission: "reading it is not permitted"
-                default: "it cannot be read (\(error.code.rawValue))"
-                }
-            throw CommandFailure("invalidFile", "file '\(path)': \(reason)")
+        func failure(_ reason: String) -> CommandFailure {
+            CommandFailure("invalidFile", "file '\(path)': \(reason)")
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(reason(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        var content = Data()
+        if fstat(descriptor, &status) == 0, (0...maximumByteCount).contains(Int(status.st_size)) {
+            content.reserveCapacity(Int(status.st_size))
+        }
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return content }
+            if count > 0 {
+                content.append(contentsOf: buffer[..<count])
+            } else if errno != EINTR {
+                throw failure(reason(errno))
+            }
+            guard content.count <= maximumByteCount else { throw failure("it is longer than a value can be, 4 GiB") }
+        }
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ENOENT: "there is no such file"
+        case EACCES, EPERM: "reading it is not permitted"
+        case EISDIR: "it is a folder"
+        default: "it cannot be read: \(String(cString: strerror(code)))"
         }
     }
 
@@ -29,4 +63,9 @@ enum FileContent {
             throw CommandFailure("invalidFile", "file '\(path)' cannot be written")
         }
     }
+}
+
+/// The system's call, which the type's own method hides.
+private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
 }
