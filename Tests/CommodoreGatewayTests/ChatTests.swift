@@ -15,6 +15,16 @@ struct ChatTests {
         #expect(chat.bench.values(of: CommodoreElements.program) == ["chat"])
     }
 
+    @Test(arguments: [100, 10_000, 40_000])
+    func messagesOfAnyLengthAreRead(_ count: Int) {
+        let message = ChatMessage.invocation("NewMessage", "Ada", String(repeating: "x", count: count))
+        let bodies = ChatMessage.bodies(of: message + message)
+        #expect(bodies.count == 2)
+        #expect(bodies.allSatisfy { ChatMessage.news($0)?.1.count == count })
+        // One whose length is no number of five groups ends what can be read.
+        #expect(ChatMessage.bodies(of: message + [UInt8](repeating: 0xFF, count: 9)).count == 1)
+    }
+
     /// The drain takes 30 bytes: the answer to its first command and 28 of junk.
     @Test(arguments: [50.0, 60.0], [0, 1, 14, 28])
     func junkBeforeTheDrainsEndDoesNoHarm(_ framesPerSecond: Double, _ count: Int) {

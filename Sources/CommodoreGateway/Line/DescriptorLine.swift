@@ -105,10 +105,17 @@ final class DescriptorLine: Line, LineChannelOwner {
         timer?.cancel()
         channel?.close()
         channel = nil
-        if case .pseudoTerminal(let descriptor, _, let link) = source {
+        if case .pseudoTerminal(let descriptor, let path, let link) = source {
             close(descriptor)
-            if let link { unlink(link) }
+            // Another gateway may have put its own there.
+            if let link, Self.leads(link, to: path) { unlink(link) }
         }
+    }
+
+    private static func leads(_ link: String, to path: String) -> Bool {
+        var target = [CChar](repeating: 0, count: path.utf8.count + 1)
+        let count = readlink(link, &target, target.count)
+        return count >= 0 && target[..<count].map { UInt8(bitPattern: $0) }.elementsEqual(path.utf8)
     }
 
     private func open() {

@@ -77,13 +77,17 @@ enum ChatMessage {
     static func bodies(of payload: [UInt8]) -> [ArraySlice<UInt8>] {
         var bodies: [ArraySlice<UInt8>] = []
         var rest = payload[...]
-        while let first = rest.popFirst() {
-            var length = Int(first & 0x7F)
-            if first >= 0x80 {
-                guard let second = rest.popFirst(), second < 0x80 else { break }
-                length |= Int(second) << 7
+        while !rest.isEmpty {
+            var length = 0
+            var shift = 0
+            var isWhole = false
+            // Five groups at most.
+            while !isWhole, shift < 35, let byte = rest.popFirst() {
+                length |= Int(byte & 0x7F) << shift
+                shift += 7
+                isWhole = byte < 0x80
             }
-            guard rest.count >= length else { break }
+            guard isWhole, rest.count >= length else { break }
             bodies.append(rest.prefix(length))
             rest = rest.dropFirst(length)
         }

@@ -2,7 +2,7 @@ import Elemental
 import NIOCore
 import SignalR
 
-/// A program that is connected to a real SignalR hub: bytes go both ways, in records of at most 255.
+/// A program that is connected to a real SignalR hub: bytes go both ways, in records of at most 254.
 ///
 /// Two things are mended on the way, for hubs of today and the program of "Cloud enabled Commodore 64" differ. The program
 /// numbers its invocations with a text that is no UTF-8 (`A1 C0`), which some hubs take for a broken connection: what it
@@ -29,8 +29,8 @@ final class HubSession: ProgramSession {
     private static let separator: UInt8 = 0x1E
     /// Bytes of the longest message of the hub: more could not be shown anyway.
     private static let maximumMessage = 64 * 1024
-    /// Bytes of the payload of one record.
-    private static let maximumRecord = 255
+    /// Bytes of the payload of one record: the program of "Cloud enabled Commodore 64" does not survive 255.
+    private static let maximumRecord = 254
 
     init(url: String, pingInterval: TimeAmount, eventLoop: any EventLoop, host: any ProgramHost) {
         self.url = url
@@ -112,6 +112,8 @@ final class HubSession: ProgramSession {
         guard !isOver else { return }
         pending.writeImmutableBuffer(bytes)
         while !isOver, let message = nextMessage() { hand(message) }
+        // What was read would stay in front of what comes.
+        pending.discardReadBytes()
         if pending.readableBytes > Self.maximumMessage { closed() }
     }
 
