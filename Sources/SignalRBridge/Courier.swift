@@ -52,6 +52,9 @@ final class Courier: Sendable {
         return isTaken
     }
 
+    /// Drops what waits of an element.
+    func drop(_ element: ElementDefinition) { state.withLockedValue { $0.lanes.drop(element) } }
+
     /// Delivers until the task is cancelled.
     func run() async -> Bool {
         var timer: Task<Void, Never>?
@@ -60,7 +63,8 @@ final class Courier: Sendable {
             if let opening = await deliverAll() {
                 timer = Task { [wish] in
                     await Delay.wait(ContinuousClock.now.duration(to: opening))
-                    wish.yield()
+                    // A cancelled one has a successor, which it would cancel in turn.
+                    if !Task.isCancelled { wish.yield() }
                 }
             }
         }

@@ -132,6 +132,8 @@ public final class HubBridge: Sendable {
         do throws(SignalRError) {
             let value = try arguments.elementValue(of: element.type)
             guard isNews(value, of: element) else { return }
+            // An older one that still waits for its turn would be the hub's newest.
+            if element.latest { toHub.drop(element) }
             if !toDevice.add(value, of: element) { tell(.dropped(element, .toDevice)) }
         } catch {
             tell(.failed(element, .toDevice, error))
@@ -173,7 +175,9 @@ public final class HubBridge: Sendable {
     /// The hub knows nothing of an earlier connection: it is told the newest values.
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
-            if let value = device.value(of: route.element) { _ = toHub.add(value, of: route.element) }
+            // What the hub set is newer than what the device told, which may not tell it again.
+            let newest = passed.withLockedValue { $0[route.element.id] } ?? device.value(of: route.element)
+            if let newest { _ = toHub.add(newest, of: route.element) }
         }
         toHub.isAway = false
     }

@@ -54,6 +54,9 @@ struct Lanes {
         return true
     }
 
+    /// Drops what waits of an element.
+    mutating func drop(_ element: ElementDefinition) { lanes[element.id]?.values.removeAll() }
+
     /// Takes back a value that could not be handed on: it goes first again, unless a newer one is enough.
     mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
         guard var lane = lanes.removeValue(forKey: element.id) else { return }

@@ -104,6 +104,41 @@ struct BridgeTests {
         await service.stop()
     }
 
+    /// One that waits for its turn when the hub sets another.
+    @Test
+    func anOlderValueDoesNotOvertakeTheHubs() async throws {
+        let set = Notes<UInt32>()
+        let service = service(Rover.all)
+        service.onValue(of: Rover.level) { value, _ in set.add(value) }
+        try await service.start()
+        let heard = Notes<(String, HubValue)>()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, Rover.all, port, interval: .seconds(3)) { bridge, _ in
+                try await withWatcher(port, .json, ["Speed", "Level"], heard) { watcher in
+                    try service.send(1, to: Rover.level)
+                    _ = try await heard.next()
+                    try service.send(2, to: Rover.level)
+                    try await eventually { bridge.device.value(of: Rover.level) == 2 }
+                    try await watcher.send("Tell", "Level", 9)
+                    #expect(try await set.next() == 9)
+                    // When the second of these may go, the older level could have gone long since.
+                    for speed in [0.25, 0.5] { try service.send(Float(speed), to: Rover.speed) }
+                    var levels: [HubValue] = []
+                    while true {
+                        let (method, value) = try await heard.next()
+                        if method.lowercased() == "level" {
+                            levels.append(value)
+                        } else if value == .double(0.5) {
+                            break
+                        }
+                    }
+                    #expect(!levels.contains(.integer(2)), "\(levels)")
+                }
+            }
+        }
+        await service.stop()
+    }
+
     @Test
     func anEchoOfALatestValueIsNoNews() async throws {
         let set = Notes<UInt32>()
