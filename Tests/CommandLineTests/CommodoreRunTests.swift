@@ -42,6 +42,25 @@ struct CommodoreRunTests {
         }
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func aPipeThatStaysOpenDoesNotHoldItUp(_ signal: Int32) async throws {
+        try await withFile(Self.echo) { file in
+            try await ChildProcess.with(ElementalProcess.path, ["c64", "run", file, "--frames", "10"]) { child in
+                try child.writeLine("one")
+                try await eventually("it reads") {
+                    let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
+                    // Both are caught by then: bits 0 and 14 of the mask.
+                    let mask = status.split(separator: "\n").first { $0.hasPrefix("SigCgt") }?.split(separator: "\t")
+                        .last
+                    return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 0x4001 == 0x4001 } ?? false
+                }
+                child.send(signal: signal)
+                let status = try await child.waitForExit()
+                #expect(status == .exited(0), "\(child.transcript)")
+            }
+        }
+    }
+
     @Test
     func theEndIsToldAsJSON() async throws {
         try await withFile(Self.echo) { file in

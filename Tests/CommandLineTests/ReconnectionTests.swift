@@ -60,6 +60,24 @@ struct ReconnectionTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
+    func aSessionThatEndsBeforeTheReturnSaysWhatIsLost() async throws {
+        try await withRunning { target in
+            ["connect", target, "--reconnect"]
+        } first: { session in
+            try session.writeLine("watch Speed")
+            try await session.nextLine { $0 == "Speed=0.5" }
+        } then: { session, _ in
+            try await session.nextLine(of: .error) { $0.contains("is away") }
+            try session.writeLine("set Aim=7")
+            try await session.nextLine(of: .error) { $0.contains("kept until") }
+            session.closeInput()
+            let status = try await session.waitForExit()
+            #expect(status == .exited(1), "\(session.transcript)")
+            try await session.nextLine(of: .error) { $0.contains("what was kept for it is lost") }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
     func aCommandThatWaitsForTheReturnEndsOnSIGTERM() async throws {
         try await withRunning { target in
             ["watch", target, "--reconnect"]

@@ -108,6 +108,21 @@ struct SignalRCommandTests {
         }
     }
 
+    /// `elemental signalr send … && next` is not to go on.
+    @Test(arguments: ["send", "call"])
+    func whatIsInterruptedBeforeItIsDoneHasFailed(_ command: String) async throws {
+        let (listener, port) = try RawSocket.listen()
+        let arguments = ["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            // A hub that never answers.
+            let peer = try await listener.accept()
+            child.send(signal: SIGTERM)
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            withExtendedLifetime(peer) {}
+        }
+    }
+
     @Test
     func whatIsSentIsHeard() async throws {
         try await Peers.withHub { _, port in

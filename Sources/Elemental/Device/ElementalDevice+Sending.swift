@@ -178,6 +178,9 @@ extension ElementalDevice {
         }
     }
 
+    /// Newest values that are kept until the connection is back.
+    package var keptValueCount: Int { outbound.withLock { $0.kept.count } }
+
     /// Sees to it that what was queued leaves soon.
     func wake() {
         outbound.withLock { $0.connection }?.wake()

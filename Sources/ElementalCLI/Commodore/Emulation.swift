@@ -94,18 +94,20 @@ struct Emulation: Sendable {
     // MARK: - As fast as it goes
 
     private func runFast(_ machine: Commodore64, while isWanted: () -> Bool) {
-        if isatty(STDIN_FILENO) == 0 { machine.type(String(decoding: Self.readInput(), as: UTF8.self)) }
+        if isatty(STDIN_FILENO) == 0 { machine.type(String(decoding: Self.readInput(while: isWanted), as: UTF8.self)) }
         while !isFinished(machine), isWanted() {
             machine.run(
                 cycles: Int(min(limit ?? .max, machine.cycle + UInt64(standard.cyclesPerFrame)) - machine.cycle))
         }
     }
 
-    /// What standard input brings until its end.
-    private static func readInput() -> [UInt8] {
+    /// What standard input brings until its end, or until nobody wants it any more.
+    private static func readInput(while isWanted: () -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while input.count < longestInput {
+        while input.count < longestInput, isWanted() {
+            var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            guard poll(&entry, 1, 50) > 0 else { continue }
             let count = buffer.withUnsafeMutableBytes { Descriptor.read(STDIN_FILENO, $0) }
             guard count > 0 || (count < 0 && errno == EINTR) else { break }
             if count > 0 { input += buffer[..<count] }
@@ -154,7 +156,7 @@ struct Emulation: Sendable {
     ) -> Bool {
         var entries = [
             pollfd(fd: readsInput ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: link?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: link?.descriptorToRead(for: machine) ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         guard poll(&entries, 2, Self.step) > 0, entries[0].revents != 0 else { return true }
         var buffer = [UInt8](repeating: 0, count: 4096)

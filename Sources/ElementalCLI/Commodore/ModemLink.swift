@@ -49,9 +49,10 @@ final class ModemLink {
 
     deinit { close() }
 
-    /// The descriptor whose readiness is worth waking up for, if there is one.
-    var descriptor: Int32? {
-        if case .connected(let descriptor) = state { descriptor } else { nil }
+    /// The descriptor whose readiness is worth waking up for, if there is one: not while the machine has enough to read.
+    func descriptorToRead(for machine: Commodore64) -> Int32? {
+        guard machine.line.pendingByteCount < Self.mostPending else { return nil }
+        return if case .connected(let descriptor) = state { descriptor } else { nil }
     }
 
     /// Moves bytes both ways as far as they go.

@@ -55,8 +55,10 @@ struct InteractiveSession: Sendable {
 
     private func printValues() async {
         guard let values = client.values else { return }
-        for await (element, value) in values where watched.ids.withLock({ $0.contains(element.id) }) {
-            console.emit(.value(element, value, device: client.device.name))
+        for await (element, value) in values {
+            watched.ids.withLock { ids in
+                if ids.contains(element.id) { console.emit(.value(element, value, device: client.device.name)) }
+            }
         }
     }
 
@@ -64,11 +66,11 @@ struct InteractiveSession: Sendable {
         let input = InputLines()
         while true {
             if let prompt { console.show(prompt: prompt) }
-            guard let line = try await input.next() else { return }
+            guard let line = try await input.next() else { break }
             console.hidePrompt()
             do {
                 guard let line = try SessionLine(parsing: line) else { continue }
-                if line == .quit { return }
+                if line == .quit { break }
                 try await perform(line)
             } catch {
                 if let reason = client.device.disconnectReason { throw Client.ended(client.device, reason) }
@@ -76,6 +78,14 @@ struct InteractiveSession: Sendable {
                 console.emit(.error(failure.description, code: failure.code))
             }
         }
+        try checkKept()
+    }
+
+    /// At the end of the input: what is kept for a service that is away does not reach it any more.
+    private func checkKept() throws {
+        guard client.device.isReconnecting, client.device.keptValueCount > 0 else { return }
+        let name = client.device.name
+        throw CommandFailure("notSent", "'\(name)' has not come back: what was kept for it is lost")
     }
 
     private func perform(_ line: SessionLine) async throws {
@@ -97,10 +107,15 @@ struct InteractiveSession: Sendable {
             if device.isReconnecting { console.talk("kept until \(device.name) is back") }
         case .watch(let names):
             let wanted = try elements(names)
-            for element in wanted {
-                if let value = device.value(of: element) { console.emit(.value(element, value, device: device.name)) }
+            // In one turn: one that comes in between is either the value that is printed here, or comes behind it.
+            watched.ids.withLock { ids in
+                ids.formUnion(wanted.map(\.id))
+                for element in wanted {
+                    if let value = device.value(of: element) {
+                        console.emit(.value(element, value, device: device.name))
+                    }
+                }
             }
-            watched.ids.withLock { $0.formUnion(wanted.map(\.id)) }
         case .unwatch(let names):
             let unwanted = try elements(names)
             watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }

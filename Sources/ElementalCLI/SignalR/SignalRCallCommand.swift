@@ -21,7 +21,7 @@ struct SignalRCallCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        try await Interruption.run(console) { [call, hub, output] in
+        try await Interruption.run(console, mustFinish: true) { [call, hub, output] in
             let connection = try hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { client in
                 let result = try await client.limited(call.method, output.limit) {

@@ -64,9 +64,11 @@ struct SignalRListenCommand: ReportingCommand {
             let prepare: (HubConnection) -> Void = { connection in
                 for method in methods {
                     connection.onAny(method) { call in
+                        // One that cannot be read is not one of those that were asked for.
+                        let arguments: [HubValue] = try call.decodeAll()
                         let left = remaining.decrement()
                         guard left >= 0 else { return }
-                        console.emit(.hub(.invocation(method: call.method, try call.decodeAll())))
+                        console.emit(.hub(.invocation(method: call.method, arguments)))
                         if left == 0 { isEnough.finish() }
                     }
                 }

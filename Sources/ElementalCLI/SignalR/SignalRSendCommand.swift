@@ -26,7 +26,7 @@ struct SignalRSendCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        try await Interruption.run(console) { [call, hub, output, linger] in
+        try await Interruption.run(console, mustFinish: true) { [call, hub, output, linger] in
             let connection = try hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { _ in
                 try await connection.send(call.method, arguments: call.arguments.map(\.value))

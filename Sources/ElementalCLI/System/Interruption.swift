@@ -17,9 +17,11 @@ enum Interruption {
 
     /// Runs `body` and, when the user wants the program to end, cancels it and waits for it.
     ///
-    /// Being cancelled is no failure then. A second signal ends the program at once, should the end take too long.
+    /// Being cancelled is no failure then, unless the body has something to finish. A second signal ends the program at
+    /// once, should the end take too long.
     static func run(
-        _ console: Console, signals: UnixSignalsSequence? = nil, _ body: @escaping @Sendable () async throws -> Void
+        _ console: Console, signals: UnixSignalsSequence? = nil, mustFinish: Bool = false,
+        _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
         console.onBrokenPipe { wish.yield() }
@@ -49,6 +51,7 @@ enum Interruption {
                 _ = try await group.next()
             } catch {
                 if !CommandFailure(error).isCancellation { throw error }
+                if mustFinish { throw CommandFailure("cancelled", "ended before it was done") }
             }
         }
     }
