@@ -32,7 +32,7 @@ struct SetCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         let client = try await Client.open(
-            client.target, as: client.clientName, output, console, elements: element.catalogue)
+            client.target, as: client.clientName, output, console, elements: element.catalogue, showsIncoming: false)
         do {
             // All are read before the first is sent, so that a mistake in the last one changes nothing.
             let assignments = try assignments.map {

@@ -23,26 +23,27 @@ struct Client: Sendable {
     /// - Parameters:
     ///   - elements: the elements to use; `nil` for those that the service tells.
     ///   - wantsValues: whether ``values`` is wanted, which must then be read: unread values hold up the connection.
+    ///   - showsIncoming: whether the progress of large values from the service is shown, its own echoes among them.
     ///   - reconnection: when to connect again; `nil` for never.
     ///   - onValue: called on the connection's event loop with every value.
     static func open(
         _ target: Target, as name: String, _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
-        wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
+        wantsValues: Bool = false, showsIncoming: Bool = true, reconnection: (any ReconnectionPolicy)? = nil,
         onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         try await open(
             Place.find(target, output), as: name, output, console, elements: elements, wantsValues: wantsValues,
-            reconnection: reconnection, onValue: onValue)
+            showsIncoming: showsIncoming, reconnection: reconnection, onValue: onValue)
     }
 
     /// Connects to a service that was found and learns its elements.
     static func open(
         _ place: Place, as name: String, _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
-        wantsValues: Bool = false, reconnection: (any ReconnectionPolicy)? = nil,
+        wantsValues: Bool = false, showsIncoming: Bool = true, reconnection: (any ReconnectionPolicy)? = nil,
         onValue: (@Sendable () -> Void)? = nil
     ) async throws -> Client {
         let box = Box()
-        let transfers = Transfers(console)
+        let transfers = Transfers(console, showsIncoming: showsIncoming)
         var connecting = ConnectOptions()
         connecting.timeout = output.limit
         connecting.logger = output.logger

@@ -15,10 +15,12 @@ final class Transfers: Sendable {
     }
 
     private let console: Console
+    private let showsIncoming: Bool
     private let state = Locked(State())
 
-    init(_ console: Console) {
+    init(_ console: Console, showsIncoming: Bool) {
         self.console = console
+        self.showsIncoming = showsIncoming
     }
 
     /// Takes part in what the device tells. To be called before the first value can come.
@@ -60,6 +62,7 @@ final class Transfers: Sendable {
         let isWhole = progress.byteCount == progress.totalByteCount
         let elapsed: Duration? = state.withLock { state in
             state.moves += 1
+            guard showsIncoming || progress.direction == .outgoing else { return nil }
             let start = state.start[progress.element.id] ?? now
             state.start[progress.element.id] = isWhole ? nil : start
             if let told = state.told, !isWhole, now - told < Self.interval { return nil }
