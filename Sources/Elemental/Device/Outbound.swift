@@ -293,12 +293,7 @@ struct Outbound {
             if goesInPieces(id, value.count) {
                 large.append(id, Data(value), behind: stream)
             } else {
-                value.withUnsafeBytes { bytes in
-                    _ = stream.append(id: id, length: bytes.count) { destination in
-                        guard let base = bytes.baseAddress else { return }
-                        destination.copyMemory(from: base, byteCount: bytes.count)
-                    }
-                }
+                appendCurrent(id, .bytes(value))
             }
         }
     }

@@ -27,7 +27,7 @@ enum FileContent {
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(reason(errno)) }
-        defer { close(descriptor) }
+        defer { Descriptor.close(descriptor) }
         var status = stat()
         var content = Data()
         if fstat(descriptor, &status) == 0, (0...maximumByteCount).contains(Int(status.st_size)) {
@@ -35,7 +35,7 @@ enum FileContent {
         }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
-            let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
+            let count = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
             if count == 0 { return content }
             if count > 0 {
                 content.append(contentsOf: buffer[..<count])
@@ -63,9 +63,4 @@ enum FileContent {
             throw CommandFailure("invalidFile", "file '\(path)' cannot be written")
         }
     }
-}
-
-/// The system's call, which the type's own method hides.
-private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
 }
