@@ -14,9 +14,6 @@ struct ByteReader {
     mutating func uint16() -> UInt16? { bytes(2).flatMap(UInt16.init(wireBytes:)) }
     mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
 
-    /// A text preceded by its length in one byte.
-    mutating func text() -> String? {
-        guard let count = uint8(), let bytes = bytes(Int(count)) else { return nil }
-        return String(wireBytes: bytes)
-    }
+    /// Bytes preceded by their number in one byte.
+    mutating func countedBytes() -> UnsafeRawBufferPointer? { uint8().flatMap { bytes(Int($0)) } }
 }

@@ -1,13 +1,3 @@
-/// Anything that has an ``ElementDefinition``: a typed ``Element`` or the definition itself.
-public protocol AnyElement: Sendable {
-    /// The element's definition.
-    var definition: ElementDefinition { get }
-}
-
-extension ElementDefinition: AnyElement {
-    public var definition: ElementDefinition { self }
-}
-
 /// A typed, named, numbered control or reading, defined once and shared by both ends.
 ///
 /// ```swift
@@ -19,19 +9,14 @@ extension ElementDefinition: AnyElement {
 /// ```
 /// A value of another type does not compile. A wrong definition (an identifier outside 0...127, an empty name) stops
 /// the program where it is made, with the element's name; ``init(_:)`` takes a definition that was checked at run time.
-public struct Element<Value: ElementRepresentable>: AnyElement {
-    /// The element's definition.
-    public let definition: ElementDefinition
-
-    /// The number that stands for the element on the wire, 0...127.
-    @inlinable public var id: Int8 { definition.id }
-    /// The name that people see.
-    public var name: String { definition.name }
-
+///
+/// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is made once.
+// Unchecked because its base class is; it holds nothing besides.
+public final class Element<Value: ElementRepresentable>: ElementDefinition, @unchecked Sendable {
     /// Whether the element's range, if it has one, contains `value`.
     @inlinable
     public func allows(_ value: Value) -> Bool {
-        guard let range = definition.range, let number = value.rangeValue else { return true }
+        guard let range = range, let number = value.rangeValue else { return true }
         return range.contains(number)
     }
 
@@ -44,7 +29,7 @@ public struct Element<Value: ElementRepresentable>: AnyElement {
     ///   - unit: the unit of a value, for people.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
-    public init(
+    public convenience init(
         _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", access: Access = .readWrite,
         latest: Bool = false
     ) {
@@ -61,7 +46,7 @@ public struct Element<Value: ElementRepresentable>: AnyElement {
                 .invalidDefinition,
                 "element '\(definition.name)' (\(definition.id)) is \(definition.type), not \(Value.elementType)")
         }
-        self.definition = definition
+        super.init(copying: definition)
     }
 
     private init(
@@ -69,7 +54,7 @@ public struct Element<Value: ElementRepresentable>: AnyElement {
         access: Access, latest: Bool
     ) {
         do {
-            definition = try ElementDefinition(
+            try super.init(
                 id: id, name: name, type: Value.elementType, transport: transport, unit: unit, range: range,
                 step: step, access: access, latest: latest)
         } catch {
@@ -90,7 +75,7 @@ extension Element where Value: BinaryFloatingPoint {
     ///   - step: the step in which a control should move, above 0.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
-    public init(
+    public convenience init(
         _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
         step: Value? = nil, access: Access = .readWrite, latest: Bool = false
     ) {
@@ -113,7 +98,7 @@ extension Element where Value: BinaryInteger {
     ///   - step: the step in which a control should move, above 0.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
-    public init(
+    public convenience init(
         _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>?,
         step: Value? = nil, access: Access = .readWrite, latest: Bool = false
     ) {

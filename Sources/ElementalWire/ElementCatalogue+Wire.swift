@@ -51,7 +51,7 @@ extension ElementCatalogue {
     public init(wireBytes bytes: UnsafeRawBufferPointer) throws(WireError) {
         var reader = ByteReader(bytes)
         guard let form = reader.uint8(), let count = reader.uint8() else { throw Self.invalid("it is cut off") }
-        guard form == Self.formVersion else { throw Self.invalid("its form is \(form), this program knows 1") }
+        guard form == Self.formVersion else { throw Self.invalid("its form is \(form), and this program knows form 1") }
         var definitions: [ElementDefinition] = []
         for _ in 0..<count {
             guard let size = reader.uint16(), let entry = reader.bytes(Int(size)) else {
@@ -69,19 +69,25 @@ extension ElementCatalogue {
     private static func definition(_ entry: UnsafeRawBufferPointer) throws(WireError) -> ElementDefinition? {
         var reader = ByteReader(entry)
         guard let id = reader.uint8(), let typeCode = reader.uint8(), let flags = reader.uint8(),
-            let name = reader.text(), let unit = reader.text()
+            let nameBytes = reader.countedBytes(), let unitBytes = reader.countedBytes()
         else { throw invalid("an entry is cut off") }
+        guard let name = String(wireBytes: nameBytes) else { throw invalid("the name of element \(id) is not UTF-8") }
+        guard let unit = String(wireBytes: unitBytes) else {
+            throw invalid("the unit of '\(name.excerpt)' is not UTF-8")
+        }
         guard let type = ElementType(rawValue: typeCode) else { return nil }
         var range: ClosedRange<Double>?
         if flags & rangeFlag != 0 {
             guard let lower = reader.double(), let upper = reader.double(), lower <= upper else {
-                throw invalid("the range of '\(name)' is none")
+                throw invalid("the range of '\(name.excerpt)' is missing or inverted")
             }
             range = lower...upper
         }
         var step: Double?
         if flags & stepFlag != 0 {
-            guard let number = reader.double() else { throw invalid("the step of '\(name)' is none") }
+            guard let number = reader.double() else {
+                throw invalid("the step of '\(name.excerpt)' is missing")
+            }
             step = number
         }
         var access: Access = []
@@ -97,6 +103,6 @@ extension ElementCatalogue {
     }
 
     private static func invalid(_ problem: String) -> WireError {
-        WireError(.invalidCatalogue, "the catalogue cannot be read: \(problem)")
+        WireError(.invalidCatalogue, "the service's element list is invalid: \(problem)")
     }
 }

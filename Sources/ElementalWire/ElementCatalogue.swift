@@ -3,49 +3,63 @@ public struct ElementCatalogue: Sendable, Hashable {
     /// The elements, in the order given.
     public let elements: [ElementDefinition]
 
-    /// Positions in ``elements`` by identifier.
-    private let positions: [Int8: Int]
+    /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
+    private let positions: [UInt8]
+    private let names: NameIndex
+
+    private static let unused = UInt8.max
 
     /// A catalogue of elements known at run time.
     ///
     /// - Throws: ``WireError`` with the code ``WireError/Code/duplicateElement``, naming both elements.
-    public init(_ elements: [any AnyElement]) throws(WireError) {
-        var positions: [Int8: Int] = [:]
-        var names: [String: ElementDefinition] = [:]
-        let definitions = elements.map(\.definition)
-        for (position, element) in definitions.enumerated() {
-            if let other = positions.updateValue(position, forKey: element.id) {
+    public init(_ elements: [ElementDefinition]) throws(WireError) {
+        var positions = [UInt8](repeating: Self.unused, count: 1 + Int(elements.lazy.map { $0.id }.max() ?? -1))
+        var names = NameIndex()
+        for (position, element) in elements.enumerated() {
+            let other = positions[Int(element.id)]
+            guard other == Self.unused else {
                 throw WireError(
                     .duplicateElement,
-                    "elements '\(definitions[other].name)' and '\(element.name)' share the identifier \(element.id); "
+                    "elements '\(elements[Int(other)].name)' and '\(element.name)' share the identifier \(element.id); "
                         + "give each its own")
             }
-            if let other = names.updateValue(element, forKey: element.name) {
+            // No more than 128 elements have different identifiers.
+            positions[Int(element.id)] = UInt8(position)
+            if let other = names.add(element.name, position) {
                 throw WireError(
                     .duplicateElement,
-                    "elements \(other.id) and \(element.id) share the name '\(element.name)'; give each its own")
+                    "elements \(elements[other].id) and \(element.id) share the name '\(element.name)'; give each its own"
+                )
             }
         }
-        self.elements = definitions
+        self.elements = elements
         self.positions = positions
+        self.names = names
     }
 
     /// The element with that identifier, or `nil`.
-    public subscript(id id: Int8) -> ElementDefinition? { positions[id].map { elements[$0] } }
+    public subscript(id id: Int8) -> ElementDefinition? {
+        guard positions.indices.contains(Int(id)), positions[Int(id)] != Self.unused else { return nil }
+        return elements[Int(positions[Int(id)])]
+    }
 
     /// The element with that name, or `nil`. Upper and lower case are told apart only where both exist.
-    public subscript(name: String) -> ElementDefinition? {
-        elements.first { $0.name == name } ?? elements.first { $0.name.lowercased() == name.lowercased() }
-    }
+    public subscript(name: String) -> ElementDefinition? { names[name].map { elements[$0] } }
 
     /// Whether any element travels over UDP.
     public var usesUDP: Bool { elements.contains { $0.transport == .udp } }
+
+    /// Whether both have the same elements in the same order.
+    public static func == (a: ElementCatalogue, b: ElementCatalogue) -> Bool { a.elements == b.elements }
+
+    /// Hashes the elements.
+    public func hash(into hasher: inout Hasher) { hasher.combine(elements) }
 }
 
 extension ElementCatalogue: ExpressibleByArrayLiteral {
     /// A catalogue known at compile time. Two elements with one identifier or one name stop the program, with the
     /// names of both.
-    public init(arrayLiteral elements: any AnyElement...) {
+    public init(arrayLiteral elements: ElementDefinition...) {
         do {
             try self.init(elements)
         } catch {

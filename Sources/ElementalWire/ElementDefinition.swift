@@ -30,8 +30,11 @@ public struct Access: OptionSet, Sendable, Hashable {
 
 /// All that both ends know of an element: its identifier, name and type, and what a user interface wants to show.
 ///
-/// It is one reference: handing it on copies no strings.
-public struct ElementDefinition: Sendable, Hashable {
+/// A typed ``Element`` is one, too. It is a class for that: a catalogue's literal can hold elements of different types
+/// only where all convert to one type, and in Embedded Swift only classes do. Handing a definition on copies no strings.
+// Unchecked because a class that has a subclass cannot be checked. Nothing in it changes, all that it holds is Sendable,
+// and no other module can subclass it; the one subclass, Element, holds nothing of its own.
+public class ElementDefinition: @unchecked Sendable {
     @usableFromInline
     struct Fields: Sendable, Hashable {
         @usableFromInline let id: Int8
@@ -45,33 +48,26 @@ public struct ElementDefinition: Sendable, Hashable {
         @usableFromInline let latest: Bool
     }
 
-    @usableFromInline
-    final class Storage: Sendable {
-        @usableFromInline let fields: Fields
-
-        init(_ fields: Fields) { self.fields = fields }
-    }
-
-    @usableFromInline let storage: Storage
+    @usableFromInline final let fields: Fields
 
     /// The number that stands for the element on the wire, 0...127.
-    @inlinable public var id: Int8 { storage.fields.id }
+    @inlinable public final var id: Int8 { fields.id }
     /// The name that people see; unique within a catalogue, 1 to 255 UTF-8 bytes.
-    @inlinable public var name: String { storage.fields.name }
+    @inlinable public final var name: String { fields.name }
     /// The type of the element's values.
-    @inlinable public var type: ElementType { storage.fields.type }
+    @inlinable public final var type: ElementType { fields.type }
     /// How values travel.
-    @inlinable public var transport: Transport { storage.fields.transport }
+    @inlinable public final var transport: Transport { fields.transport }
     /// The unit of a value, such as "°C" or "m/s"; empty for none. At most 255 UTF-8 bytes.
-    @inlinable public var unit: String { storage.fields.unit }
+    @inlinable public final var unit: String { fields.unit }
     /// The values allowed, for numeric types. A send outside it is refused, a value received outside it is rejected.
-    @inlinable public var range: ClosedRange<Double>? { storage.fields.range }
+    @inlinable public final var range: ClosedRange<Double>? { fields.range }
     /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
-    @inlinable public var step: Double? { storage.fields.step }
+    @inlinable public final var step: Double? { fields.step }
     /// Who may send a value.
-    @inlinable public var access: Access { storage.fields.access }
+    @inlinable public final var access: Access { fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.
-    @inlinable public var latest: Bool { storage.fields.latest }
+    @inlinable public final var latest: Bool { fields.latest }
 
     /// A definition, checked.
     ///
@@ -81,7 +77,7 @@ public struct ElementDefinition: Sendable, Hashable {
         range: ClosedRange<Double>? = nil, step: Double? = nil, access: Access = .readWrite, latest: Bool = false
     ) throws(WireError) {
         func invalid(_ problem: String) -> WireError {
-            WireError(.invalidDefinition, "element '\(name.prefix(80))' (\(id)): \(problem)")
+            WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
         }
         guard (0...127).contains(id) else {
             throw invalid("the identifier is out of range; give one from 0 to 127 (negative ones are the system's)")
@@ -98,17 +94,23 @@ public struct ElementDefinition: Sendable, Hashable {
         }
         if let step, !(step > 0 && step.isFinite) { throw invalid("a step is a finite number above 0") }
         guard !access.isDisjoint(with: .readWrite) else { throw invalid("access is read, write or both") }
-        storage = Storage(
-            Fields(
-                id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-                access: access, latest: latest))
+        fields = Fields(
+            id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
+            access: access, latest: latest)
     }
 
+    /// A definition that says the same as one that was checked.
+    init(copying definition: ElementDefinition) { fields = definition.fields }
+
+    /// The definition itself, which is what an ``Element`` is besides its type.
+    public final var definition: ElementDefinition { self }
+}
+
+// An extension's members are in no table of the class's, through which a device's program would carry them unused.
+extension ElementDefinition: Hashable {
     /// Whether all that is defined is the same.
-    public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool {
-        a.storage === b.storage || a.storage.fields == b.storage.fields
-    }
+    public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool { a === b || a.fields == b.fields }
 
     /// Hashes all that is defined.
-    public func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-public import struct FoundationEssentials.Data
-#else
-public import struct Foundation.Data
+import struct FoundationEssentials.Data
+#elseif canImport(Foundation)
+import struct Foundation.Data
 #endif
 
 extension Bool: ElementRepresentable {
@@ -60,16 +60,13 @@ extension String: ElementRepresentable {
     }
 }
 
-extension Data: ElementRepresentable {
+/// Bytes for a definition that is shared with a device that has no Foundation: on the wire the same as `Data`, which is
+/// better for long values, since it need not copy them.
+extension Array: ElementRepresentable where Element == UInt8 {
     public static var elementType: ElementType { .data }
 
     @inlinable
-    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
-        self = Data(bytes)
-    }
-
-    @inlinable
-    public init?(received: ReceivedBytes) { self = received.long ?? Data(received.bytes) }
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(bytes) }
 
     @inlinable
     public var wireByteCount: Int { count }
@@ -82,15 +79,10 @@ extension Data: ElementRepresentable {
         }
     }
 
-    /// The data itself from 16 KiB on. Memory that the program manages itself (`Data(bytesNoCopy:)`) must not change
-    /// until it is sent.
-    @inlinable
-    public var longWireBytes: Data? { count >= 16 * 1024 ? self : nil }
-
-    public var elementValue: ElementValue { .data(self) }
+    public var elementValue: ElementValue { .data(Data(self)) }
 
     public init?(_ elementValue: ElementValue) {
         guard case .data(let value) = elementValue else { return nil }
-        self = value
+        self.init(value)
     }
 }

@@ -1,12 +1,12 @@
 #if canImport(FoundationEssentials)
 public import struct FoundationEssentials.Data
-#else
+#elseif canImport(Foundation)
 public import struct Foundation.Data
 #endif
 
 /// A Swift type that can be the value of an element.
 ///
-/// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`,
+/// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`, `[UInt8]`,
 /// ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value.
 public protocol ElementRepresentable: Sendable {
     /// The wire type that carries values of this Swift type.

@@ -1,6 +1,7 @@
 /// The type of an element's value, as both ends must agree on it.
 ///
-/// The raw value is the type's code in a catalogue (see <doc:Wire>); the wire envelope itself carries no type.
+/// The raw value is the type's code in a catalogue (the module Elemental's page "The wire"); the wire envelope itself
+/// carries no type.
 public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// A signed integer of 1 byte.
     case int8 = 1
@@ -58,7 +59,7 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
 
     /// The type with that name, or `nil`.
     public init?(name: some StringProtocol) {
-        guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        guard let type = Self.allCases.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
         self = type
     }
 

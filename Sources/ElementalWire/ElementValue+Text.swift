@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
 #else
@@ -31,9 +32,12 @@ extension ElementValue: CustomStringConvertible {
 
     /// Reads a value of `type` from text, as a person types it.
     ///
-    /// Integers may be given in decimal or as `0x` and hexadecimal digits; `bool` takes true/false, yes/no, on/off
-    /// and 1/0; vectors take numbers joined by commas; `data` takes pairs of hexadecimal digits.
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted.
+    /// Integers may be given in decimal or as `0x` and hexadecimal digits; `float` and `double` take these, fractions,
+    /// exponents, and the words `nan`, `inf` and `-inf`; `bool` takes true/false, yes/no, on/off and 1/0; vectors take
+    /// numbers joined by commas; `data` takes pairs of hexadecimal digits. Blanks around a number or word do not count;
+    /// blanks within one are an error. A `string` is taken as it is.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted, also for a
+    ///   number that is out of the type's range.
     public init(text: String, type: ElementType) throws(WireError) {
         let value: ElementValue? =
             switch type {
@@ -45,10 +49,10 @@ extension ElementValue: CustomStringConvertible {
             case .uint32: Self.integer(text).map(ElementValue.uint32)
             case .int64: Self.integer(text).map(ElementValue.int64)
             case .uint64: Self.integer(text).map(ElementValue.uint64)
-            case .float: Float(text).map(ElementValue.float)
-            case .double: Double(text).map(ElementValue.double)
+            case .float: Self.number(text[...]).map(ElementValue.float)
+            case .double: Self.number(text[...]).map(ElementValue.double)
             case .string: .string(text)
-            case .data: Self.bytes(hex: text).map { .data(Data($0)) }
+            case .data: Self.bytes(text).map { .data(Data($0)) }
             case .bool: Self.truth(text).map(ElementValue.bool)
             case .float2: Self.floats(text, count: 2).map { .float2(Vector2($0)) }
             case .float3: Self.floats(text, count: 3).map { .float3(Vector3($0)) }
@@ -56,20 +60,49 @@ extension ElementValue: CustomStringConvertible {
             case .float4x4: Self.floats(text, count: 16).map { .float4x4(Matrix4x4($0)) }
             }
         guard let value else {
-            throw WireError(.invalidText, "'\(text.prefix(80))' is no \(type): give \(Self.expectation(of: type))")
+            throw WireError(.invalidText, "'\(text.excerpt)' is no \(type): give \(Self.expectation(of: type))")
         }
         self = value
     }
 
     private static func integer<Integer: FixedWidthInteger>(_ text: String) -> Integer? {
-        let lowered = text.lowercased()
-        if lowered.hasPrefix("0x") { return Integer(lowered.dropFirst(2), radix: 16) }
-        if lowered.hasPrefix("-0x") { return Integer("-" + lowered.dropFirst(3), radix: 16) }
-        return Integer(lowered)
+        var digits = text[...].withoutBlanks
+        let isNegative = digits.dropPrefix("-")
+        if !isNegative { _ = digits.dropPrefix("+") }
+        let radix = digits.dropPrefix("0x") || digits.dropPrefix("0X") ? 16 : 10
+        // A sign counts before the prefix only; the integer's own initializer would take one behind it too.
+        guard let first = digits.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "+") else { return nil }
+        return Integer((isNegative ? "-" : "") + digits, radix: radix)
+    }
+
+    /// A number in floating point, or `nil`.
+    ///
+    /// The types' own initializers make infinity of a number beyond their range, which would be another value than the
+    /// one that was typed.
+    private static func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ text: Substring) -> Number? {
+        let text = text.withoutBlanks
+        switch text.utf8.count <= 9 ? text.lowercased() : "" {
+        case "nan", "+nan", "-nan": return Number.nan
+        case "inf", "+inf", "infinity", "+infinity": return Number.infinity
+        case "-inf", "-infinity": return -Number.infinity
+        default:
+            // The initializers know more words, such as "nan(1)"; no number has an "n".
+            let isWord = text.utf8.contains { $0 | 0x20 == UInt8(ascii: "n") }
+            guard !isWord, let number = Number(String(text)), number.isFinite else { return nil }
+            return number
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        var digits = text[...].withoutBlanks
+        _ = digits.dropPrefix("0x") || digits.dropPrefix("0X")
+        return digits.hexadecimalBytes
     }
 
     private static func truth(_ text: String) -> Bool? {
-        switch text.lowercased() {
+        let word = text[...].withoutBlanks
+        guard word.utf8.count <= 5 else { return nil }
+        return switch word.lowercased() {
         case "true", "yes", "on", "1": true
         case "false", "no", "off", "0": false
         default: nil
@@ -77,23 +110,15 @@ extension ElementValue: CustomStringConvertible {
     }
 
     private static func floats(_ text: String, count: Int) -> [Float]? {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { part in Float(part.filter { !$0.isWhitespace }) }
-        return parts.count == count && numbers.count == count ? numbers : nil
-    }
-
-    private static func bytes(hex text: String) -> [UInt8]? {
-        let digits = Array((text.lowercased().hasPrefix("0x") ? text.dropFirst(2) : text[...]).utf8)
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Character(Unicode.Scalar(digits[index])).hexDigitValue,
-                let low = Character(Unicode.Scalar(digits[index + 1])).hexDigitValue
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
+        // No more parts than tell that there are too many.
+        let parts = text.split(separator: ",", maxSplits: count, omittingEmptySubsequences: false)
+        guard parts.count == count else { return nil }
+        var numbers: [Float] = []
+        for part in parts {
+            guard let number: Float = number(part) else { return nil }
+            numbers.append(number)
         }
-        return bytes
+        return numbers
     }
 
     private static func hex(_ data: Data) -> String {
@@ -121,14 +146,16 @@ extension ElementValue: CustomStringConvertible {
         case .uint32: "a whole number from 0 to \(UInt32.max)"
         case .int64: "a whole number from \(Int64.min) to \(Int64.max)"
         case .uint64: "a whole number from 0 to \(UInt64.max)"
-        case .float, .double: "a number such as 0.5 or -1e3"
+        case .float: "a number such as 0.5 or -1e3, no larger than 3.4028235e+38"
+        case .double: "a number such as 0.5 or -1e3, no larger than 1.7976931348623157e+308"
         case .string: "text"
         case .data: "pairs of hexadecimal digits such as 00ff10"
         case .bool: "true or false"
-        case .float2: "2 numbers such as 1,2"
-        case .float3: "3 numbers such as 1,2,3"
-        case .float4: "4 numbers such as 1,2,3,4"
-        case .float4x4: "16 numbers joined by commas, column by column"
+        case .float2: "2 numbers such as 1,2, none larger than 3.4028235e+38"
+        case .float3: "3 numbers such as 1,2,3, none larger than 3.4028235e+38"
+        case .float4: "4 numbers such as 1,2,3,4, none larger than 3.4028235e+38"
+        case .float4x4: "16 numbers joined by commas, column by column, none larger than 3.4028235e+38"
         }
     }
 }
+#endif

@@ -1,6 +1,6 @@
 #if canImport(FoundationEssentials)
 public import struct FoundationEssentials.Data
-#else
+#elseif canImport(Foundation)
 public import struct Foundation.Data
 #endif
 
@@ -27,38 +27,18 @@ public enum ElementValue: Sendable, Hashable {
     case float4x4(Matrix4x4)
 
     /// The value's type.
-    public var type: ElementType { Swift.type(of: representation).elementType }
-
-    /// The value as the Swift type that stands for its wire type.
-    var representation: any ElementRepresentable {
-        switch self {
-        case .int8(let value): value
-        case .uint8(let value): value
-        case .int16(let value): value
-        case .uint16(let value): value
-        case .int32(let value): value
-        case .uint32(let value): value
-        case .int64(let value): value
-        case .uint64(let value): value
-        case .float(let value): value
-        case .double(let value): value
-        case .string(let value): value
-        case .data(let value): value
-        case .bool(let value): value
-        case .float2(let value): value
-        case .float3(let value): value
-        case .float4(let value): value
-        case .float4x4(let value): value
-        }
-    }
+    public var type: ElementType { visit(TypeVisitor()) }
 
     /// How many bytes the value takes on the wire, without the envelope.
-    public var wireByteCount: Int { representation.wireByteCount }
+    public var wireByteCount: Int { visit(ByteCountVisitor()) }
 
     /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        representation.writeWireBytes(to: destination)
+        visit(WritingVisitor(destination: destination))
     }
+
+    /// The value as a number, or `nil` if its type is not numeric. Integers beyond 2^53 are rounded.
+    public var numericValue: Double? { visit(NumberVisitor()) }
 
     /// The value of `type` whose wire form is `bytes`, or `nil` if no value of the type has that form.
     public init?(wireBytes bytes: UnsafeRawBufferPointer, type: ElementType) {
@@ -98,7 +78,4 @@ public enum ElementValue: Sendable, Hashable {
             self.init(wireBytes: received.bytes, type: type)
         }
     }
-
-    /// The value as a number, or `nil` if its type is not numeric. Integers beyond 2^53 are rounded.
-    public var numericValue: Double? { representation.rangeValue }
 }

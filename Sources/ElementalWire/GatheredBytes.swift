@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
 #else
@@ -54,3 +55,4 @@ struct GatheredBytes: ~Copyable {
         return ReceivedBytes.withLong(data, isLent: false, body)
     }
 }
+#endif

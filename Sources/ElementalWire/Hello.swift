@@ -18,6 +18,8 @@ public struct Hello: Sendable, Hashable {
         public static let wantsCatalogue = Features(rawValue: 1 << 3)
         /// Takes large values in pieces and tells what it has taken.
         public static let pieces = Features(rawValue: 1 << 4)
+        /// A client: wants to know when its value was not taken. A service: tells it.
+        public static let refusals = Features(rawValue: 1 << 5)
     }
 
     /// The version of the extensions that this code speaks.

@@ -1,3 +1,4 @@
+#if !hasFeature(Embedded)
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -53,3 +54,4 @@ extension JSON: ElementRepresentable {
         self.text = text
     }
 }
+#endif

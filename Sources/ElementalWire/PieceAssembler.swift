@@ -1,6 +1,7 @@
 /// Puts the pieces of large values together. No sockets, no threads.
 ///
-/// One value is under way at a time, and memory grows with what has arrived, never with what a piece claims.
+/// One value is under way at a time. Memory grows with what has arrived, never with what a piece claims, and nothing is
+/// gathered of a value that the receiver does not want to keep.
 public struct PieceAssembler: ~Copyable {
     /// What of a value has come.
     public struct Progress: Sendable, Hashable {
@@ -24,28 +25,40 @@ public struct PieceAssembler: ~Copyable {
 
     private var id: Int8 = 0
     private var total = 0
+    /// How many bytes of the value have come, kept or not.
+    private var arrivedByteCount = 0
+    /// How many of its first bytes are kept.
+    private var keptByteCount = 0
     private var value = GatheredBytes()
 
     /// An assembler for one stream.
     public init(maximumValueByteCount: Int) { self.maximumValueByteCount = maximumValueByteCount }
 
+    /// How many bytes of an incomplete value are kept and wait for the rest.
+    public var bufferedByteCount: Int { value.count }
+
     /// Takes the value of a ``SystemElement/piece`` frame; the last piece hands the whole value to `body`.
     ///
-    /// - Returns: how far the value has come, before `body` where it is whole.
+    /// - Parameters:
+    ///   - keeping: how many bytes of the value to keep, asked with its first piece. The rest is dropped as it comes, and
+    ///     `body` gets the value's first bytes.
+    ///   - progress: gets how far a value has come that is kept whole, before `body` where it is complete.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidPiece`` or ``WireError/Code/valueTooLarge``; what was
     ///   under way is of no use after it.
     public mutating func take(
-        _ piece: UnsafeRawBufferPointer, progress: (Progress) -> Void, _ body: (_ id: Int8, ReceivedBytes) -> Void
+        _ piece: UnsafeRawBufferPointer, keeping: (_ id: Int8, _ length: Int) -> Int = { _, length in length },
+        progress: (Progress) -> Void, _ body: (_ id: Int8, ReceivedBytes) -> Void
     ) throws(WireError) {
         let byteCount = piece.count - Piece.headerByteCount
         guard let base = piece.baseAddress, (1...Piece.maximumByteCount).contains(byteCount) else {
-            throw WireError(.invalidPiece, "a piece of a value has \(byteCount) bytes")
+            let count = byteCount > Piece.maximumByteCount ? "more than \(Piece.maximumByteCount)" : "\(byteCount)"
+            throw WireError(.invalidPiece, "a piece of a value has \(count) bytes")
         }
         let id = base.load(as: Int8.self)
         let total = Int(clamping: UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
         let offset = Int(clamping: UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 5, as: UInt32.self)))
         guard id >= 0 else { throw WireError(.invalidPiece, "a piece of the system element \(id)") }
-        if value.count == 0 {
+        if arrivedByteCount == 0 {
             guard total <= maximumValueByteCount else {
                 throw WireError(
                     .valueTooLarge,
@@ -53,15 +66,19 @@ public struct PieceAssembler: ~Copyable {
             }
             self.id = id
             self.total = total
+            keptByteCount = max(0, min(total, keeping(id, total)))
         }
-        guard id == self.id, total == self.total, offset == value.count, byteCount <= total - offset else {
+        guard id == self.id, total == self.total, offset == arrivedByteCount, byteCount <= total - offset else {
             throw WireError(
                 .invalidPiece,
-                "a piece of element \(id) at \(offset) of \(total) bytes does not follow \(value.count) of \(self.total) "
+                "a piece of element \(id) at \(offset) of \(total) bytes does not follow \(arrivedByteCount) of \(self.total) "
                     + "bytes of element \(self.id)")
         }
-        value.append(base + Piece.headerByteCount, byteCount, of: total)
-        progress(Progress(id: id, byteCount: value.count, total: total))
-        if value.count == total { value.handOver { body(id, $0) } }
+        value.append(base + Piece.headerByteCount, min(byteCount, keptByteCount - value.count), of: keptByteCount)
+        arrivedByteCount += byteCount
+        if keptByteCount == total { progress(Progress(id: id, byteCount: arrivedByteCount, total: total)) }
+        guard arrivedByteCount == total else { return }
+        arrivedByteCount = 0
+        value.handOver { body(id, $0) }
     }
 }

@@ -1,6 +1,6 @@
 #if canImport(FoundationEssentials)
 public import struct FoundationEssentials.Data
-#else
+#elseif canImport(Foundation)
 public import struct Foundation.Data
 #endif
 
@@ -27,18 +27,7 @@ public struct ReceivedBytes {
         kept = nil
     }
 
-    /// Hands on the bytes of a value that need not be copied.
-    ///
-    /// - Parameter isLent: whether the data keeps more memory than its own.
-    public static func withLong<Result>(
-        _ data: Data, isLent: Bool, _ body: (ReceivedBytes) throws -> Result
-    ) rethrows -> Result {
-        try data.withUnsafeBytes { bytes in
-            try withUnsafePointer(to: data) { try body(ReceivedBytes(bytes, isLent: isLent, $0)) }
-        }
-    }
-
-    private init(_ bytes: UnsafeRawBufferPointer, isLent: Bool, _ kept: UnsafePointer<Data>) {
+    init(_ bytes: UnsafeRawBufferPointer, isLent: Bool, _ kept: UnsafePointer<Data>) {
         self.bytes = bytes
         self.isLent = isLent
         self.kept = kept

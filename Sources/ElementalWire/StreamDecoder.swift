@@ -1,13 +1,8 @@
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// Cuts a TCP stream into frames, however the network splits and joins them.
 ///
 /// It has no socket and no thread. A frame that lies whole in the bytes given is handed on without a copy; only one
-/// that is split between reads is gathered, and memory grows with what has arrived, never with what a header claims.
+/// that is split between reads is gathered, as much of it as the receiver wants to keep. Memory grows with what has
+/// arrived, never with what a header claims.
 public struct StreamDecoder: ~Copyable {
     /// What the receiver of a frame wants next.
     public enum Step: Sendable {
@@ -17,12 +12,17 @@ public struct StreamDecoder: ~Copyable {
         case stop
     }
 
-    /// The longest value taken, in bytes; a header that announces more ends the stream with an error.
+    /// The longest value taken, in bytes; a header that announces more ends the stream with an error. The system's own
+    /// elements may have ``SystemElement/maximumFrameByteCount`` all the same.
     public let maximumValueByteCount: Int
 
     /// The header of an incomplete frame, as much of it as has come, or all of it.
     @usableFromInline var header: (UInt64, count: Int) = (0, 0)
-    /// As much of the incomplete frame's value as has come.
+    /// How many bytes of the incomplete frame's value have come, kept or not.
+    private var arrivedByteCount = 0
+    /// How many of its first bytes are kept, once that is decided.
+    private var keptByteCount: Int?
+    /// Those that are kept, as far as they have come.
     private var value = GatheredBytes()
 
     /// A decoder for one stream.
@@ -32,7 +32,7 @@ public struct StreamDecoder: ~Copyable {
         self.maximumValueByteCount = maximumValueByteCount
     }
 
-    /// How many bytes of an incomplete frame are waiting for the rest.
+    /// How many bytes of an incomplete frame are kept and wait for the rest.
     public var bufferedByteCount: Int { header.count + value.count }
 
     /// The identifier and length of the incomplete frame, once its header is here.
@@ -46,23 +46,29 @@ public struct StreamDecoder: ~Copyable {
     /// Takes the next bytes of the stream and hands every frame that they complete to `body`, in order.
     ///
     /// The bytes of a value are valid only during the call. A length of 0 is handed on as an empty value.
-    /// - Parameter body: gets a value's identifier and bytes; of a long one that came in pieces they can be kept
-    ///   (``ReceivedBytes/long``).
+    /// - Parameters:
+    ///   - keeping: how many bytes to keep of a value that comes in more than one read, asked once for each. The rest is
+    ///     dropped as it comes, and `body` gets the value's first bytes when its last one is here.
+    ///   - body: gets a value's identifier and bytes; of a long one that was gathered they can be kept
+    ///     (``ReceivedBytes/long``).
     /// - Throws: ``WireError`` with the code ``WireError/Code/valueTooLarge``; the stream cannot go on after it.
     @inlinable
     public mutating func decode(
         _ bytes: UnsafeRawBufferPointer,
+        keeping: (_ id: Int8, _ length: Int) -> Int = { _, length in length },
         _ body: (_ id: Int8, _ value: ReceivedBytes) -> Step
     ) throws(WireError) {
         guard var cursor = bytes.baseAddress else { return }
         let end = cursor + bytes.count
         if header.count > 0 {
-            guard let rest = try completeFrame(with: cursor, end, body) else { return }
+            guard let rest = try completeFrame(with: cursor, end, keeping, body) else { return }
             cursor = rest
         }
         while end - cursor >= Envelope.streamByteCount {
             let length = Envelope.length(at: cursor)
-            guard length <= maximumValueByteCount else { throw tooLarge(cursor, length) }
+            guard length <= maximumValueByteCount || isSystemFrame(cursor, length) else {
+                throw tooLarge(cursor, length)
+            }
             let frame = Envelope.streamByteCount + length
             guard end - cursor >= frame else { break }
             let id = cursor.load(as: Int8.self)
@@ -70,7 +76,7 @@ public struct StreamDecoder: ~Copyable {
             cursor += frame
             if body(id, ReceivedBytes(value)) == .stop { return }
         }
-        if cursor < end { _ = try completeFrame(with: cursor, end, body) }
+        if cursor < end { _ = try completeFrame(with: cursor, end, keeping, body) }
     }
 
     /// Adds to the incomplete frame, or begins one, and hands it on once it is whole.
@@ -78,7 +84,8 @@ public struct StreamDecoder: ~Copyable {
     /// - Returns: where the rest of the bytes begins, or `nil` if the frame is incomplete or decoding shall stop.
     @usableFromInline
     mutating func completeFrame(
-        with bytes: UnsafeRawPointer, _ end: UnsafeRawPointer, _ body: (_ id: Int8, _ value: ReceivedBytes) -> Step
+        with bytes: UnsafeRawPointer, _ end: UnsafeRawPointer, _ keeping: (_ id: Int8, _ length: Int) -> Int,
+        _ body: (_ id: Int8, _ value: ReceivedBytes) -> Step
     ) throws(WireError) -> UnsafeRawPointer? {
         var cursor = bytes
         if header.count < Envelope.streamByteCount {
@@ -90,15 +97,35 @@ public struct StreamDecoder: ~Copyable {
             cursor += taken
         }
         guard let frame = pendingFrame else { return nil }
-        guard frame.length <= maximumValueByteCount else {
+        guard
+            frame.length <= maximumValueByteCount || frame.id < 0 && frame.length <= SystemElement.maximumFrameByteCount
+        else {
             throw withUnsafeBytes(of: header.0) { tooLarge($0.baseAddress.unsafelyUnwrapped, frame.length) }
         }
-        let taken = min(frame.length - value.count, end - cursor)
-        value.append(cursor, taken, of: frame.length)
+        if arrivedByteCount == 0, end - cursor >= frame.length {
+            // Only the header was split.
+            header.count = 0
+            keptByteCount = nil
+            let value = UnsafeRawBufferPointer(start: cursor, count: frame.length)
+            return body(frame.id, ReceivedBytes(value)) == .stop ? nil : cursor + frame.length
+        }
+        let kept = keptByteCount ?? max(0, min(frame.length, keeping(frame.id, frame.length)))
+        keptByteCount = kept
+        let taken = min(frame.length - arrivedByteCount, end - cursor)
+        value.append(cursor, min(taken, kept - value.count), of: kept)
+        arrivedByteCount += taken
         cursor += taken
-        guard value.count == frame.length else { return nil }
+        guard arrivedByteCount == frame.length else { return nil }
         header.count = 0
+        arrivedByteCount = 0
+        keptByteCount = nil
         return value.handOver { body(frame.id, $0) } == .stop ? nil : cursor
+    }
+
+    /// Whether the frame is one of the system's own, whose length is allowed whatever the limit for values.
+    @usableFromInline
+    func isSystemFrame(_ header: UnsafeRawPointer, _ length: Int) -> Bool {
+        header.load(as: Int8.self) < 0 && length <= SystemElement.maximumFrameByteCount
     }
 
     @usableFromInline

@@ -21,9 +21,31 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     case piece = -8
     /// Back to who sends pieces: how many of their bytes were taken since the connection began, UInt32, wrapping around.
     case piecesTaken = -9
+    /// Service to client that wants to know: a value of the client's was not taken. See ``ValueRefusal``.
+    case refused = -11
 
     /// The most bytes that a ping may carry.
     public static let maximumPingByteCount = 1024
     /// The longest device name taken, in UTF-8 bytes. A longer one is cut.
     public static let maximumNameByteCount = 1024
+    /// The longest catalogue taken, in bytes. One of 128 elements with the longest names and units has 69,250.
+    public static let maximumCatalogueByteCount = 1024 * 1024
+    /// The longest value that a frame of the system's may announce where the limit for values is lower.
+    public static let maximumFrameByteCount = maximumCatalogueByteCount
+
+    /// How many bytes are worth keeping of a value that is announced with this length.
+    ///
+    /// A long name or text is cut, and of a hello of a later version the known part is enough. Of anything else that is
+    /// too long to be what it says nothing is kept; but of a piece enough to tell that it is too long.
+    public func keptByteCount(of length: Int) -> Int {
+        switch self {
+        case .deviceName, .shutdown, .hello: min(length, Self.maximumNameByteCount)
+        case .refused: min(length, 2 + Self.maximumNameByteCount)
+        case .piece: min(length, Piece.headerByteCount + Piece.maximumByteCount + 1)
+        case .udpIdentifier: length == 1 ? length : 0
+        case .piecesTaken: length == MemoryLayout<UInt32>.size ? length : 0
+        case .ping, .pong: length <= Self.maximumPingByteCount ? length : 0
+        case .catalogue: length <= Self.maximumCatalogueByteCount ? length : 0
+        }
+    }
 }

@@ -2,13 +2,13 @@
 public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: String {
             case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge, invalidPiece
         }
         let value: Value
 
         /// The kind as one word, such as `invalidText`.
-        public var description: String { "\(value)" }
+        public var description: String { value.rawValue }
 
         /// An element's identifier, name, range or step is not allowed.
         public static let invalidDefinition = Code(value: .invalidDefinition)

@@ -72,4 +72,23 @@ struct PieceTests {
             #expect(throws: WireError.self) { try assemble([bytes]) }
         }
     }
+
+    @Test
+    func nothingIsGatheredOfAValueThatIsNotWanted() throws {
+        var assembler = PieceAssembler(maximumValueByteCount: 1000)
+        var values: [[UInt8]] = []
+        for piece in [piece(4, 5, 0, [1, 2]), piece(4, 5, 2, [3, 4, 5]), piece(7, 2, 0, [6]), piece(7, 2, 1, [7])] {
+            try piece.withUnsafeBytes { bytes in
+                try assembler.take(bytes) { id, length in
+                    id == 4 ? 0 : length
+                } progress: { progress in
+                    #expect(progress.id == 7)
+                } _: { _, value in
+                    values.append(Array(value.bytes))
+                }
+            }
+            #expect(assembler.bufferedByteCount <= 1)
+        }
+        #expect(values == [[], [6, 7]])
+    }
 }

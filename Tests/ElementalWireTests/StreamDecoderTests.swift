@@ -64,6 +64,52 @@ struct StreamDecoderTests {
         #expect(decoder.pendingFrame?.length == 64 << 20)
     }
 
+    @Test("of a value that is not wanted nothing is kept, and what follows is found, however the stream is split")
+    func unwantedValues() throws {
+        let stream =
+            Frames.encode(1, [UInt8](repeating: 1, count: 500)) + Frames.encode(2, [UInt8](repeating: 2, count: 500))
+            + Frames.encode(3, [3, 3, 3])
+        for size in 1...40 {
+            var decoder = StreamDecoder(maximumValueByteCount: 1024)
+            var frames: [Frames.Frame] = []
+            var asked: [Int8] = []
+            var most = 0
+            for start in stride(from: 0, to: stream.count, by: size) {
+                try Array(stream[start..<min(start + size, stream.count)]).withUnsafeBytes { bytes in
+                    try decoder.decode(bytes) { id, length in
+                        asked.append(id)
+                        return id == 1 ? 0 : id == 2 ? 10 : length
+                    } _: { id, value in
+                        frames.append(Frames.Frame(id: id, value: Array(value.bytes)))
+                        return .next
+                    }
+                }
+                most = max(most, decoder.bufferedByteCount)
+            }
+            #expect(frames.map(\.id) == [1, 2, 3])
+            #expect(frames.prefix(2).map(\.value) == [[], [UInt8](repeating: 2, count: 10)])
+            #expect(frames.last?.value == [3, 3, 3])
+            #expect(asked.prefix(2) == [1, 2])
+            #expect(asked.count <= 3)
+            #expect(most <= Envelope.streamByteCount + 10)
+            #expect(decoder.bufferedByteCount == 0)
+        }
+    }
+
+    @Test
+    func theSystemsOwnFramesMayBeLongerThanTheLimitForValues() throws {
+        let catalogue = Frames.encode(-5, [UInt8](repeating: 7, count: 2000))
+        #expect(try Frames.decode(catalogue, limit: 100).first?.value.count == 2000)
+        for split in [3, 5, 100] {
+            var decoder = StreamDecoder(maximumValueByteCount: 100)
+            var frames = try Frames.feed(&decoder, catalogue[..<split])
+            frames += try Frames.feed(&decoder, catalogue[split...])
+            #expect(frames.first?.value.count == 2000)
+        }
+        let header = Array(Frames.encode(-5, []).prefix(1)) + [1, 0, 0x10, 0]
+        #expect(throws: WireError.self) { _ = try Frames.decode(header, limit: 100) }
+    }
+
     @Test
     func stoppingLeavesTheRest() throws {
         var decoder = StreamDecoder(maximumValueByteCount: 1024)

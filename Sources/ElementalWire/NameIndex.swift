@@ -1,0 +1,47 @@
+/// The positions of a catalogue's elements by name.
+///
+/// A name is found as it is written, or else without regard to upper and lower case: the first such.
+struct NameIndex: Sendable {
+    #if hasFeature(Embedded)
+    // By their bytes, one after the other: hashing and comparing by the rules of Unicode would need tables that are
+    // larger than a device's whole program. Only the letters of ASCII have an upper and a lower case here.
+    private var names: [String] = []
+
+    /// Adds a name.
+    ///
+    /// - Returns: the position that has this name already, or `nil`.
+    mutating func add(_ name: String, _ position: Int) -> Int? {
+        if let other = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return other }
+        names.append(name)
+        return nil
+    }
+
+    /// The position of the element with that name, or `nil`.
+    subscript(name: String) -> Int? {
+        names.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+            ?? names.firstIndex { $0.utf8.elementsEqual(name.utf8) { Self.lowered($0) == Self.lowered($1) } }
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+    #else
+    private var positions: [String: Int] = [:]
+    /// The first position by name in lower case.
+    private var foldedPositions: [String: Int] = [:]
+
+    /// Adds a name.
+    ///
+    /// - Returns: the position that has this name already, or `nil`.
+    mutating func add(_ name: String, _ position: Int) -> Int? {
+        if let other = positions[name] { return other }
+        positions[name] = position
+        let folded = name.lowercased()
+        if foldedPositions[folded] == nil { foldedPositions[folded] = position }
+        return nil
+    }
+
+    /// The position of the element with that name, or `nil`.
+    subscript(name: String) -> Int? { positions[name] ?? foldedPositions[name.lowercased()] }
+    #endif
+}
