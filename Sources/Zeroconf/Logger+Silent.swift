@@ -1,7 +1,7 @@
 import Logging
 
 extension Logger {
-    /// A logger that drops everything: what the types of this module use when they are given none.
+    /// A logger that drops everything: the default of this module's types.
     public static var silent: Logger {
         Logger(label: "zeroconf") { _ in SwiftLogNoOpLogHandler() }
     }

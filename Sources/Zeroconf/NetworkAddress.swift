@@ -58,7 +58,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name is what people know; the number works just as well should the interface have gone meanwhile.
+    /// The name is what people know; the number is used if the interface no longer exists.
     private static func name(ofInterface index: UInt32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
             guard let base = buffer.baseAddress, if_indextoname(index, base) != nil else { return String(index) }

@@ -32,7 +32,7 @@ public struct ServiceType: Sendable {
         else {
             throw ZeroconfError(
                 .invalidType,
-                "\"\(type)\" is not a service type: write an underscore, a name, and ._tcp or ._udp, "
+                "\"\(type.prefix(64))\" is not a service type: write an underscore, a name, and ._tcp or ._udp, "
                     + "as in \"_robot._tcp\" (or ServiceType.tcp(\"robot\"))"
             )
         }
@@ -41,7 +41,7 @@ public struct ServiceType: Sendable {
 
     private init(name: String, transportProtocol: TransportProtocol) throws(ZeroconfError) {
         if let problem = Self.problem(with: name) {
-            throw ZeroconfError(.invalidType, "\"\(name)\" cannot name a service type: \(problem)")
+            throw ZeroconfError(.invalidType, "\"\(name.prefix(64))\" cannot name a service type: \(problem)")
         }
         self.name = name
         self.transportProtocol = transportProtocol

@@ -1,10 +1,10 @@
 /// Looking up and watching the addresses of the hosts, once for all services of a host.
 extension BrowserMachine {
     private static let mostWatchedHosts = 32
-    /// A query for an address that nobody has is never answered, so silence has to end somehow.
+    /// A query for an address that no host has is never answered, so it needs a time limit.
     private static let hostLimit = Duration.seconds(5)
 
-    /// Counts a service in and looks the host up if nobody has, or if what is known is not being watched.
+    /// Adds a service to the host's count and looks the host up unless its addresses are already being watched.
     mutating func join(_ name: String, _ instance: ServiceInstance) {
         var host = hosts[name] ?? HostEntry(isWatched: hosts.values.count { $0.isWatched } < Self.mostWatchedHosts)
         let isNew = host.instances.insert(instance).inserted
@@ -75,7 +75,7 @@ extension BrowserMachine {
     mutating func hostTimedOut(_ name: String, timer: TimerID) {
         guard let host = hosts[name], !host.isReady, host.limit == timer else { return }
         guard host.addresses.isEmpty else { return hostIsReady(name) }
-        fail(name, ZeroconfError(.timedOut, "no address of \(name) was told within \(Self.hostLimit)"))
+        fail(name, ZeroconfError(.timedOut, "no address of \(name) was found within \(Self.hostLimit)"))
     }
 
     private mutating func fail(_ name: String, _ error: ZeroconfError) {

@@ -48,8 +48,8 @@ extension BrowserMachine {
         case .openingFailed(let error):
             lookupFailed(instance, .translating(error, while: "resolving \(instance)"))
         case .failed(let error):
-            // Avahi gives the same number when nobody answers for 5 s and when the daemon dies; a dead daemon fails the
-            // browsing too, which tells of it.
+            // Avahi gives the same error code when there is no answer for 5 s and when the daemon dies. A dead daemon
+            // fails browsing too, which is reported there.
             let message = "resolving \(instance): it is listed, but its host does not answer"
             lookupFailed(instance, ZeroconfError(.timedOut, message, cause: error))
         }
@@ -72,7 +72,7 @@ extension BrowserMachine {
         let wait = entry.delay.next()
         entry.failures += 1
         entry.lookup = .waiting(startTimer(wait, for: .lookupRetry(instance)))
-        // One failure of a service that was found is mostly the daemon's end, which is told in another way.
+        // A single failure of a service that was found usually means that the daemon died, which is reported elsewhere.
         let isWorthTelling = entry.told == nil || entry.failures > 1
         actions.append(.log(.debug("\(error); next attempt in \(wait)")))
         if isWorthTelling {
@@ -129,7 +129,7 @@ extension BrowserMachine {
         entries[instance] = entry
     }
 
-    /// Gives the place of a service that has gone to one that nobody watches yet.
+    /// Gives the watch of a service that is gone to one that is not watched yet.
     mutating func watchAnother() {
         guard entries.values.count(where: { $0.isWatched }) < Self.mostWatched else { return }
         let next = entries.first { _, entry in

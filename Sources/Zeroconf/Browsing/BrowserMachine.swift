@@ -76,7 +76,7 @@ struct BrowserMachine: ServiceMachine {
         return actions
     }
 
-    /// Begins, or makes at once the attempts that are waiting for their time: who comes new wants to know how things are.
+    /// Starts browsing, or retries at once what is waiting for its back-off: a new subscriber needs the current state.
     private mutating func start() {
         switch phase {
         case .idle: browse()

@@ -9,11 +9,11 @@ import Logging
 /// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; with the last stream
 /// everything is let go. Between events it uses no CPU time.
 ///
-/// **Each service once.** A service is told once, however many interfaces and address families it is seen on, and is
+/// **Each service once.** A service is reported once, however many interfaces and address families it is seen on, and is
 /// gone when it has gone from all of them. `found` comes when host, port, TXT record and at least one address are
 /// known; further addresses follow as `updated`.
 ///
-/// **Failures.** If the daemon is absent or dies, `failed` tells so, and browsing is tried again after 0.5 s, then 1,
+/// **Failures.** If the daemon is absent or dies, `failed` reports it, and browsing is tried again after 0.5 s, then 1,
 /// 2, 4 … at most 30 seconds. Services already found stay found meanwhile. When browsing has begun again, the ones
 /// still there give no second `found` (but `updated`, if something changed), and those not seen within 6 seconds
 /// are `gone`. A service that cannot be resolved is tried again with the same growing delay.

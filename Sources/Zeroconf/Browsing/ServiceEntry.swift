@@ -5,10 +5,10 @@ struct ServiceEntry: Sendable {
         case none
         /// Waits for its turn.
         case pending
-        /// Being resolved. A watched one keeps its reference, which tells of changes.
+        /// Being resolved. A watched entry keeps its reference, which reports changes.
         case resolving(ReferenceID, limit: TimerID)
         case watching(ReferenceID)
-        /// Resolved; nobody watches it because there are too many.
+        /// Resolved, but not watched for changes: too many others are.
         case unwatched
         /// Failed; the timer begins the next attempt.
         case waiting(TimerID)
@@ -27,7 +27,7 @@ struct ServiceEntry: Sendable {
     var location: Location?
     var delay = RetryDelay()
     var failures = 0
-    /// What consumers were told last.
+    /// What was last reported to subscribers.
     var told: ResolvedService?
     var isToldUnresolved = false
 

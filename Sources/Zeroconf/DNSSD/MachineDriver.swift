@@ -1,10 +1,11 @@
 import Dispatch
 import Logging
 import NIOConcurrencyHelpers
+import Support
 
 /// Runs a ``ServiceMachine``: inputs one at a time on its own queue, actions in the order the machine gave them.
 ///
-/// References hold the driver weakly, so that a driver that nobody holds any more goes and closes them all. A
+/// References hold the driver weakly, so that a driver without owners is released and closes them all. A
 /// consumer's stream holds it strongly: as long as someone listens, it works.
 final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private struct State {
@@ -32,7 +33,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     init(_ machine: Machine, label: String, logger: Logger, runsOnDemand: Bool) {
         queue = DispatchQueue(label: label)
         state = NIOLockedValueBox(State(machine: machine))
-        self.logger = logger
+        self.logger = logger.printable
         self.runsOnDemand = runsOnDemand
     }
 

@@ -16,7 +16,7 @@ struct ReferenceID: Hashable, Sendable {
     let number: Int
 }
 
-/// Names a timer within one machine; never used twice, so a late one can be told by its number.
+/// Names a timer within one machine; never reused, so that a late expiry can be recognised by its number.
 struct TimerID: Hashable, Sendable {
     let number: Int
 }

@@ -14,7 +14,7 @@ import Darwin
 ///
 /// Everything that touches the library runs on the reference's own serial queue, because all of it can block. The
 /// one way to end it is ``close(_:)``: the read source is cancelled, and its cancel handler deallocates the reference
-/// and then releases the context. An open reference keeps itself alive, so whoever opens one has to close it.
+/// and then releases the context. An open reference keeps itself alive, so its owner must close it.
 final class ServiceReference: Sendable {
     /// What there is while the reference is open.
     ///

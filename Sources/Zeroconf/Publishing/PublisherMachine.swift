@@ -83,7 +83,7 @@ struct PublisherMachine: ServiceMachine {
             let error = ZeroconfError(
                 .timedOut,
                 "publishing \"\(wantedName)\" as \(type): the daemon gave no answer in \(Self.answerLimit); "
-                    + "is it running and on a network? It is tried again"
+                    + "is it running and on a network? Publishing is tried again"
             )
             return fail(error)
         case .waiting(let timer) where timer == id:

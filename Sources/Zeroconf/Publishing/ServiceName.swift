@@ -1,16 +1,16 @@
 /// The rules for the names of services, and the names to try when one is taken.
-enum ServiceName {
+package enum ServiceName {
     /// The longest label in DNS, in bytes of UTF-8 (RFC 6763, section 4.1.1).
-    static let maximumSize = 63
+    package static let maximumSize = 63
 
-    static func check(_ name: String) throws(ZeroconfError) {
+    package static func check(_ name: String) throws(ZeroconfError) {
         guard !name.isEmpty else {
             throw ZeroconfError(.invalidName, "a service needs a name: give it one of 1 to 63 bytes of UTF-8")
         }
         guard name.utf8.count <= maximumSize else {
             throw ZeroconfError(
                 .invalidName,
-                "the service name \"\(name)\" has \(name.utf8.count) bytes of UTF-8; make it \(maximumSize) at most"
+                "the service name \"\(name.prefix(maximumSize))…\" has \(name.utf8.count) bytes of UTF-8; make it \(maximumSize) at most"
             )
         }
         guard name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {

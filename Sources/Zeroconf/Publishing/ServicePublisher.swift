@@ -38,7 +38,7 @@ public final class ServicePublisher: Sendable {
     /// - Parameters:
     ///   - name: what people see, 1 to 63 bytes of UTF-8 without control characters.
     ///   - type: the service's type.
-    ///   - port: 1...65535. The port is told to others, not opened.
+    ///   - port: 1...65535. The port is announced, not opened.
     ///   - txt: what a browser can show before it connects.
     ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or

@@ -2,7 +2,7 @@
 ///
 /// Avahi gives each answer once per interface and per protocol it came over, so they are counted.
 struct HostAddresses: Sendable {
-    /// More than any host has; whoever sends more has no good reason.
+    /// More than any real host has. Further addresses are dropped, so that an attacker cannot fill the memory.
     private static let most = 64
 
     private var counts: [NetworkAddress: Int] = [:]

@@ -5,9 +5,10 @@ struct ResolveMachine: ServiceMachine {
 
     /// How long to wait for the second family once an address of the first is there. No answer at all is how Avahi
     /// says that a host has no address of a family. A responder answers for its own records at once (RFC 6762, section
-    /// 6), with both families in one packet as a rule; whoever connects waits so long.
+    /// 6), with both families in one packet as a rule, and every connection attempt
+    /// waits this long, so it is short.
     static let familyGrace = Duration.milliseconds(50)
-    /// Avahi gives up resolving after 5 s, though an answer may yet come.
+    /// How long to wait before asking again: Avahi stops resolving after 5 s, though an answer may still arrive.
     private static let retryDelay = Duration.milliseconds(500)
 
     private struct Location {
@@ -18,6 +19,7 @@ struct ResolveMachine: ServiceMachine {
 
     private let instance: ServiceInstance
     private let timeout: Duration
+    private let wantsAddresses: Bool
     private var ids = IDGenerator()
     private var timeoutTimer: TimerID?
     private var graceTimer: TimerID?
@@ -28,9 +30,11 @@ struct ResolveMachine: ServiceMachine {
     private var addresses = HostAddresses()
     private var isDone = false
 
-    init(_ instance: ServiceInstance, timeout: Duration) {
+    /// - Parameter wantsAddresses: whether the host's addresses are looked up too, or its name is enough.
+    init(_ instance: ServiceInstance, timeout: Duration, wantsAddresses: Bool = true) {
         self.instance = instance
         self.timeout = timeout
+        self.wantsAddresses = wantsAddresses
     }
 
     func replay() -> [Event] { [] }
@@ -77,12 +81,12 @@ struct ResolveMachine: ServiceMachine {
         if let location {
             return ZeroconfError(
                 .timedOut,
-                "\(instance) is at \(location.host), but no address of that host was told within \(timeout)"
+                "\(instance) is at \(location.host), but no address of that host was found within \(timeout)"
             )
         }
         return ZeroconfError(
             .timedOut,
-            "nobody told within \(timeout) where \(instance) is; it may have gone, or be on another network"
+            "no answer within \(timeout) about where \(instance) is; it may be gone, or on another network"
         )
     }
 
@@ -91,6 +95,7 @@ struct ResolveMachine: ServiceMachine {
         case .reply(.resolved(_, let host, let port, let txt)):
             guard location == nil else { return [] }
             location = Location(host: host, port: port, txt: txt)
+            guard wantsAddresses else { return succeed() }
             return NetworkAddress.Family.allCases.map { family in
                 let id = ids.reference()
                 queries.append(id)
@@ -129,7 +134,7 @@ struct ResolveMachine: ServiceMachine {
     }
 
     private mutating func succeed() -> [Action] {
-        guard let location, !addresses.isEmpty else { return [] }
+        guard let location, !(wantsAddresses && addresses.isEmpty) else { return [] }
         let service = ResolvedService(
             instance: instance, host: location.host, port: location.port, txt: TXTRecord(decoding: location.txt),
             addresses: addresses.sorted)

@@ -4,20 +4,23 @@ import Logging
 public enum Resolver {
     /// Asks for the host, port and TXT record of a service and then for the host's addresses.
     ///
-    /// It returns when addresses of both families are there, or 0.2 s after the first one.
+    /// It returns when addresses of both families are there, or 50 ms after the first one.
     ///
     /// - Parameters:
     ///   - instance: the service, from a browser or remembered from earlier.
     ///   - timeout: how long to wait in all. Avahi alone gives up after 5 seconds; it is asked again until the time
     ///     is over.
+    ///   - wantsAddresses: whether to look up the host's addresses. Without them it returns as soon as host, port and
+    ///     TXT record are known, with no addresses.
     ///   - logger: gets details; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/timedOut``, ``ZeroconfError/Code/daemonUnavailable``,
     ///   ``ZeroconfError/Code/refused``, ``ZeroconfError/Code/system``; ``ZeroconfError/Code/cancelled`` at once when
     ///   the task is cancelled, whereupon everything is let go.
     public static func resolve(
-        _ instance: ServiceInstance, timeout: Duration = .seconds(10), logger: Logger = .silent
+        _ instance: ServiceInstance, timeout: Duration = .seconds(10), wantsAddresses: Bool = true,
+        logger: Logger = .silent
     ) async throws(ZeroconfError) -> ResolvedService {
-        let machine = ResolveMachine(instance, timeout: timeout)
+        let machine = ResolveMachine(instance, timeout: timeout, wantsAddresses: wantsAddresses)
         let driver = MachineDriver(machine, label: "zeroconf.resolver", logger: logger, runsOnDemand: true)
         defer { driver.end() }
         for await outcome in driver.subscribe() {

@@ -1,0 +1,68 @@
+extension String {
+    /// The text without anything that moves a terminal's cursor, ends a line, changes the direction of writing or cannot
+    /// be seen: such scalars stand there as escapes, as in `\u{1B}` and `\n`.
+    ///
+    /// For all text from outside that goes to a terminal or a log. Joiners and variation selectors stay where scripts and
+    /// emoji need them.
+    package var printable: String {
+        if isPlainASCII { return self }
+        var text = ""
+        text.reserveCapacity(utf8.count)
+        forEachScalar { scalar, isSafe in
+            if isSafe { text.unicodeScalars.append(scalar) } else { text += scalar.escaped(asASCII: true) }
+        }
+        return text
+    }
+
+    /// Calls `body` with each scalar, and whether it can go to a terminal as it is.
+    package func forEachScalar(_ body: (_ scalar: Unicode.Scalar, _ isSafe: Bool) -> Void) {
+        var previous: Unicode.Scalar?
+        var scalars = unicodeScalars.makeIterator()
+        var next = scalars.next()
+        while let scalar = next {
+            next = scalars.next()
+            let isSafe = scalar.isPrintable(after: previous, before: next)
+            body(scalar, isSafe)
+            previous = isSafe ? scalar : nil
+        }
+    }
+
+    /// Whether all of it is ASCII that can be seen, which most texts are and is found out fast.
+    private var isPlainASCII: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { 0x20...0x7E ~= $0 } }
+            ?? utf8.allSatisfy { 0x20...0x7E ~= $0 }
+    }
+}
+
+extension Unicode.Scalar {
+    private static let joiners: ClosedRange<UInt32> = 0x200C...0x200D
+    private static let variationSelectors: ClosedRange<UInt32> = 0xFE00...0xFE0F
+
+    /// - Parameters:
+    ///   - previous: the scalar before it, unless that is escaped.
+    ///   - next: the scalar behind it.
+    fileprivate func isPrintable(after previous: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
+        if value < 0x7F { return value >= 0x20 }
+        if value < 0xA0 { return false }
+        // Persian words and families of emoji have joiners between their parts. Between other letters, or at an end,
+        // they would make a name that only looks like another one.
+        if Self.joiners ~= value {
+            guard let previous, let next else { return false }
+            return (previous.canBeJoined || Self.variationSelectors ~= previous.value) && next.canBeJoined
+        }
+        if Self.variationSelectors ~= value {
+            guard let previous else { return false }
+            return previous.canBeJoined || previous.properties.isEmoji
+        }
+        if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return false }
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: return false
+        default: return true
+        }
+    }
+
+    /// Whether it belongs to a script, or to the emoji, in which joiners have a visible effect: not to those of Europe.
+    private var canBeJoined: Bool {
+        value >= 0x530 && !properties.isDefaultIgnorableCodePoint && !properties.isNoncharacterCodePoint
+    }
+}
