@@ -36,13 +36,16 @@ struct BrieflyLocked<Value>: @unchecked Sendable {
 
     /// Works on the value while no other thread does.
     @inline(__always)
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        try storage.withUnsafeMutablePointers { value, elements in
-            let word = Self.word(elements)
-            if !Self.tryLock(word) { Self.wait(for: word) }
-            defer { word.pointee.store(0, ordering: .releasing) }
-            return try body(&value.pointee)
+    func withLock<Result, Failure>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+        // The storage lives as long as this value does, which the caller keeps during the call.
+        let (value, elements) = storage.withUnsafeMutablePointers { ($0, $1) }
+        let word = Self.word(elements)
+        if !Self.tryLock(word) { Self.wait(for: word) }
+        defer {
+            word.pointee.store(0, ordering: .releasing)
+            withExtendedLifetime(storage) {}
         }
+        return try body(&value.pointee)
     }
 
     @inline(__always)

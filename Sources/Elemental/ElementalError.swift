@@ -4,7 +4,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
             case notConnected, queueFull, outOfRange, notAllowed, datagramTooLarge, udpUnavailable, emptyValue
-            case unknownElement, wrongType, catalogueMismatch, catalogueUnavailable, invalidValue
+            case unknownElement, wrongType, catalogueMismatch, catalogueUnavailable, invalidCatalogue, invalidValue
             case connectionFailed, refused, timedOut, cancelled
             case addressInUse, permissionDenied, listeningFailed, invalidState
             case serviceNotFound, discoveryFailed
@@ -36,6 +36,8 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let catalogueMismatch = Code(value: .catalogueMismatch)
         /// The service does not tell its catalogue.
         public static let catalogueUnavailable = Code(value: .catalogueUnavailable)
+        /// The service tells a catalogue that cannot be read.
+        public static let invalidCatalogue = Code(value: .invalidCatalogue)
         /// The value cannot be encoded.
         public static let invalidValue = Code(value: .invalidValue)
         /// No connection came about.

@@ -1,15 +1,28 @@
 /// Finds the names that someone may have meant.
 public enum NearNames {
+    /// The most bytes of a name that is compared: those of elements and services have 255 at most, and what is far longer
+    /// was not meant to be one.
+    private static let maximumByteCount = 1024
+
     /// The names nearest to `name`, best first: those that begin with it or contain it, and those that are a
-    /// few typing errors away. Upper and lower case do not count.
+    /// few typing errors away. Upper and lower case do not count. An empty name is near to none, and so is one without a
+    /// character in common.
     public static func closest(to name: String, among names: some Sequence<String>, limit: Int = 3) -> [String] {
-        let wanted = Array(name.lowercased())
+        guard !name.isEmpty, name.utf8.count <= maximumByteCount else { return [] }
+        let folded = name.lowercased()
+        let wanted = Array(folded)
+        let allowed = min(wanted.count < 4 ? 1 : max(2, wanted.count / 3), wanted.count - 1)
         let ranked = names.compactMap { candidate -> (rank: Int, name: String)? in
-            let other = Array(candidate.lowercased())
+            guard candidate.utf8.count <= maximumByteCount else { return nil }
+            let foldedCandidate = candidate.lowercased()
+            let other = Array(foldedCandidate)
             if other.starts(with: wanted) { return (0, candidate) }
-            let distance = editDistance(wanted, other)
-            if distance <= (wanted.count < 4 ? 1 : max(2, wanted.count / 3)) { return (distance, candidate) }
-            return candidate.lowercased().contains(name.lowercased()) ? (wanted.count, candidate) : nil
+            // The lengths' difference has to be added or removed in any case.
+            if abs(wanted.count - other.count) <= allowed {
+                let distance = editDistance(wanted, other)
+                if distance <= allowed { return (distance, candidate) }
+            }
+            return foldedCandidate.contains(folded) ? (wanted.count, candidate) : nil
         }
         return ranked.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(limit).map(\.name)
     }

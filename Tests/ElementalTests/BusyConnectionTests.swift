@@ -159,8 +159,8 @@ struct BusyConnectionTests {
             var ends: [CInt] = [0, 0]
             #expect(socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
             let (own, far) = (ends[0], ends[1])
-            let session = try #require(device.outbound.withLock { $0.connection }).session
-            let channel = try #require(device.outbound.withLock { $0.connection }).channel
+            let session = try #require(device.outbound.withLock { $0.link }).session
+            let channel = try #require(device.outbound.withLock { $0.link }).channel
             try await device.eventLoop.submit {
                 session.value.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
             }.get()
@@ -181,25 +181,6 @@ struct BusyConnectionTests {
             try await device.eventLoop.submit { session.value.datagramSink = nil }.get()
             close(own)
             close(far)
-        }
-    }
-
-    /// A stream asks for more once: were that to come between its being full and the pause, the pause would stay.
-    @Test
-    func aStreamThatAsksForMoreWhileItIsFilledIsHeard() async throws {
-        try await withPair { _, device in
-            let delegate = StreamDelegate(device: device)
-            let asked = DispatchSemaphore(value: 0)
-            delegate.handOn {
-                DispatchQueue(label: "consumer").async {
-                    delegate.produceMore()
-                    asked.signal()
-                }
-                // Time enough to ask, were it not for this turn's end that it waits for.
-                _ = asked.wait(timeout: .now() + .milliseconds(100))
-                return .asTheLast
-            }
-            try await eventually { !device.isPaused }
         }
     }
 

@@ -19,9 +19,11 @@ public struct DiscoveredService: Sendable, Hashable {
     /// Whether the service says hello: one of this framework's does, an older ElementalController does not.
     public let saysHello: Bool
 
-    init(_ resolved: ResolvedService) {
-        service = resolved.txt[ServiceTXT.service] ?? resolved.instance.type.name
-        name = resolved.txt[ServiceTXT.instance] ?? resolved.instance.name
+    /// - Parameter claim: in the common listing the instance that the service claims to be, once that was found to be so.
+    init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
+        let instance = claim ?? resolved.instance
+        service = instance.type.name
+        name = instance.name
         host = resolved.host
         port = resolved.port
         addresses = resolved.addresses.map(\.presentation)
@@ -44,7 +46,7 @@ public struct DiscoveredService: Sendable, Hashable {
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``.
     public func connect(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }

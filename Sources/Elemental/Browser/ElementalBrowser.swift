@@ -27,8 +27,16 @@ public final class ElementalBrowser: Sendable {
     /// The name of the services looked for, or `nil` for all element services.
     public let service: String?
     private let browser: Result<ServiceBrowser, ElementalError>
+    private let logger: Logger
+
+    /// How many events may wait in one stream. One in which more gather is finished: it would take unbounded memory, or
+    /// miss events without knowing.
+    private static let bufferedEvents = 4096
 
     /// A browser for the services of one name, such as `robot`, or for all element services of this framework.
+    ///
+    /// Among all services one is told once it was found to be what it claims: the name under which it is listed there
+    /// leads to the same host and port as its own listing.
     ///
     /// An older ElementalController's service is found by its name only.
     public init(
@@ -36,6 +44,7 @@ public final class ElementalBrowser: Sendable {
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.service = service
+        self.logger = logger
         do throws(ZeroconfError) {
             let type = if let service { try ServiceType.tcp(service) } else { try ServiceTXT.commonType() }
             browser = .success(ServiceBrowser(type: type, logger: logger))
@@ -45,16 +54,22 @@ public final class ElementalBrowser: Sendable {
     }
 
     /// Looks for services until the iteration ends or its task is cancelled. It begins with those that are known
-    /// already, where another stream of this browser is iterated.
+    /// already, where another stream of this browser is iterated. A stream in which 4096 events wait ends.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if no service can have that name.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
         let events = try browser.get().events
-        let task = Task {
-            var names: [ServiceInstance: DiscoveredService] = [:]
-            for await event in events {
-                continuation.yield(Self.translate(event, &names))
+        let isCommon = service == nil
+        let emit = { @Sendable (event: Event) in
+            if case .enqueued = continuation.yield(event) { true } else { false }
+        }
+        let task = Task { [logger] in
+            if isCommon {
+                await CommonListing.run(events, logger: logger, emit)
+            } else {
+                for await event in events where !emit(Self.translate(event)) { break }
             }
             continuation.finish()
         }
@@ -78,28 +93,28 @@ public final class ElementalBrowser: Sendable {
         return try await search.run(events)
     }
 
-    private static func translate(
-        _ event: ServiceBrowser.Event, _ names: inout [ServiceInstance: DiscoveredService]
-    ) -> Event {
+    private static func translate(_ event: ServiceBrowser.Event) -> Event {
         switch event {
-        case .found(let resolved):
-            let service = DiscoveredService(resolved)
-            names[resolved.instance] = service
-            return .found(service)
-        case .updated(let resolved):
-            let service = DiscoveredService(resolved)
-            names[resolved.instance] = service
-            return .updated(service)
-        case .gone(let instance):
-            let known = names.removeValue(forKey: instance)
-            return .gone(service: known?.service ?? instance.type.name, name: known?.name ?? instance.name)
-        case .unresolved(let instance, let error):
-            let known = names[instance]
-            return .unresolved(
-                service: known?.service ?? instance.type.name, name: known?.name ?? instance.name,
-                ElementalError(.discoveryFailed, error.message))
-        case .failed(let error, let delay):
-            return .failed(ElementalError(.discoveryFailed, error.message), retryIn: delay)
+        case .found(let resolved): .found(DiscoveredService(resolved))
+        case .updated(let resolved): .updated(DiscoveredService(resolved))
+        case .gone(let instance): .gone(instance)
+        case .unresolved(let instance, let error): .unresolved(instance, error)
+        case .failed(let error, let delay): .failed(error, delay)
         }
+    }
+}
+
+extension ElementalBrowser.Event {
+    static func gone(_ instance: ServiceInstance) -> Self {
+        .gone(service: instance.type.name, name: instance.name)
+    }
+
+    static func unresolved(_ instance: ServiceInstance, _ error: ZeroconfError) -> Self {
+        .unresolved(
+            service: instance.type.name, name: instance.name, ElementalError(.discoveryFailed, error.message))
+    }
+
+    static func failed(_ error: ZeroconfError, _ delay: Duration) -> Self {
+        .failed(ElementalError(.discoveryFailed, error.message), retryIn: delay)
     }
 }

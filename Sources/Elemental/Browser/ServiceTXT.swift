@@ -13,14 +13,22 @@ enum ServiceTXT {
 
     static func commonType() throws(ZeroconfError) -> ServiceType { try .tcp("elemental") }
 
-    static func record(_ service: ElementalService.Shared, instanceName: String?) -> TXTRecord {
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if the program's own entries have one of the framework's keys.
+    static func record(
+        _ service: ElementalService.Shared, instanceName: String?
+    ) throws(ZeroconfError) -> TXTRecord {
+        let entries = service.txt.withLock { $0 }
+        if let taken = entries.keys.first(where: { ownKeys.contains($0.lowercased()) }) {
+            throw ZeroconfError(
+                .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
+        }
         var record = TXTRecord()
         record[version] = String(Hello.currentVersion)
         if let instanceName {
             record[Self.service] = service.name
             record[instance] = instanceName
         }
-        for (key, value) in service.txt.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { record[key] = value }
+        for (key, value) in entries.sorted(by: { $0.key < $1.key }) { record[key] = value }
         return record
     }
 

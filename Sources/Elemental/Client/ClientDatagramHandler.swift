@@ -26,6 +26,8 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A failed read is not completed, and datagrams may have come before it failed.
+        if session.isReading { session.finishReading() }
         // "Port unreachable" for a datagram sent earlier, most often. The TCP connection decides what lives.
         session.received.datagramsDropped += 1
         session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])

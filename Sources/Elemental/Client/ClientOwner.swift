@@ -83,13 +83,19 @@ final class ClientOwner: SessionOwner {
     /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sendSystem(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
-        let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue, .pieces], udpPort: udpPort)
+        let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue, .pieces, .refusals], udpPort: udpPort)
         session.sendSystem(.hello, hello.wireBytes)
     }
 
     func session(_ session: Session, refuses name: String) -> String? { nil }
 
     func session(_ session: Session, received hello: Hello) {}
+
+    // A service is not told: it does not wait for its clients to take what it says.
+    func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
+
+    /// What one connection may take is bounded by its own limits.
+    func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
 
     func sessionIsReady(_ session: Session) { life.connectionIsReady(self, session) }
 
@@ -120,6 +126,8 @@ final class ClientOwner: SessionOwner {
             ElementalError(.refused, "\(device) turned the connection away: \(text)")
         case .catalogueMismatch(let text):
             ElementalError(.catalogueMismatch, text)
+        case .invalidCatalogue(let text):
+            .invalidCatalogue(text)
         case .timedOut(let text):
             ElementalError(.timedOut, "\(device) accepted the connection, but \(text); is it an element service?")
         case .cancelled:

@@ -2,6 +2,7 @@ import ElementalWire
 import Logging
 import NIOCore
 import NIOPosix
+import Support
 
 /// What a client's connections have in common, and how each is made.
 struct Connector: Sendable {
@@ -40,6 +41,8 @@ struct Connector: Sendable {
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
 
+    var logger: Logger { options.logger.printable }
+
     /// Connects for the first time.
     func connect() async throws(ElementalError) -> ElementalDevice {
         guard !ownName.isEmpty else {
@@ -61,7 +64,7 @@ struct Connector: Sendable {
         limits.handshakeTimeout = options.timeout
         return ElementalDevice(
             role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
-            eventLoop: eventLoop, limits: limits, logger: options.logger,
+            executor: LoopExecutor(on: eventLoop), limits: limits, logger: logger,
             life: NIOLoopBound(ClientLife(self, on: eventLoop), eventLoop: eventLoop))
     }
 
@@ -96,7 +99,7 @@ struct Connector: Sendable {
                 device.identity.withLock { $0.address = channel.remoteAddress }
                 let session = Session(
                     device: device, table: ElementTable(elements ?? []), sharedHandlers: nil,
-                    expectsHello: expectsHello, owner: owner, logger: options.logger)
+                    expectsHello: expectsHello, owner: owner, logger: logger)
                 try channel.pipeline.syncOperations.addHandler(session)
                 session.start()
                 channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
@@ -111,7 +114,8 @@ struct Connector: Sendable {
         if case ChannelError.connectTimeout = error { return timedOut(target, error) }
         if let error = error as? NIOConnectionError {
             if let dns = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty {
-                return ElementalError(.connectionFailed, "\(target): the host is not known", cause: dns)
+                return ElementalError(
+                    .connectionFailed, "\(target): the host is not known (\(Session.describe(dns)))")
             }
             if let first = error.connectionErrors.first?.error {
                 if case ChannelError.connectTimeout = first { return timedOut(target, first) }

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// What a device keeps of its connection to reach it from any thread.
-struct Connection: Sendable {
+final class Connection: Sendable {
     let channel: any Channel
     let session: NIOLoopBound<Session>
     // Made once, so that scheduling a flush allocates nothing.

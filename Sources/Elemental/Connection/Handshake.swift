@@ -12,6 +12,8 @@ struct Handshake {
         case hello(Hello)
         /// The service told its catalogue.
         case catalogue(ElementCatalogue)
+        /// The service told a catalogue that cannot be read, and none before it.
+        case invalidCatalogue(WireError)
         /// The service shuts down, with this text.
         case shutDown(String)
         /// Bytes to send back.
@@ -22,6 +24,8 @@ struct Handshake {
         case piece
         /// What the peer has taken of the pieces sent.
         case piecesTaken
+        /// The service did not take a value of that element.
+        case refused(Int8, ValueRefusal)
         /// A frame that means nothing at this point: count it and go on.
         case unknown
         /// A frame whose bytes are not what its identifier promises: count it and go on.
@@ -33,9 +37,20 @@ struct Handshake {
     private(set) var hasIdentifier = false
     private(set) var hasName = false
     private(set) var hasHello = false
+    /// Whether the service has told its catalogue, valid or not: there is nothing more to wait for.
     private(set) var hasCatalogue = false
 
     init(peer: ElementalDevice.Role) { self.peer = peer }
+
+    /// What comes next in the handshake, in words.
+    var awaited: String {
+        switch peer {
+        case .client: "the client's name"
+        case .service where !hasIdentifier: "the service's UDP identifier"
+        case .service where !hasHello: "the service's hello"
+        case .service: "the service's element list"
+        }
+    }
 
     mutating func receive(_ id: Int8, _ value: UnsafeRawBufferPointer) -> Action {
         guard let element = SystemElement(rawValue: id) else { return .unknown }
@@ -60,9 +75,13 @@ struct Handshake {
             return .hello(hello)
         case (.catalogue, .service):
             guard hasHello else { return .unknown }
-            guard let catalogue = try? ElementCatalogue(wireBytes: value) else { return .malformed }
+            let isFirst = !hasCatalogue
             hasCatalogue = true
-            return .catalogue(catalogue)
+            do {
+                return .catalogue(try ElementCatalogue(wireBytes: value))
+            } catch {
+                return isFirst ? .invalidCatalogue(error) : .malformed
+            }
         case (.ping, _):
             guard hasHello else { return .unknown }
             return (1...SystemElement.maximumPingByteCount).contains(value.count) ? .pong : .malformed
@@ -72,7 +91,12 @@ struct Handshake {
             return hasHello ? .piece : .unknown
         case (.piecesTaken, _):
             return hasHello ? .piecesTaken : .unknown
-        case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client):
+        case (.refused, .service):
+            guard hasHello else { return .unknown }
+            guard let (id, refusal) = ValueRefusal.read(value) else { return .malformed }
+            return .refused(id, refusal)
+        case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client),
+            (.refused, .client):
             return .unknown
         }
     }

@@ -20,9 +20,9 @@ extension Session {
         guard case .none = ending, let context else { return }
         ending = .draining(reason)
         handshakeDeadline?.cancel()
-        let isOutlived = isOutlived(reason)
+        let willReconnect = willReconnect(reason)
         device.outbound.withLock { outbound in
-            outbound.close(reason, isOutlived: isOutlived)
+            outbound.close(reason, willReconnect: willReconnect)
             if let shutdownText, !shutdownText.isEmpty {
                 // The other end takes no more.
                 let text = Array(shutdownText.utf8.prefix(SystemElement.maximumNameByteCount))
@@ -51,9 +51,13 @@ extension Session {
     }
 
     /// Turns a client away, with the reason.
-    func refuse(_ text: String) {
+    ///
+    /// - Parameter waits: whether the connection stays until the client has closed it. If not, the reason is lost where
+    ///   something of the client's has come that was not read.
+    func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
         close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)")
+        if !waits { context?.close(promise: nil) }
     }
 
     /// The queue is empty: closes our side behind the last write.
@@ -74,17 +78,18 @@ extension Session {
         case .over: return
         }
         ending = .over
+        endBatch()
         handshakeDeadline?.cancel()
         heartbeatTimer?.cancel()
         stuckTimer?.cancel()
         let unwritten = outgoing?.messageCount ?? 0
         outgoing = nil
         context = nil
-        let isOutlived = isOutlived(reason)
+        let willReconnect = willReconnect(reason)
         let waiters = device.outbound.withLock { outbound in
-            outbound.close(reason, isOutlived: isOutlived)
+            outbound.close(reason, willReconnect: willReconnect)
             outbound.discardQueues(unwritten: isReady ? unwritten : nil)
-            device.congestion.set(stream: false, large: false)
+            device.congestion.set(stream: false, pieces: false)
             defer { outbound.waiters.removeAll() }
             return Array(outbound.waiters.values)
         }
@@ -107,17 +112,19 @@ extension Session {
     }
 
     /// Whether the device goes on after a connection that was ready.
-    private func isOutlived(_ reason: DisconnectReason) -> Bool {
+    private func willReconnect(_ reason: DisconnectReason) -> Bool {
         isReady && owner?.deviceOutlives(self, reason) == true
     }
 
     /// What the system said, in words for a person.
     static func describe(_ error: any Error) -> String {
+        if let error = error as? SocketAddressError.UnknownHost { return error.errorDescription }
         guard let error = error as? IOError else { return String(describing: error) }
         switch error.errnoCode {
         case ECONNRESET, EPIPE: return "the other end reset the connection (its program was killed or refused the data)"
         case ETIMEDOUT: return "the other end does not answer any more"
         case EHOSTUNREACH, ENETUNREACH, ENETDOWN: return "the network to the other end is gone"
+        case EMFILE, ENFILE: return "this process may not open more files and sockets; raise the limit (ulimit -n)"
         case ECONNREFUSED: return "nothing listens there"
         default: return String(cString: strerror(error.errnoCode))
         }

@@ -31,7 +31,7 @@ extension Session {
         let mark = writtenByteCount
         stuckTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             stuckTimer = nil
-            guard device.outbound.withLock({ $0.rest.contains(.stream) || $0.isStreamFlushScheduled }) else { return }
+            guard device.outbound.withLock({ $0.isStreamUnsent }) else { return }
             guard writtenByteCount == mark else { return watchProgress() }
             end(
                 DisconnectReason(

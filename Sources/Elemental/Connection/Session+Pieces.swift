@@ -5,32 +5,32 @@ extension Session {
     /// A part of a large value came.
     func receivePiece(_ piece: UnsafeRawBufferPointer) {
         do {
-            try pieces.take(piece) { progress in
+            try pieces.take(piece) { id, length in
+                keptByteCount(id, length)
+            } progress: { progress in
                 tell(progress, .incoming)
             } _: { id, value in
                 deliverWhole(id, value)
             }
             takenByteCount &+= UInt32(piece.count - Piece.headerByteCount)
-            owesTaken = true
+            needsAck = true
         } catch {
             violate(error)
         }
     }
 
-    /// Tells the peer, once for all that a read brought, what was taken, so that it may send more.
-    func tellTaken() {
-        guard owesTaken else { return }
-        // A peer that sends pieces and does not read gets no answers rather than our memory.
-        owesTaken = device.outbound.withLock { outbound in
-            guard outbound.stream.hasRoom(for: MemoryLayout<UInt32>.size) else { return true }
-            withUnsafeBytes(of: takenByteCount.littleEndian) { outbound.appendSystem(.piecesTaken, $0) }
-            return false
+    /// Acknowledges, once for all that a read brought, the pieces that were taken, so that the peer may send more.
+    func sendAck() {
+        guard needsAck else { return }
+        let isQueued = device.outbound.withLock { outbound in
+            withUnsafeBytes(of: takenByteCount.littleEndian) { outbound.appendAnswer(.piecesTaken, $0) }
         }
+        needsAck = !isQueued
     }
 
-    /// The peer tells what it has taken.
-    func receiveTaken(_ value: UnsafeRawBufferPointer) {
-        guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.large.note(taken: count) })
+    /// The peer acknowledges pieces.
+    func receiveAck(_ value: UnsafeRawBufferPointer) {
+        guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.pieces.acknowledge(count) })
         else {
             received.messagesMalformed += 1
             return
@@ -42,6 +42,8 @@ extension Session {
     func tellPending() {
         guard let frame = decoder.pendingFrame, frame.id >= 0, frame.length > Piece.wholeByteCount else { return }
         let byteCount = decoder.bufferedByteCount - Envelope.streamByteCount
+        // Nothing is gathered of a value that will not be taken.
+        guard byteCount > 0 else { return }
         tell(PieceAssembler.Progress(id: frame.id, byteCount: byteCount, total: frame.length), .incoming)
     }
 

@@ -22,55 +22,69 @@ extension Session {
     /// Writes what is queued, as much as the sockets take.
     func flush() {
         guard let context else { return }
-        tellTaken()
-        let rest = flushStream(context)
-        if rest.contains(.datagrams) { flushDatagrams() }
-        // Datagrams that left may have made room that was not there before, for someone who has come since, too.
-        if rest.contains(.datagrams) || rest.contains(.room) && (rest.contains(.waiters) || device.congestion.isAny) {
+        sendAck()
+        let pending = flushStream(context)
+        if pending.contains(.datagrams) { flushDatagrams() }
+        // Datagrams that left may have made room that was not there before, for a sender that has come since, too.
+        if pending.contains(.datagrams)
+            || pending.contains(.room) && (pending.contains(.waiters) || device.congestion.isAny)
+        {
             wakeWaiters()
         }
-        if rest.contains(.stream), stuckTimer == nil { watchProgress() }
-        if case .draining = ending, !rest.contains(.stream) { finishDraining(context) }
+        if pending.contains(.stream), stuckTimer == nil { watchProgress() }
+        if case .draining = ending, !pending.contains(.stream) { finishDraining(context) }
     }
 
     /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
-    private func flushStream(_ context: ChannelHandlerContext) -> Outbound.Rest {
+    private func flushStream(_ context: ChannelHandlerContext) -> PendingWork {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
         var isMoreQueued = false
         defer { writtenByteCount &+= written.bytes }
+        guard outgoing == nil || !isBlocked else { return pendingWork() }
         while written.bytes < Self.turnByteCount {
-            guard !isHandedOver, context.channel.isActive else { return blocked() }
+            guard context.channel.isActive else { return pendingWork(isScheduled: true) }
             if outgoing == nil {
-                let (segment, rest, isGathering) = takeSegment(written: written.messages, spare: &spare)
-                if isGathering { flushLater(context) }
-                guard let segment else { return rest }
-                written.messages += segment.messageCount
-                outgoing = OutgoingSegment(segment)
-                isMoreQueued = rest.contains(.segment)
+                let (step, pending) = device.outbound.withLock { outbound in
+                    // A send that comes later asks for another flush, or is seen by this one.
+                    let step = outbound.nextStreamStep(written: written.messages, spare: spare.take())
+                    return (step, outbound.findPendingWork())
+                }
+                switch step {
+                case .write(let segment, let isFollowed):
+                    written.messages += segment.messageCount
+                    outgoing = segment
+                    isMoreQueued = isFollowed
+                case .gather:
+                    flushLater(context)
+                    return pending
+                case .wait:
+                    return pending
+                }
             }
-            if let socket { written.bytes += outgoing?.write(to: socket, more: isMoreQueued) ?? 0 }
+            if let socket {
+                written.bytes += outgoing?.write { socket.write($0, $1, more: isMoreQueued) } ?? 0
+            }
             if let progress = outgoing?.wholeProgress { tell(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
-            } else {
-                handOver(context)
+            } else if !handOver(context) {
+                return pendingWork()
             }
         }
         context.eventLoop.assumeIsolated().execute { [self] in flush() }
-        return blocked()
+        return pendingWork(isScheduled: true)
     }
 
-    /// - Parameter spare: storage that was written and is given back.
-    private func takeSegment(
-        written: Int, spare: inout ByteBuffer?
-    ) -> (OutboundQueue.Segment?, Outbound.Rest, isGathering: Bool) {
+    /// Whether NIO holds a piece that the socket did not take.
+    private var isBlocked: Bool { device.outbound.withLock { $0.streamFlush == .blocked } }
+
+    /// - Parameter isScheduled: whether a flush is sure to come, so that no send needs to wake the loop.
+    private func pendingWork(isScheduled: Bool = false) -> PendingWork {
         device.outbound.withLock { outbound in
-            if let buffer = spare.take() { outbound.stream.reuse(buffer) }
-            // A send that comes later asks for another flush, or is seen by this one.
-            let segment = outbound.takeSegment(written: written)
-            return (segment, outbound.rest, outbound.gatheredByteCount > 0)
+            if isScheduled { outbound.streamFlush.schedule() }
+            return outbound.findPendingWork()
         }
     }
 
@@ -91,36 +105,35 @@ extension Session {
         }
     }
 
-    /// A flush is sure to come: no send needs to wake the loop.
-    private func blocked() -> Outbound.Rest {
-        device.outbound.withLock { outbound in
-            outbound.isStreamFlushScheduled = true
-            return outbound.rest.union(.stream)
-        }
-    }
-
     /// The socket is full, or there is none to write to directly: NIO gets a piece and says when it is written.
-    private func handOver(_ context: ChannelHandlerContext) {
-        guard let piece = outgoing?.nextPiece() else { return }
+    ///
+    /// - Returns: whether it is written already.
+    private func handOver(_ context: ChannelHandlerContext) -> Bool {
+        guard let piece = outgoing?.takePiece() else { return true }
         if outgoing?.isComplete == true { outgoing = nil }
-        isHandedOver = true
+        device.outbound.withLock { $0.streamFlush = .blocked }
         let byteCount = piece.readableBytes
         var hasReturned = false
+        var isWritten = false
         context.writeAndFlush(wrapOutboundOut(piece)).assumeIsolated().whenSuccess { [self] in
-            isHandedOver = false
+            // The device may have another connection by now.
+            guard self.context != nil else { return }
+            isWritten = true
             writtenByteCount &+= byteCount
+            device.outbound.withLock { $0.streamFlush.unblock() }
             if hasReturned { flush() }
         }
         hasReturned = true
+        return isWritten
     }
 
     private func flushDatagrams() {
-        guard let sink = datagramSink, !waitsForDatagramRoom else { return }
-        while let segment = device.outbound.withLock({ $0.takeDatagram() }) {
+        guard let sink = datagramSink else { return }
+        while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
             switch sink.write(segment.buffer) {
             case .taken: break
             case .full:
-                device.outbound.withLock { $0.unsentDatagram = segment }
+                device.outbound.withLock { $0.returnDatagram(segment) }
                 return retryDatagrams()
             case .lost(let code):
                 received.datagramsDropped += 1
@@ -137,19 +150,15 @@ extension Session {
     /// The system's buffer is full: it empties as fast as the link is, and nobody tells when.
     private func retryDatagrams() {
         guard let context else { return }
-        waitsForDatagramRoom = true
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.datagramRetryTime) { [self] in
-            waitsForDatagramRoom = false
+            guard self.context != nil else { return }
+            device.outbound.withLock { $0.datagramFlush.unblock() }
             flush()
         }
     }
 
     private func wakeWaiters() {
-        let waiters = device.outbound.withLock { outbound in
-            let (waiters, isCongested, isLargeCongested) = outbound.takeWaiters()
-            device.congestion.set(stream: isCongested, large: isLargeCongested)
-            return waiters
-        }
+        let waiters = device.outbound.withLock { $0.takeWaiters(device.congestion) }
         for waiter in waiters { waiter.continuation.resume() }
     }
 }

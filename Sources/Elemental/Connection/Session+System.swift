@@ -20,8 +20,8 @@ extension Session {
         case .hello(let hello):
             device.identity.withLock { $0.hello = hello }
             device.outbound.withLock { outbound in
-                outbound.takesEmptyValues = hello.features.contains(.emptyValues)
-                outbound.takesPieces = hello.features.contains(.pieces)
+                outbound.peer.emptyValues = hello.features.contains(.emptyValues)
+                outbound.peer.pieces = hello.features.contains(.pieces)
             }
             owner?.session(self, received: hello)
             updateDatagramState()
@@ -32,6 +32,9 @@ extension Session {
             }
         case .catalogue(let catalogue):
             learn(catalogue)
+        case .invalidCatalogue(let problem):
+            received.messagesMalformed += 1
+            reject(problem)
         case .shutDown(let text):
             device.pings.failAll(ElementalError(.notConnected, "the service shut down: \(text)"))
             end(DisconnectReason(.shutDown(text), isExpected: true))
@@ -42,7 +45,10 @@ extension Session {
         case .piece:
             receivePiece(value)
         case .piecesTaken:
-            receiveTaken(value)
+            receiveAck(value)
+        case .refused(let id, let refusal):
+            guard let element = table.catalogue[id: id] else { return }
+            for handler in device.handlers.refusalHandlers { handler(element, refusal, device) }
         case .unknown:
             received.messagesUnknown += 1
         case .malformed:
@@ -64,16 +70,7 @@ extension Session {
     }
 
     private func answerPing(_ value: UnsafeRawBufferPointer, over transport: Transport) {
-        device.outbound.withLock { outbound in
-            // A peer that pings and does not read gets no pongs rather than our memory.
-            switch transport {
-            case .tcp:
-                guard outbound.stream.hasRoom(for: value.count) else { return }
-            case .udp:
-                guard case .open = outbound.datagramState, outbound.datagrams.hasRoom(for: value.count) else { return }
-            }
-            outbound.appendSystem(.pong, over: transport, value)
-        }
+        device.outbound.withLock { _ = $0.appendAnswer(.pong, over: transport, value) }
     }
 
     /// Opens the way for values and tells the owner.
@@ -89,7 +86,7 @@ extension Session {
 
     /// Compares the service's elements with the program's own, or takes them where the program gave none.
     private func learn(_ catalogue: ElementCatalogue) {
-        device.identity.withLock { $0.catalogue = catalogue }
+        device.identity.withLock { $0.catalogue = .success(catalogue) }
         if table.catalogue.isEmpty {
             table = ElementTable(catalogue)
             let learned = table
@@ -98,18 +95,29 @@ extension Session {
             return
         }
         let comparison = CatalogueComparison(own: table.catalogue, service: catalogue, serviceName: device.name)
-        device.outbound.withLock { $0.misfits = comparison.missing }
+        device.outbound.withLock { $0.peer.missingElements = comparison.missing }
         device.catalogueLatch.open()
         if let mismatch = comparison.mismatch {
             end(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
         }
     }
 
+    /// The service's catalogue cannot be read. A program with elements of its own goes on without it; one that connects to
+    /// learn them has nothing to go on with.
+    private func reject(_ problem: WireError) {
+        logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
+        device.identity.withLock { $0.catalogue = .failure(problem) }
+        device.catalogueLatch.open()
+        if expectsHello, table.catalogue.isEmpty {
+            end(DisconnectReason(.invalidCatalogue(problem.message), isExpected: false))
+        }
+    }
+
     /// Opens or closes the way for datagrams, as the identifier, the channel and the peer allow.
     func updateDatagramState() {
-        let state: Outbound.DatagramState
+        let state: Outbound<Connection>.DatagramState
         if datagramSink != nil, udpIdentifier != 0 {
-            state = .open
+            state = .open(udpIdentifier: udpIdentifier)
         } else if udpIdentifier == 0, handshake.hasIdentifier || device.role == .client {
             state = .unavailable(
                 "no UDP identifier is left or the service has UDP disabled; a service has 254 for its devices")
@@ -119,13 +127,6 @@ extension Session {
         } else {
             state = .unavailable("no UDP socket could be opened for the service's address")
         }
-        let identifier = udpIdentifier
-        device.outbound.withLock { outbound in
-            if case .open = state, case .unavailable = outbound.datagramState {
-                outbound.datagrams = OutboundQueue(
-                    .datagram(udpIdentifier: identifier), limit: outbound.datagrams.limit)
-            }
-            outbound.datagramState = state
-        }
+        device.outbound.withLock { $0.setDatagramState(state) }
     }
 }

@@ -18,27 +18,27 @@ final class Session: ChannelDuplexHandler {
     var table: ElementTable { didSet { rules = table.rules } }
     /// The device's, which the device keeps: followed for every value, without a reference count.
     private let newest: Unmanaged<NewestValues>
+    /// The device's too. It runs the tasks that a read makes ready.
+    private let executor: Unmanaged<LoopExecutor>
     /// What an element must allow for the peer to send it.
-    private let takes: Access
+    let takes: Access
     /// Those of the table, at hand.
-    private var rules: UnsafePointer<ElementTable.Rule>
+    private(set) var rules: UnsafePointer<ElementTable.Rule>
     var handshake: Handshake
     var decoder: StreamDecoder
     var pieces: PieceAssembler
+    /// What the values take that have not come whole, as the owner knows it.
+    var gatheredByteCount = 0
     /// Bytes of pieces that came, and whether the peer has yet to be told.
     var takenByteCount: UInt32 = 0
-    var owesTaken = false
+    var needsAck = false
     var context: ChannelHandlerContext?
     var datagramSink: DatagramSink?
-    /// Whether the system's buffer was full, and is given time.
-    var waitsForDatagramRoom = false
     /// `nil` where the channel is no socket, and before it is connected.
     private(set) var socket: StreamSocket?
     /// What is being written, in pieces where the socket takes no more.
-    var outgoing: OutgoingSegment?
-    /// Whether NIO holds a piece that the socket did not take.
-    var isHandedOver = false
-    /// When a flush comes because values are being gathered.
+    var outgoing: OutboundSegment?
+    /// When a flush comes because values are being gathered; `nil` if no timer runs for it.
     var gatheringEnd: NIODeadline?
     /// Where the peer is, known once the connection is there.
     private(set) var host: PeerHost?
@@ -87,6 +87,7 @@ final class Session: ChannelDuplexHandler {
         self.table = table
         rules = table.rules
         newest = .passUnretained(device.newest)
+        executor = .passUnretained(device.loopExecutor)
         takes = device.role == .client ? .write : .read
         own = HandlerView(device.handlers)
         self.sharedHandlers = sharedHandlers ?? .none
@@ -121,8 +122,7 @@ final class Session: ChannelDuplexHandler {
         let limit = device.limits.handshakeTimeout
         handshakeDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             guard !isReady else { return }
-            let awaited = device.role == .service ? "the service's UDP identifier" : "the client's name"
-            end(DisconnectReason(.timedOut("\(awaited) did not come within \(limit)"), isExpected: false))
+            end(DisconnectReason(.timedOut("\(handshake.awaited) did not come within \(limit)"), isExpected: false))
         }
         owner?.sessionOpened(self)
         flush()
@@ -169,13 +169,15 @@ final class Session: ChannelDuplexHandler {
     ///
     /// - Returns: whether this call began it.
     func beginReading() -> Bool {
-        defer { isReading = true }
-        return !isReading
+        if isReading { return false }
+        isReading = true
+        executor._withUnsafeGuaranteedRef { $0.beginBatch() }
+        return true
     }
 
     /// Ends the batch: counts are published, and what the handlers sent leaves in one write.
     func finishReading() {
-        isReading = false
+        endBatch()
         heartbeat?.lastHeard = .now()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         let batch = received
@@ -185,14 +187,23 @@ final class Session: ChannelDuplexHandler {
         flush()
     }
 
+    /// Runs the tasks that the reads made ready. A read that fails ends its batch without being completed.
+    func endBatch() {
+        guard isReading else { return }
+        executor._withUnsafeGuaranteedRef { $0.endBatch() }
+        isReading = false
+    }
+
     private func receive(_ buffer: ByteBuffer) {
         _ = beginReading()
         received.bytesReceived += buffer.readableBytes
-        guard case .none = ending else { return }
+        guard case .none = ending else { return discardGathered() }
         defer { device.newest.returnBorrowed() }
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
-                try decoder.decode(bytes) { id, value in
+                try decoder.decode(bytes) { id, length in
+                    keptByteCount(id, length)
+                } _: { id, value in
                     if id < 0 {
                         receiveSystem(id, value.bytes, over: .tcp)
                     } else if value.bytes.count >= ReadBuffer.longByteCount, !value.isLong {
@@ -208,6 +219,7 @@ final class Session: ChannelDuplexHandler {
         } catch {
             violate(error)
         }
+        watchGathered()
     }
 
     /// Ends the connection because what came breaks the rules.
@@ -245,14 +257,19 @@ final class Session: ChannelDuplexHandler {
             received.messagesUnknown += 1
             return
         }
-        guard rule.pointee.isWellFormed(value.bytes), !value.bytes.isEmpty || handshake.hasHello else {
+        guard rule.pointee.isWellFormed(value.bytes) else {
             received.messagesMalformed += 1
             return
         }
-        guard rule.pointee.access.contains(takes), rule.pointee.allows(value.bytes) else {
-            received.messagesRejected += 1
+        guard rule.pointee.access.contains(takes) else {
+            // Of a long one nothing was gathered.
+            return reject(id, .notAllowed)
+        }
+        guard !value.bytes.isEmpty || handshake.hasHello else {
+            received.messagesMalformed += 1
             return
         }
+        guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange) }
         received.messagesReceived += 1
         // Looked at for every message: a handler of the one before may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
@@ -262,6 +279,12 @@ final class Session: ChannelDuplexHandler {
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         call(shared.handlers, id, value)
         call(own.handlers, id, value)
+    }
+
+    @inline(never)
+    private func reject(_ id: Int8, _ reason: ValueRefusal.Reason) {
+        received.messagesRejected += 1
+        owner?.session(self, refuses: id, reason)
     }
 
     @inline(never)

@@ -8,6 +8,11 @@ protocol SessionOwner: AnyObject {
     func session(_ session: Session, refuses name: String) -> String?
     /// The peer said hello.
     func session(_ session: Session, received hello: Hello)
+    /// The incomplete values of the connection take so many bytes more than before, or fewer if it is negative. The
+    /// answer is a reason to end it, or `nil`.
+    func session(_ session: Session, gathers byteCount: Int) -> String?
+    /// A value of the peer's is not handed on.
+    func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason)
     /// Values can be sent and are about to come.
     func sessionIsReady(_ session: Session)
     /// Whether the device goes on when the session ends for that reason, because another is to take its place.

@@ -14,7 +14,7 @@ import Darwin
 /// Whoever uses it is on the channel's event loop and has seen that the channel is active, for a closed descriptor may
 /// be another connection's by now, and that NIO itself has nothing left to write, for that comes first.
 struct StreamSocket {
-    private let descriptor: CInt
+    let descriptor: CInt
 
     /// `nil` where the channel is no socket.
     init?(_ pipeline: ChannelPipeline) {

@@ -4,16 +4,15 @@ import ElementalWire
 struct CatalogueComparison {
     /// The elements that both define with different types, in words; `nil` if there are none.
     let mismatch: String?
-    /// The error of using an element that the service does not have, by identifier.
-    let missing: [Int8: ElementalError]
+    /// The elements that the service does not have.
+    let missing: IdentifierSet
 
     init(own: ElementCatalogue, service: ElementCatalogue, serviceName: String) {
         var problems: [String] = []
-        var missing: [Int8: ElementalError] = [:]
+        var missing = IdentifierSet()
         for element in own {
             guard let other = service[id: element.id] else {
-                missing[element.id] = ElementalError(
-                    .unknownElement, "the service '\(serviceName)' has no element \(element.id) ('\(element.name)')")
+                missing.insert(element.id)
                 continue
             }
             guard other.type != element.type else { continue }

@@ -1,6 +1,8 @@
 /// What one connection may take of this process.
 public struct DeviceLimits: Sendable, Hashable {
-    /// The longest value taken from the peer, in bytes. A peer that announces a longer one is disconnected.
+    /// The longest value taken from the peer, in bytes. A peer that announces a longer one is disconnected, and one whose
+    /// values that have not come whole, one in pieces and one in a frame, take more than this together. A frame of up to
+    /// 128 KiB has room beside a value in pieces, however long that is.
     public var maximumValueByteCount = 128 * 1024 * 1024
     /// Unsent bytes per transport at which `send` throws ``ElementalError/Code/queueFull``. One value is always taken
     /// when nothing waits, however long it is.
@@ -11,7 +13,8 @@ public struct DeviceLimits: Sendable, Hashable {
     public var readyQueueByteCount = 256 * 1024
     /// Values that an async stream keeps before the peer is made to wait.
     public var streamBufferCount = 256
-    /// How long the other end may take for its part of the handshake.
+    /// How long a client may take for its part of the handshake with a service. A client's own limit is
+    /// ``ConnectOptions/timeout`` instead.
     public var handshakeTimeout: Duration = .seconds(10)
     /// Silence after which a peer of this framework's is pinged, so that a dead one is noticed; `nil` for never. An older
     /// peer answers no pings and is watched by TCP's own probes at the same interval, in whole seconds.

@@ -29,6 +29,12 @@ final class ElementTable: @unchecked Sendable {
             }
         }
 
+        /// How many bytes are worth gathering of a value of that length: all, or none of one that cannot be taken.
+        func keptByteCount(of length: Int, takes: Access) -> Int {
+            guard isDefined, access.contains(takes) else { return 0 }
+            return byteCount < 0 || Int(byteCount) == length ? length : 0
+        }
+
         /// Whether the bytes are a value of the element's type.
         @inline(__always)
         func isWellFormed(_ value: UnsafeRawBufferPointer) -> Bool {

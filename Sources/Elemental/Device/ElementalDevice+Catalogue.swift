@@ -6,10 +6,15 @@ extension ElementalDevice {
     /// A client asks for them when it connects; this waits until they are here.
     /// - Parameter timeout: how long to wait.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
-    ///   tell them in time (an older ElementalController never does), or ``ElementalError/Code/notConnected``.
+    ///   tell them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue`` at once if
+    ///   what it tells cannot be read, or ``ElementalError/Code/notConnected``.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         _ = await catalogueLatch.wait(timeout, on: eventLoop)
-        if let catalogue { return catalogue }
+        switch identity.withLock({ $0.catalogue }) {
+        case .success(let catalogue): return catalogue
+        case .failure(let problem): throw .invalidCatalogue(problem.message)
+        case nil: break
+        }
         if let reason = disconnectReason { throw ElementalError(.notConnected, "the connection has ended: \(reason)") }
         if Task.isCancelled { throw ElementalError(.cancelled, "the wait for the catalogue was cancelled") }
         throw ElementalError(
@@ -17,6 +22,15 @@ extension ElementalDevice {
             hello == nil
                 ? "'\(name)' did not tell its elements within \(timeout); it is an older ElementalController or not an "
                     + "element service. Give the elements yourself"
-                : "'\(name)' says hello but did not tell its elements within \(timeout)")
+                : "'\(name)' says hello but did not tell its elements within \(timeout). Give the elements yourself")
+    }
+}
+
+extension ElementalError {
+    /// - Parameter problem: what is wrong with the service's catalogue, as a sentence.
+    static func invalidCatalogue(_ problem: String) -> ElementalError {
+        ElementalError(
+            .invalidCatalogue,
+            "\(problem). It is for the service to mend; to go on without its list, give the elements yourself")
     }
 }

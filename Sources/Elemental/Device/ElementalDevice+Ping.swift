@@ -54,16 +54,13 @@ extension ElementalDevice {
     func note(roundTrip: Duration) { inbound.withLock { $0.statistics.roundTripTime = roundTrip } }
 
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
-        let failure = outbound.withLock { outbound -> ElementalError? in
-            guard outbound.connection != nil else { return outbound.notConnected }
-            if transport == .udp, case .unavailable(let why) = outbound.datagramState {
-                return ElementalError(.udpUnavailable, "a ping over UDP is not to be had: \(why)")
+        do throws(SendRefusal) {
+            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+                try outbound.appendPing(bytes, over: transport)
             }
-            bytes.withUnsafeBytes { outbound.appendSystem(.ping, over: transport, $0) }
-            _ = outbound.needsFlush(of: transport)
-            return nil
+            connection?.wake()
+        } catch {
+            throw error.error(for: nil, length: bytes.count, to: name)
         }
-        if let failure { throw failure }
-        wake()
     }
 }

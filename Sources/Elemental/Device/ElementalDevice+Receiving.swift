@@ -93,6 +93,7 @@ extension ElementalDevice {
     var isPaused: Bool { inbound.withLock { !$0.pauses.isEmpty } }
 
     /// Pauses on behalf of the user (odd tokens) or of a stream (even ones).
+    @usableFromInline
     func addPause(ofStream: Bool = false) -> UInt64 {
         let (token, isFirst) = inbound.withLock { inbound in
             inbound.lastPause += 2
@@ -102,11 +103,12 @@ extension ElementalDevice {
             if isFirst { outbound.withLock { $0.isPaused = true } }
             return (token, isFirst)
         }
-        // What waits for the peer's word goes on without it.
+        // Pieces that wait for acknowledgements go on without them.
         if isFirst { wake() }
         return token
     }
 
+    @usableFromInline
     func removePause(_ token: UInt64) { removePause(where: { $0 == token }) }
 
     private func removePause(where matches: (UInt64) -> Bool) {
@@ -117,7 +119,7 @@ extension ElementalDevice {
             outbound.withLock { $0.isPaused = false }
             return true
         }
-        guard isFree, let connection = outbound.withLock({ $0.connection }) else { return }
+        guard isFree, let connection = outbound.withLock({ $0.link }) else { return }
         connection.channel.eventLoop.execute { connection.session.value.readIfWanted() }
     }
 }

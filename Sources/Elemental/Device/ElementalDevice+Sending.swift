@@ -20,7 +20,8 @@ extension ElementalDevice {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
         let definition = element.definition
         if let long = value.longWireBytes, definition.takesLongValues { return try enqueue(definition, long: long) }
-        try enqueue(definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+        let failure = value.withWireBytes { enqueue(definition, $0) }
+        if let failure { throw failure }
     }
 
     /// Sends a value whose type is known at run time only.
@@ -32,7 +33,8 @@ extension ElementalDevice {
         if case .data(let data) = value, let long = data.longWireBytes, element.takesLongValues {
             return try enqueue(element, long: long)
         }
-        try enqueue(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+        let failure = value.withWireBytes { enqueue(element, $0) }
+        if let failure { throw failure }
     }
 
     /// Sends a value, waiting while the queue is full. It stays on the caller's actor: while there is room, nothing is
@@ -58,7 +60,7 @@ extension ElementalDevice {
     /// Whether a value of so many bytes finds the queue full of what goes before it.
     @usableFromInline
     func needsToWait(for length: Int) -> Bool {
-        congestion.isStream || length > Piece.wholeByteCount && congestion.isLarge
+        congestion.isStream || length > Piece.wholeByteCount && congestion.isPieces
     }
 
     /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until an
@@ -80,7 +82,7 @@ extension ElementalDevice {
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitUntilSent(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
-        try await wait { _ in .nothing }
+        try await wait { _ in .nothingUnsent }
     }
 
     /// Waits until little of the queue is taken, and a value of `length` bytes has room.
@@ -88,11 +90,11 @@ extension ElementalDevice {
     func wait(
         for length: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
-        try await wait { $0.wish(for: length, of: id) }
+        try await wait { $0.need(for: length, of: id) }
     }
 
     private func wait(
-        isolation: isolated (any Actor)? = #isolation, _ wish: (Outbound) -> Outbound.Wish
+        isolation: isolated (any Actor)? = #isolation, _ need: (Outbound<Connection>) -> RoomNeed
     ) async throws(ElementalError) {
         let token = outbound.withLock { outbound in
             outbound.lastWaiter += 1
@@ -102,14 +104,16 @@ extension ElementalDevice {
             try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                     let answer: Result<Void, any Error>? = outbound.withLock { outbound in
-                        if outbound.connection == nil {
-                            return .failure(outbound.notConnected)
+                        do throws(SendRefusal) {
+                            _ = try outbound.admitAnything()
+                        } catch {
+                            return .failure(error)
                         }
                         if Task.isCancelled { return .failure(CancellationError()) }
-                        let wish = wish(outbound)
-                        if outbound.isFulfilled(wish) { return .success(()) }
-                        outbound.waiters[token] = Outbound.Waiter(continuation: continuation, wish: wish)
-                        congestion.set(wish)
+                        let need = need(outbound)
+                        if outbound.isMet(need) { return .success(()) }
+                        outbound.waiters[token] = RoomWaiter(continuation: continuation, need: need)
+                        congestion.set(need)
                         return nil
                     }
                     if let answer { continuation.resume(with: answer) }
@@ -120,17 +124,30 @@ extension ElementalDevice {
             }
         } catch let error as ElementalError {
             throw error
+        } catch let refusal as SendRefusal {
+            throw refusal.error(for: nil, length: 0, to: name)
         } catch {
             throw ElementalError(.cancelled, "the wait for the queue was cancelled")
         }
     }
 
+    /// Queues a value whose bytes are at hand.
+    ///
+    /// - Returns: the error if it could not be queued.
     @usableFromInline
-    func enqueue(
-        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
-    ) throws(ElementalError) {
-        guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
-        try enqueueUnchecked(element, length: length, write: write)
+    func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
+        guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
+        do throws(ElementalError) {
+            // One that goes in pieces needs storage of its own, which is made before the queue is locked.
+            if bytes.count > Piece.wholeByteCount, element.takesLongValues {
+                try enqueueUnchecked(element, long: Data(bytes))
+            } else {
+                try enqueueUnchecked(element, bytes)
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Queues a value of 16 KiB or more without copying it.
@@ -140,50 +157,39 @@ extension ElementalDevice {
         try enqueueUnchecked(element, long: long)
     }
 
-    func enqueueUnchecked(
-        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
-    ) throws(ElementalError) {
-        while try !isSettled(
-            outbound.withLock { outbound in
-                let admission = outbound.append(element, length: length, write: write)
-                congestion.note(outbound)
-                return admission
-            }, element, length)
-        {}
+    @inline(__always)
+    func enqueueUnchecked(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) throws(ElementalError) {
+        do throws(SendRefusal) {
+            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+                let connection = try outbound.append(element, bytes)
+                congestion.note(outbound, after: element.transport)
+                return connection
+            }
+            connection?.wake()
+        } catch {
+            throw error.error(for: element, length: bytes.count, to: name)
+        }
     }
 
     func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
-        while try !isSettled(
-            outbound.withLock { outbound in
-                let admission = outbound.append(element, long: long)
-                congestion.note(outbound)
-                return admission
-            }, element, long.count)
-        {}
-    }
-
-    /// - Returns: whether the value is queued; if not, what stood in the way is gone by now.
-    @inline(__always)
-    private func isSettled(
-        _ admission: Outbound.Admission, _ element: ElementDefinition, _ length: Int
-    ) throws(ElementalError) -> Bool {
-        switch admission {
-        case .queued: return true
-        case .first:
-            wake()
-            return true
-        case .refused:
-            if let refusal = outbound.withLock({ $0.refusal(of: element, length: length) }) { throw refusal }
-            return false
+        do throws(SendRefusal) {
+            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+                let connection = try outbound.append(element, long: long)
+                congestion.note(outbound, after: element.transport)
+                return connection
+            }
+            connection?.wake()
+        } catch {
+            throw error.error(for: element, length: long.count, to: name)
         }
     }
 
     /// Newest values that are kept until the connection is back.
-    package var keptValueCount: Int { outbound.withLock { $0.kept.count } }
+    package var keptValueCount: Int { outbound.withLock { $0.keptCount } }
 
     /// Sees to it that what was queued leaves soon.
     func wake() {
-        outbound.withLock { $0.connection }?.wake()
+        outbound.withLock { $0.link }?.wake()
     }
 
     @inline(never)

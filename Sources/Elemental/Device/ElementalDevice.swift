@@ -25,10 +25,12 @@ public final class ElementalDevice: Sendable {
     public let eventLoop: any EventLoop
     /// The limits that the connection keeps.
     public let limits: DeviceLimits
+    /// Runs tasks on the loop.
+    let loopExecutor: LoopExecutor
     let logger: Logger
     let handlers = HandlerTable()
     let newest = NewestValues()
-    let outbound: BrieflyLocked<Outbound>
+    let outbound: BrieflyLocked<Outbound<Connection>>
     let inbound = Locked(Inbound())
     let congestion = Congestion()
     let identity: Locked<Identity>
@@ -45,7 +47,8 @@ public final class ElementalDevice: Sendable {
         var address: SocketAddress?
         var service: String?
         var hello: Hello?
-        var catalogue: ElementCatalogue?
+        /// What the service told of its elements, and the error if it cannot be read.
+        var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
         /// What frames are checked against: the program's own elements, or else those that the service told.
         var elements: ElementTable
@@ -60,15 +63,17 @@ public final class ElementalDevice: Sendable {
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
-        eventLoop: any EventLoop, limits: DeviceLimits, logger: Logger, life: NIOLoopBound<ClientLife>? = nil
+        executor: LoopExecutor, limits: DeviceLimits, logger: Logger, life: NIOLoopBound<ClientLife>? = nil
     ) {
         self.role = role
-        self.eventLoop = eventLoop
+        eventLoop = executor.eventLoop
+        loopExecutor = executor
         self.limits = limits
         self.logger = logger
         self.life = life
         identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
-        outbound = BrieflyLocked(Outbound(limits))
+        outbound = BrieflyLocked(
+            Outbound(limit: limits.maximumQueueByteCount, readyByteCount: limits.readyQueueByteCount))
     }
 
     /// The other end's name: a service's instance name, or what a client calls itself.
@@ -80,14 +85,14 @@ public final class ElementalDevice: Sendable {
     /// What the other end said of itself, or `nil` while or because it did not: an older ElementalController never does.
     public var hello: Hello? { identity.withLock { $0.hello } }
     /// The elements that the service told, if it did.
-    public var catalogue: ElementCatalogue? { identity.withLock { $0.catalogue } }
+    public var catalogue: ElementCatalogue? { identity.withLock { try? $0.catalogue?.get() } }
     /// The elements that this end knows: those the program gave, or else those that the service told.
     public var knownElements: ElementCatalogue { identity.withLock { $0.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 where there is none.
     public var udpIdentifier: UInt8 { identity.withLock { $0.udpIdentifier } }
 
     /// Whether values can be sent now.
-    public var isConnected: Bool { outbound.withLock { $0.connection != nil } }
+    public var isConnected: Bool { outbound.withLock { $0.link != nil } }
     /// Why the device ended, or `nil` while it is connected or reconnects.
     public var disconnectReason: DisconnectReason? { endings.reason }
 
@@ -95,9 +100,9 @@ public final class ElementalDevice: Sendable {
     public var statistics: DeviceStatistics {
         var statistics = inbound.withLock { $0.statistics }
         outbound.withLock { outbound in
-            statistics.messagesSent = outbound.messagesSent
-            statistics.bytesSent = outbound.bytesSent
-            statistics.messagesReplaced = outbound.messagesReplaced
+            statistics.messagesSent = outbound.counts.messagesSent
+            statistics.bytesSent = outbound.counts.bytesSent
+            statistics.messagesReplaced = outbound.counts.messagesReplaced
             statistics.messagesUnsent = outbound.messagesUnsent
         }
         return statistics
@@ -127,7 +132,7 @@ public final class ElementalDevice: Sendable {
 
     func disconnect(_ reason: DisconnectReason, text: String? = nil) {
         if let life { return eventLoop.execute { life.value.disconnect(reason) } }
-        guard let connection = outbound.withLock({ $0.connection }) else { return }
+        guard let connection = outbound.withLock({ $0.link }) else { return }
         connection.channel.eventLoop.execute { connection.session.value.close(reason, shutdownText: text) }
     }
 

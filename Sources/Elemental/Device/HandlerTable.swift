@@ -17,8 +17,10 @@ final class HandlerTable: Sendable {
         var byElement: [Int8: [(token: UInt64, handler: HandlerSnapshot.Handler)]] = [:]
         var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
         var forProgress: [(token: UInt64, handler: ProgressHandler)] = []
+        var forRefusals: [(token: UInt64, handler: RefusalHandler)] = []
         var lastToken: UInt64 = 0
-        var cancelled: Set<UInt64> = []
+        /// The tokens of handlers that are about to be added. One that is cancelled before is no longer among them.
+        var reserved: Set<UInt64> = []
         /// What waits for its turn on the event loop.
         var postponed: [@Sendable () -> Void] = []
 
@@ -41,10 +43,16 @@ final class HandlerTable: Sendable {
         }
     }
 
+    /// How many handlers there are, and how many are about to be added.
+    var counts: (handlers: Int, reserved: Int) {
+        state.withLock { ($0.count + $0.forProgress.count + $0.forRefusals.count, $0.reserved.count) }
+    }
+
     /// A token for a handler that is about to be added.
     func reserve() -> UInt64 {
         state.withLock { state in
             state.lastToken += 1
+            state.reserved.insert(state.lastToken)
             return state.lastToken
         }
     }
@@ -53,7 +61,7 @@ final class HandlerTable: Sendable {
     @discardableResult
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) -> Bool {
         change { state in
-            guard state.cancelled.remove(token) == nil else { return false }
+            guard state.reserved.remove(token) != nil else { return false }
             state.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler)))
             return true
         }
@@ -63,7 +71,7 @@ final class HandlerTable: Sendable {
     @discardableResult
     func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) -> Bool {
         change { state in
-            guard state.cancelled.remove(token) == nil else { return false }
+            guard state.reserved.remove(token) != nil else { return false }
             state.forAll.append((token, handler))
             return true
         }
@@ -82,24 +90,37 @@ final class HandlerTable: Sendable {
     }
 
     func addForProgress(_ handler: @escaping ProgressHandler) -> HandlerRegistration {
-        let token = reserve()
-        state.withLock { $0.forProgress.append((token, handler)) }
-        return HandlerRegistration(table: self, token: token)
+        state.withLock { state in
+            state.lastToken += 1
+            state.forProgress.append((state.lastToken, handler))
+            return HandlerRegistration(table: self, token: state.lastToken)
+        }
     }
+
+    func addForRefusals(_ handler: @escaping RefusalHandler) -> HandlerRegistration {
+        state.withLock { state in
+            state.lastToken += 1
+            state.forRefusals.append((state.lastToken, handler))
+            return HandlerRegistration(table: self, token: state.lastToken)
+        }
+    }
+
+    /// Handlers of refused values, which are rare.
+    var refusalHandlers: [RefusalHandler] { state.withLock { $0.forRefusals.map(\.handler) } }
 
     /// Those who are told how far large values have come; asked for a piece at a time, so the lock is cheap enough.
     var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.map(\.handler) } }
 
     func remove(_ token: UInt64) {
         change { state in
+            // If it is not there yet, its turn on the event loop is still to come, and comes to nothing.
+            guard state.reserved.remove(token) == nil else { return }
             state.forProgress.removeAll { $0.token == token }
-            let count = state.count
+            state.forRefusals.removeAll { $0.token == token }
             state.forAll.removeAll { $0.token == token }
             for id in state.byElement.keys {
                 state.byElement[id]?.removeAll { $0.token == token }
             }
-            // Not there yet: its turn on the event loop is still to come.
-            if state.count == count { state.cancelled.insert(token) }
         }
     }
 
@@ -116,6 +137,6 @@ public struct HandlerRegistration: Sendable {
 
     /// Removes the handler. A call that runs already is not interrupted.
     ///
-    /// Call it once: a second call has no effect worth having.
+    /// A second call has no effect.
     public func cancel() { table.remove(token) }
 }

@@ -59,7 +59,7 @@ extension ClientLife {
     /// Follows the service by Zeroconf until the absence is over.
     private func look(for service: String, named name: String) {
         var sightings = ServiceSightings(name, known: endpoint, at: .now)
-        watch = ServiceWatch(service, logger: connector.options.logger, on: eventLoop) { [weak self] event in
+        watch = ServiceWatch(service, logger: connector.logger, on: eventLoop) { [weak self] event in
             guard let self, phase == .away, let sighting = sightings.take(event, at: .now) else { return }
             endpoint = sighting.service.endpoint
             sighted = sighting.service

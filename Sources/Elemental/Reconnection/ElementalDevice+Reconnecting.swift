@@ -23,7 +23,7 @@ extension ElementalDevice {
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/cancelled``; ``ElementalError/Code/notConnected`` if a reconnection that was under way
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``; ``ElementalError/Code/notConnected`` if a reconnection that was under way
     ///   ended the device; ``ElementalError/Code/invalidState`` for a service's device: it is the client that connects.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }
 }

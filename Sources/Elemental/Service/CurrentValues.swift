@@ -13,6 +13,13 @@ struct CurrentValues {
         case bytes([UInt8])
         case long(Data)
 
+        var byteCount: Int {
+            switch self {
+            case .bytes(let bytes): bytes.count
+            case .long(let data): data.count
+            }
+        }
+
         func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
             switch self {
             case .bytes(let bytes): bytes.withUnsafeBytes(body)

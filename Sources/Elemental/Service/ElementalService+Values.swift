@@ -43,7 +43,7 @@ extension ElementalService {
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
-        return try broadcast(element.definition, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+        return try value.withWireBytes { broadcast(element.definition, $0) }.get()
     }
 
     /// Sets the value of an element known at run time and sends it to every device.
@@ -53,7 +53,7 @@ extension ElementalService {
     @discardableResult
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
         try ElementalDevice.check(value, element)
-        return try broadcast(element, length: value.wireByteCount) { value.writeWireBytes(to: $0) }
+        return try value.withWireBytes { broadcast(element, $0) }.get()
     }
 
     /// The value of the element that was set last, or `nil`.
@@ -75,48 +75,38 @@ extension ElementalService {
         ElementalDevice.outOfRange(value, element)
     }
 
+    /// Copies a value that was encoded once into each device's queue.
     @usableFromInline
     func broadcast(
-        _ element: ElementDefinition, length: Int, write: (UnsafeMutableRawPointer) -> Void
-    ) throws(ElementalError) -> [SendFailure] {
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
+    ) -> Result<[SendFailure], ElementalError> {
         guard element.access.contains(.read) else {
-            guard shared.table.type(of: element.id) == element.type else { throw unknown(element) }
-            throw ElementalError(
-                .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value")
+            guard shared.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
+            return .failure(
+                ElementalError(
+                    .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value"))
         }
-        // Encoded once, on the stack where it is small, then copied into each device's queue.
-        let failures: [SendFailure]? = withUnsafeTemporaryAllocation(
-            byteCount: max(length, 1), alignment: 8
-        ) { buffer in
-            if let base = buffer.baseAddress { write(base) }
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<length])
-            // Long ones are shared by the queues.
-            let long = length >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-            // The lock is held until the value is queued everywhere: of two values set at the same time, devices would
-            // otherwise keep another than this service does.
-            return shared.current.withLock { current in
-                guard current.table.type(of: element.id) == element.type else { return nil }
-                if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
-                var failures: [SendFailure] = []
-                devices.forEachUnretained { device in
-                    do throws(ElementalError) {
-                        if let long {
-                            try device.enqueueUnchecked(element, long: long)
-                            return
-                        }
-                        try device.enqueueUnchecked(element, length: length) { destination in
-                            guard let base = bytes.baseAddress else { return }
-                            destination.copyMemory(from: base, byteCount: length)
-                        }
-                    } catch {
-                        failures.append(SendFailure(device: device, error: error))
+        // Long ones are shared by the queues.
+        let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
+        // The lock is held until the value is queued everywhere: of two values set at the same time, devices would
+        // otherwise keep another than this service does.
+        return shared.current.withLock { current in
+            guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
+            if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
+            var failures: [SendFailure] = []
+            devices.forEachUnretained { device in
+                do throws(ElementalError) {
+                    if let long {
+                        try device.enqueueUnchecked(element, long: long)
+                    } else {
+                        try device.enqueueUnchecked(element, bytes)
                     }
+                } catch {
+                    failures.append(SendFailure(device: device, error: error))
                 }
-                return failures
             }
+            return .success(failures)
         }
-        guard let failures else { throw unknown(element) }
-        return failures
     }
 
     private func unknown(_ element: ElementDefinition) -> ElementalError {
@@ -145,6 +135,16 @@ extension ElementalService.Shared {
                     if let value = values[id] { outbound.appendCurrent(id, value) }
                 }
             }
+        }
+    }
+}
+
+extension Outbound {
+    /// Queues a value that the service has set before.
+    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
+        switch value {
+        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
+        case .long(let data): appendCurrent(id, long: data)
         }
     }
 }

@@ -1,5 +1,6 @@
 public import ElementalWire
 import NIOCore
+import Support
 
 /// A service: what this machine offers to be controlled and read, to any number of clients.
 ///
@@ -29,6 +30,8 @@ public final class ElementalService: Sendable {
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
             self.displayName = displayName
+            var configuration = configuration
+            configuration.logger = configuration.logger.printable
             self.configuration = configuration
             current = Locked(CurrentValues(ElementTable(elements)))
             txt = Locked(configuration.txt)
@@ -77,6 +80,18 @@ public final class ElementalService: Sendable {
         state.withLock { state in
             guard case .running(let listener, _, _) = state else { return nil }
             return listener.port
+        }
+    }
+
+    /// How it listens, publishes and limits its clients.
+    public var configuration: ServiceConfiguration { shared.configuration }
+    /// How many devices it can have at a time, or `nil` when it does not run: ``ServiceConfiguration/maximumDeviceCount``,
+    /// or fewer where this process may not open as many files and sockets (`ulimit -n`). Some are left to the rest of the
+    /// program; who connects beyond that is turned away with the reason.
+    public var deviceCapacity: Int? {
+        state.withLock { state in
+            guard case .running(let listener, _, _) = state else { return nil }
+            return listener.deviceCapacity
         }
     }
 

@@ -5,6 +5,8 @@ import NIOPosix
 /// A service's open sockets: TCP and UDP with one port number.
 struct Listener: Sendable {
     let port: Int
+    /// How many devices there can be at a time.
+    let deviceCapacity: Int
     private let tcp: any Channel
     private let udp: (any Channel)?
     private let server: NIOLoopBound<ServiceServer>
@@ -24,13 +26,13 @@ struct Listener: Sendable {
                 let port = tcp.localAddress?.port ?? configuration.port
                 guard configuration.allowsUDP else {
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return Listener(port: port, tcp: tcp, udp: nil, server: server)
+                    return await Listener(port: port, tcp: tcp, udp: nil, server: server, configuration)
                 }
                 do {
                     let udp = try await bindUDP(tcp, eventLoop, server)
                     try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return Listener(port: port, tcp: tcp, udp: udp, server: server)
+                    return await Listener(port: port, tcp: tcp, udp: udp, server: server, configuration)
                 } catch {
                     try? await tcp.close()
                     let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -45,6 +47,30 @@ struct Listener: Sendable {
         }
     }
 
+    private init(
+        port: Int, tcp: any Channel, udp: (any Channel)?, server: NIOLoopBound<ServiceServer>,
+        _ configuration: ServiceConfiguration
+    ) async {
+        self.port = port
+        self.tcp = tcp
+        self.udp = udp
+        self.server = server
+        var room = Int.max
+        for channel in [tcp, udp] {
+            guard let channel, let descriptor = await Self.descriptor(of: channel) else { continue }
+            room = min(room, DescriptorLimit.room(above: descriptor))
+        }
+        deviceCapacity = min(configuration.maximumDeviceCount, room)
+        guard deviceCapacity < configuration.maximumDeviceCount else { return }
+        configuration.logger.warning(
+            "fewer devices than allowed can connect; raise the limit of open files (ulimit -n)",
+            metadata: ["devices": "\(deviceCapacity)", "allowed": "\(configuration.maximumDeviceCount)"])
+    }
+
+    private static func descriptor(of channel: any Channel) async -> CInt? {
+        try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
+    }
+
     private static func bindTCP(
         _ configuration: ServiceConfiguration, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
@@ -53,6 +79,11 @@ struct Listener: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Nobody is accepted before there is UDP: a client that reconnects may be here at once.
             .serverChannelOption(.autoRead, value: false)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(server.value.makeAcceptPause())
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: Session.receiveAllocator)
             .childChannelInitializer { channel in
@@ -62,7 +93,7 @@ struct Listener: Sendable {
             bootstrap = bootstrap.childChannelOption(option, value: value)
         }
         if let address = configuration.address {
-            return try await bootstrap.bind(host: address, port: configuration.port).get()
+            return try await bootstrap.bind(to: ListeningAddress.find(address, port: configuration.port)).get()
         }
         do {
             // One socket for both families.
@@ -100,6 +131,12 @@ struct Listener: Sendable {
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {
         let place = "\(configuration.address ?? "any address"), port \(configuration.port)"
+        if let error = error as? SocketAddressError.UnknownHost {
+            return ElementalError(
+                .listeningFailed,
+                "cannot listen on \(place): the host is not known (\(error.errorDescription)); give an address of this "
+                    + "machine")
+        }
         guard let io = error as? IOError else {
             return ElementalError(.listeningFailed, "cannot listen on \(place)", cause: error)
         }

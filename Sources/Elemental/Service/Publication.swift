@@ -18,7 +18,7 @@ final class Publication: Sendable {
         do {
             own = try ServicePublisher(
                 name: service.displayName, type: try .tcp(service.name), port: port,
-                txt: ServiceTXT.record(service, instanceName: nil), logger: service.configuration.logger)
+                txt: try ServiceTXT.record(service, instanceName: nil), logger: service.configuration.logger)
         } catch {
             throw ElementalError(.invalidValue, "the service cannot be published: \(error.message)", cause: nil)
         }
@@ -75,7 +75,7 @@ final class Publication: Sendable {
     private func publishCommon(_ name: String) {
         publishedName.withLock { $0 = name }
         do {
-            let txt = ServiceTXT.record(service, instanceName: name)
+            let txt = try ServiceTXT.record(service, instanceName: name)
             let current = common.withLock { $0 }
             if let current { return try current.update(txt: txt) }
             let publisher = try ServicePublisher(

@@ -14,10 +14,14 @@ public struct ServiceConfiguration: Sendable {
     public var isPublished = true
     /// What a browser can show before it connects, beside the framework's own entries.
     public var txt: [String: String] = [:]
-    /// The most devices connected at a time; further ones are refused with this reason.
+    /// The most devices connected at a time; further ones are refused with this reason. The process must be allowed to
+    /// open as many files and sockets, and some more; ``ElementalService/deviceCapacity`` tells how many there can be.
     public var maximumDeviceCount = 1024
     /// The most connections from one address at a time; further ones are refused with this reason.
     public var maximumDeviceCountPerAddress = 256
+    /// What values that have not come whole may take of all connections together, in bytes. A connection that sends
+    /// more of one then is ended, with this reason.
+    public var maximumIncompleteByteCount = 256 * 1024 * 1024
     /// What one connection may take of this process.
     public var limits = DeviceLimits()
     /// Where the service's one event loop comes from, on which all its handlers run.

@@ -39,13 +39,22 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         return session
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finishReading()
+        context.fireChannelInactive()
+    }
+
+    private func finishReading() {
         let sessions = touched
         touched.removeAll(keepingCapacity: true)
         for session in sessions { session.finishReading() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A failed read is not completed, and datagrams may have come before it failed.
+        finishReading()
         server.logger.debug("UDP error", metadata: ["error": "\(error)"])
     }
 }

@@ -8,6 +8,7 @@ import NIOCore
 /// datagram reaches its device without a hop.
 final class ServiceServer: SessionOwner {
     let eventLoop: any EventLoop
+    private let executor: LoopExecutor
     let logger: Logger
     let configuration: ServiceConfiguration
     private let service: ElementalService.Shared
@@ -15,12 +16,23 @@ final class ServiceServer: SessionOwner {
     private var sessions: [ObjectIdentifier: Session] = [:]
     /// How many of them each address has.
     private var hosts: [PeerHost: Int] = [:]
+    /// Those that are turned away and may read why before they close.
+    private var refused: Set<ObjectIdentifier> = []
+    /// Stops accepting when nothing can be accepted.
+    private weak var acceptPause: AcceptPauseHandler?
+    /// What the incomplete values of all connections take.
+    private(set) var gatheredByteCount = 0
     private var datagramChannel: (any Channel)?
     private var isStopping = false
+
+    /// The most connections that are turned away and stay, for at most ``DeviceLimits/closeTimeout``, until they have
+    /// read why. Further ones are closed at once, behind the reason.
+    private static let maximumRefusedCount = 16
 
     init(service: ElementalService.Shared, eventLoop: any EventLoop) {
         self.service = service
         self.eventLoop = eventLoop
+        executor = LoopExecutor(on: eventLoop)
         configuration = service.configuration
         logger = service.configuration.logger
     }
@@ -28,13 +40,20 @@ final class ServiceServer: SessionOwner {
     /// From now on devices may use datagrams.
     func open(datagrams channel: (any Channel)?) { datagramChannel = channel }
 
+    /// A handler for the channel that accepts.
+    func makeAcceptPause() -> AcceptPauseHandler {
+        let handler = AcceptPauseHandler(logger: logger)
+        acceptPause = handler
+        return handler
+    }
+
     /// Puts a session on a connection that was accepted.
     func accept(_ channel: any Channel) throws {
         let address = channel.remoteAddress
         let table = service.table
         let device = ElementalDevice(
             role: .client, name: address?.text ?? "unknown", address: address, service: service.name, elements: table,
-            eventLoop: eventLoop, limits: configuration.limits, logger: logger)
+            executor: executor, limits: configuration.limits, logger: logger)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
             logger: logger)
@@ -70,15 +89,14 @@ final class ServiceServer: SessionOwner {
     // MARK: SessionOwner
 
     func sessionOpened(_ session: Session) {
-        guard !isStopping else { return session.refuse("the service is stopping") }
-        if sessions.count >= configuration.maximumDeviceCount {
-            return session.refuse("the service has its \(configuration.maximumDeviceCount) devices; try again later")
+        if let descriptor = session.socket?.descriptor, DescriptorLimit.isReserved(descriptor) {
+            return session.refuse("the service has no descriptors left; try again later", waits: false)
         }
-        if let host = session.host, hosts[host, default: 0] >= configuration.maximumDeviceCountPerAddress {
-            return session.refuse(
-                "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address already")
+        if let why = refusal(of: session) {
+            let waits = refused.count < Self.maximumRefusedCount
+            if waits { refused.insert(ObjectIdentifier(session)) }
+            return session.refuse(why, waits: waits)
         }
-        if case .refuse(let why) = admission(session, name: nil) { return session.refuse(why) }
         sessions[ObjectIdentifier(session)] = session
         if let host = session.host { hosts[host, default: 0] += 1 }
         if configuration.allowsUDP { session.udpIdentifier = udpIdentifiers.assign(to: session) }
@@ -86,6 +104,19 @@ final class ServiceServer: SessionOwner {
         session.device.identity.withLock { $0.udpIdentifier = identifier }
         session.updateDatagramState()
         session.sendSystem(.udpIdentifier, [identifier])
+    }
+
+    private func refusal(of session: Session) -> String? {
+        if isStopping { return "the service is stopping" }
+        if sessions.count >= configuration.maximumDeviceCount {
+            return "the service has its \(configuration.maximumDeviceCount) devices; try again later"
+        }
+        if let host = session.host, hosts[host, default: 0] >= configuration.maximumDeviceCountPerAddress {
+            return
+                "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address already"
+        }
+        guard case .refuse(let why) = admission(session, name: nil) else { return nil }
+        return why
     }
 
     func session(_ session: Session, refuses name: String) -> String? {
@@ -97,12 +128,24 @@ final class ServiceServer: SessionOwner {
         if hello.udpPort != 0, let datagramChannel, let address = session.context?.remoteAddress {
             session.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
         }
-        session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces]).wireBytes)
+        session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces, .refusals]).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
             session.sendSystem(.catalogue, session.table.catalogue.wireBytes)
         }
         // Otherwise the values follow when the device is ready, that is at once.
         if session.isReady { service.greet(session.device) }
+    }
+
+    func session(_ session: Session, gathers byteCount: Int) -> String? {
+        gatheredByteCount += byteCount
+        let limit = configuration.maximumIncompleteByteCount
+        guard byteCount > 0, gatheredByteCount > limit else { return nil }
+        return "values that are still arriving take more than the \(limit) bytes that the service has for those of all "
+            + "its connections; try again later"
+    }
+
+    func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
+        service.refuse(id, from: session.device, ValueRefusal(reason))
     }
 
     func sessionIsReady(_ session: Session) {
@@ -114,7 +157,12 @@ final class ServiceServer: SessionOwner {
     func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
-        defer { session.device.end(reason) }
+        defer {
+            session.device.end(reason)
+            acceptPause?.goOn()
+        }
+        refused.remove(ObjectIdentifier(session))
+        gatheredByteCount -= session.gatheredByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if let host = session.host {
             let count = hosts[host, default: 1] - 1

@@ -8,12 +8,13 @@ import struct Foundation.Data
 #endif
 
 /// Large values on their way to a peer that takes them in pieces, one after the other, and the values that must not
-/// overtake them. A device guards it with its lock.
-struct LargeQueue {
+/// overtake them.
+struct PieceQueue {
     private struct Entry {
         let id: Int8
         let value: Data
-        /// So many messages of the stream have to leave before it begins: among them may be earlier ones of its element.
+        /// So many messages of the stream have to leave before it begins: among them may be earlier ones of its
+        /// element.
         let start: UInt64
         var offset = 0
 
@@ -21,56 +22,58 @@ struct LargeQueue {
         var isSmall: Bool { value.count <= Piece.wholeByteCount }
     }
 
-    /// A value of which the peer has not said yet that it has taken all.
-    private struct Untaken {
+    /// A value that the peer has not acknowledged whole.
+    private struct Unacknowledged {
         let id: Int8
         let total: Int
-        var taken = 0
+        var byteCount = 0
     }
 
     private var entries: CircularBuffer<Entry> = CircularBuffer(initialCapacity: 1)
-    private var untaken: CircularBuffer<Untaken> = CircularBuffer(initialCapacity: 1)
+    private var unacknowledged: CircularBuffer<Unacknowledged> = CircularBuffer(initialCapacity: 1)
     /// The elements of the values that wait: a further value of one of them would overtake.
     private(set) var elements = IdentifierSet()
     /// Bytes of values that wait, with those of the one that is under way.
     private(set) var byteCount = 0
-    private var sent: UInt64 = 0
-    private var taken: UInt64 = 0
+    private var sentByteCount: UInt64 = 0
+    private var acknowledgedByteCount: UInt64 = 0
 
     /// Values of which something is left to send.
     var messageCount: Int { entries.count }
     /// Whether nothing is left to send.
     var isEmpty: Bool { entries.isEmpty }
-    /// Whether the peer has taken all that was sent.
-    var isTaken: Bool { untaken.isEmpty }
+    /// Whether the peer has acknowledged all that was sent.
+    var isAcknowledged: Bool { unacknowledged.isEmpty }
 
-    /// Whether something may be sent now: what was queued before it has left, and the peer has said to have taken enough.
+    /// Whether something may be sent now: what was queued before it has left, and the peer has acknowledged enough.
     ///
     /// - Parameters:
     ///   - streamCount: messages that have left the stream.
-    ///   - hearsPeer: whether what the peer says is heard; if not, it is TCP alone that holds pieces back.
-    func hasSegment(after streamCount: UInt64, hearsPeer: Bool) -> Bool {
+    ///   - canReceiveAcks: whether acknowledgements are read; if not, TCP alone holds pieces back.
+    func hasSegment(after streamCount: UInt64, canReceiveAcks: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.maximumByteCount, first.value.count - first.offset)
-        // Never so much that its word, which it gives modulo 2^32, could mean another number.
-        let most = hearsPeer ? Piece.windowByteCount : Int(UInt32.max)
-        return first.isSmall || Int(sent - taken) + size <= most
+        // The acknowledgement wraps at 2^32, so there are never more unacknowledged bytes than that.
+        let most = canReceiveAcks ? Piece.windowByteCount : Int(UInt32.max)
+        return first.isSmall || Int(sentByteCount - acknowledgedByteCount) + size <= most
     }
 
     /// Whether a value of `length` bytes may be added. An empty queue takes any.
     func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
 
+    /// Adds a value. The caller has asked for room.
+    ///
     /// - Parameters:
     ///   - id: an element's, or the system's for the last frame of a connection.
-    ///   - stream: where earlier messages wait.
-    mutating func append(_ id: Int8, _ value: Data, behind stream: borrowing OutboundQueue) {
+    ///   - start: how many messages of the stream go before it.
+    mutating func append(_ id: Int8, _ value: Data, after start: UInt64) {
         if id >= 0 { elements.insert(id) }
         byteCount += value.count
-        entries.append(Entry(id: id, value: value, start: stream.queuedMessageCount))
+        entries.append(Entry(id: id, value: value, start: start))
     }
 
     /// The next piece; one may be sent.
-    mutating func takeSegment() -> OutboundQueue.Segment? {
+    mutating func takeSegment() -> OutboundSegment? {
         guard let first = entries.first else { return nil }
         let size = first.isSmall ? first.value.count : min(Piece.maximumByteCount, first.value.count - first.offset)
         var buffer = ByteBuffer()
@@ -88,8 +91,10 @@ struct LargeQueue {
                     id: first.id, total: first.value.count, offset: first.offset, byteCount: size, to: base)
                 return headerByteCount
             }
-            sent += UInt64(size)
-            if first.offset == 0 { untaken.append(Untaken(id: first.id, total: first.value.count)) }
+            sentByteCount += UInt64(size)
+            if first.offset == 0 {
+                unacknowledged.append(Unacknowledged(id: first.id, total: first.value.count))
+            }
         }
         let start = first.value.startIndex + first.offset
         let long = first.value[start..<start + size]
@@ -100,24 +105,28 @@ struct LargeQueue {
             entries.removeFirst()
             if first.id >= 0, !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }
         }
-        return OutboundQueue.Segment(buffer: buffer, long: long, messageCount: isLast ? 1 : 0)
+        return OutboundSegment(buffer, long: long, messageCount: isLast ? 1 : 0)
     }
 
-    /// The peer says how many bytes of pieces it has taken since the connection began.
+    /// The peer acknowledges pieces.
     ///
+    /// - Parameter count: the bytes of pieces that it has taken since the connection began, modulo 2^32.
     /// - Returns: how far the values have come that it took something of, or `nil` if so much was not sent.
-    mutating func note(taken count: UInt32) -> [PieceAssembler.Progress]? {
-        // The peer counts modulo 2^32.
-        var rest = Int(count &- UInt32(truncatingIfNeeded: taken))
-        guard rest <= sent - taken else { return nil }
-        taken += UInt64(rest)
+    mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
+        var rest = Int(count &- UInt32(truncatingIfNeeded: acknowledgedByteCount))
+        guard rest <= sentByteCount - acknowledgedByteCount else { return nil }
+        acknowledgedByteCount += UInt64(rest)
         var progress: [PieceAssembler.Progress] = []
-        while rest > 0, let first = untaken.first {
-            let size = min(rest, first.total - first.taken)
+        while rest > 0, let first = unacknowledged.first {
+            let size = min(rest, first.total - first.byteCount)
             rest -= size
-            let now = first.taken + size
+            let now = first.byteCount + size
             progress.append(PieceAssembler.Progress(id: first.id, byteCount: now, total: first.total))
-            if now == first.total { untaken.removeFirst() } else { untaken[untaken.startIndex].taken = now }
+            if now == first.total {
+                unacknowledged.removeFirst()
+            } else {
+                unacknowledged[unacknowledged.startIndex].byteCount = now
+            }
         }
         return progress
     }

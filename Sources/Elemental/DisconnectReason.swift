@@ -12,8 +12,13 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case timedOut(String)
         /// The other end broke the rules of the wire; the text says which.
         case protocolViolation(String)
+        /// What this program has for its connections is used up; the text says what.
+        case limitReached(String)
         /// This program and the service define an element differently; the text names it.
         case catalogueMismatch(String)
+        /// The service tells a catalogue that cannot be read, and this program has no elements of its own; the text says
+        /// what is wrong with it.
+        case invalidCatalogue(String)
         /// The network failed; the text says how.
         case networkError(String)
         /// The connecting or serving task was cancelled.
@@ -34,8 +39,8 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// Whether another attempt may succeed: not if this program ended the connection, or both do not fit together.
     var allowsReconnection: Bool {
         switch kind {
-        case .closedByPeer, .shutDown, .timedOut, .networkError: true
-        case .closedHere, .cancelled, .protocolViolation, .catalogueMismatch: false
+        case .closedByPeer, .shutDown, .timedOut, .networkError, .limitReached: true
+        case .closedHere, .cancelled, .protocolViolation, .catalogueMismatch, .invalidCatalogue: false
         }
     }
 
@@ -47,14 +52,16 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case .shutDown(let text): "shut down: \(text)"
         case .timedOut(let text): "timed out: \(text)"
         case .protocolViolation(let text): "protocol violation: \(text)"
+        case .limitReached(let text): "limit reached: \(text)"
         case .catalogueMismatch(let text): "different elements at both ends: \(text)"
+        case .invalidCatalogue(let text): text
         case .networkError(let text): "network error: \(text)"
         case .cancelled: "cancelled"
         }
     }
 
     /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
-    /// `catalogueMismatch`, `networkError`, `cancelled`.
+    /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `networkError`, `cancelled`.
     public var code: String {
         switch kind {
         case .closedHere: "closedHere"
@@ -62,7 +69,9 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case .shutDown: "shutDown"
         case .timedOut: "timedOut"
         case .protocolViolation: "protocolViolation"
+        case .limitReached: "limitReached"
         case .catalogueMismatch: "catalogueMismatch"
+        case .invalidCatalogue: "invalidCatalogue"
         case .networkError: "networkError"
         case .cancelled: "cancelled"
         }

@@ -1,0 +1,264 @@
+import Zeroconf
+
+/// Tells what is true of the common listing: takes what a browser saw there, and answers what to tell and what to check.
+/// No sockets, no clock.
+///
+/// An entry is told under the name that it claims, once resolving the claimed instance has led to the same host and
+/// port; until then, and if it leads elsewhere, it is not told. Checks are made a few at a time, those of new entries
+/// before those that failed, which are repeated with a growing delay for as long as the entry is listed.
+struct CommonListing {
+    /// The question where the instance is that an entry claims to be.
+    struct Check: Sendable {
+        let number: Int
+        let entry: ServiceInstance
+        let claim: ServiceInstance
+        /// The longest that it may take.
+        let limit: Duration
+    }
+
+    enum Input: Sendable {
+        case listing(ServiceBrowser.Event)
+        case answer(Check, Result<ResolvedService, ZeroconfError>)
+        /// The time of an action ``Action/wait(_:)`` is over.
+        case tick
+    }
+
+    enum Action {
+        case tell(ElementalBrowser.Event)
+        case check(Check)
+        case wait(Duration)
+        case note(String)
+    }
+
+    private enum State {
+        /// Claims nothing, and is told as what it is.
+        case plain
+        /// Its claim cannot be true.
+        case ignored
+        case queued
+        case checking(Int)
+        /// Did not prove true; the next check comes then.
+        case waiting(ContinuousClock.Instant)
+        case proven
+    }
+
+    private struct Entry {
+        var service: ResolvedService
+        let claim: ServiceClaim
+        var state: State
+        var failures = 0
+        var delay = RetryDelay()
+
+        var isProven: Bool { if case .proven = state { true } else { false } }
+    }
+
+    static let mostChecks = 8
+    /// What can be resolved is resolved within milliseconds mostly: a new entry does not wait long behind false ones.
+    private static let firstLimit = Duration.seconds(1)
+    /// Avahi gives up after 5 s.
+    private static let repeatedLimit = Duration.seconds(5)
+    private static let tickInterval = Duration.seconds(1)
+
+    private var entries: [ServiceInstance: Entry] = [:]
+    /// Which entry is told under a claimed name.
+    private var told: [ServiceInstance: ServiceInstance] = [:]
+    /// Entries that were told as unresolved, under their own names.
+    private var toldUnresolved: Set<ServiceInstance> = []
+    private var newEntries: [ServiceInstance] = []
+    private var repeated: [ServiceInstance] = []
+    private var checksUnderWay = 0
+    private var lastCheck = 0
+    private var isTicking = false
+    private var actions: [Action] = []
+
+    mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
+        switch input {
+        case .listing(.found(let service)), .listing(.updated(let service)): list(service)
+        case .listing(.gone(let instance)): remove(instance)
+        case .listing(.unresolved(let instance, let error)): noteUnresolved(instance, error)
+        case .listing(.failed(let error, let delay)): actions.append(.tell(.failed(error, delay)))
+        case .answer(let check, let result): settle(check, result, at: now)
+        case .tick: repeatChecks(at: now)
+        }
+        startChecks()
+        startTicking()
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: What is listed
+
+    private mutating func list(_ service: ResolvedService) {
+        let instance = service.instance
+        let claim = ServiceClaim(service)
+        guard let old = entries[instance], old.claim == claim else {
+            withdraw(instance)
+            return add(service, claim)
+        }
+        entries[instance]?.service = service
+        switch old.state {
+        case .plain:
+            actions.append(.tell(.updated(DiscoveredService(service))))
+        case .ignored, .queued, .checking:
+            break
+        case .waiting, .proven:
+            if old.service.isAtSamePlace(as: service) {
+                guard case .instance(let claimed) = claim, told[claimed] == instance, old.isProven else { return }
+                actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
+            } else {
+                entries[instance]?.failures = 0
+                entries[instance]?.delay.reset()
+                entries[instance]?.state = .queued
+                newEntries.append(instance)
+            }
+        }
+    }
+
+    private mutating func add(_ service: ResolvedService, _ claim: ServiceClaim) {
+        let instance = service.instance
+        switch claim {
+        case .nothing:
+            entries[instance] = Entry(service: service, claim: claim, state: .plain)
+            toldUnresolved.remove(instance)
+            actions.append(.tell(.found(DiscoveredService(service))))
+        case .invalid:
+            entries[instance] = Entry(service: service, claim: claim, state: .ignored)
+            actions.append(.note("\(instance) is not shown: what it claims to be can be no service (\(service.txt))"))
+        case .instance:
+            entries[instance] = Entry(service: service, claim: claim, state: .queued)
+            newEntries.append(instance)
+        }
+    }
+
+    private mutating func remove(_ instance: ServiceInstance) {
+        withdraw(instance)
+        newEntries.removeAll { $0 == instance }
+        repeated.removeAll { $0 == instance }
+        if toldUnresolved.remove(instance) != nil { actions.append(.tell(.gone(instance))) }
+    }
+
+    /// Forgets an entry, and tells that it is gone if it was told under a name of its own.
+    private mutating func withdraw(_ instance: ServiceInstance) {
+        guard let entry = entries.removeValue(forKey: instance) else { return }
+        switch entry.claim {
+        case .nothing: actions.append(.tell(.gone(instance)))
+        case .instance(let claimed) where told[claimed] == instance: release(claimed)
+        case .instance, .invalid: break
+        }
+    }
+
+    /// Gives a claimed name to another entry that has proven it, or tells that it is gone.
+    private mutating func release(_ claimed: ServiceInstance) {
+        let heir = entries.first { $0.value.isProven && $0.value.claim == .instance(claimed) }
+        told[claimed] = heir?.key
+        let event = heir.map { ElementalBrowser.Event.updated(DiscoveredService($0.value.service, as: claimed)) }
+        actions.append(.tell(event ?? .gone(claimed)))
+    }
+
+    private mutating func noteUnresolved(_ instance: ServiceInstance, _ error: ZeroconfError) {
+        switch entries[instance]?.claim {
+        case .instance(let claimed) where told[claimed] == instance:
+            actions.append(.tell(.unresolved(claimed, error)))
+        case .nothing:
+            actions.append(.tell(.unresolved(instance, error)))
+        case .instance, .invalid, nil:
+            toldUnresolved.insert(instance)
+            actions.append(.tell(.unresolved(instance, error)))
+        }
+    }
+
+    // MARK: Checks
+
+    private mutating func startChecks() {
+        while checksUnderWay < Self.mostChecks, let instance = nextToCheck() {
+            guard let entry = entries[instance], case .queued = entry.state, case .instance(let claimed) = entry.claim
+            else { continue }
+            lastCheck += 1
+            checksUnderWay += 1
+            entries[instance]?.state = .checking(lastCheck)
+            let limit = entry.failures == 0 ? Self.firstLimit : Self.repeatedLimit
+            actions.append(.check(Check(number: lastCheck, entry: instance, claim: claimed, limit: limit)))
+        }
+    }
+
+    private mutating func nextToCheck() -> ServiceInstance? {
+        if !newEntries.isEmpty { return newEntries.removeFirst() }
+        return repeated.isEmpty ? nil : repeated.removeFirst()
+    }
+
+    private mutating func settle(
+        _ check: Check, _ result: Result<ResolvedService, ZeroconfError>, at now: ContinuousClock.Instant
+    ) {
+        checksUnderWay -= 1
+        guard let entry = entries[check.entry], case .checking(check.number) = entry.state else { return }
+        switch result {
+        case .success(let claimed) where claimed.isAtSamePlace(as: entry.service):
+            prove(check.entry, check.claim, at: now)
+        case .success(let claimed):
+            fail(check.entry, check.claim, "which is at \(claimed.host):\(claimed.port)", at: now)
+        case .failure(let error):
+            fail(check.entry, check.claim, "which cannot be resolved (\(error.message))", at: now)
+        }
+    }
+
+    private mutating func prove(
+        _ instance: ServiceInstance, _ claimed: ServiceInstance, at now: ContinuousClock.Instant
+    ) {
+        guard var entry = entries[instance] else { return }
+        entry.state = .proven
+        entry.failures = 0
+        entry.delay.reset()
+        entries[instance] = entry
+        toldUnresolved.remove(instance)
+        let service = DiscoveredService(entry.service, as: claimed)
+        guard let holder = told.updateValue(instance, forKey: claimed) else {
+            return actions.append(.tell(.found(service)))
+        }
+        if holder != instance, let other = entries[holder] {
+            if other.service.isAtSamePlace(as: entry.service) {
+                // Two entries of one service: the one that was there first goes on being told.
+                told[claimed] = holder
+                return
+            }
+            // The instance is here now, so it is no longer where the other one is.
+            fail(holder, claimed, "which is at \(entry.service.host):\(entry.service.port)", at: now)
+        }
+        actions.append(.tell(.updated(service)))
+    }
+
+    private mutating func fail(
+        _ instance: ServiceInstance, _ claimed: ServiceInstance, _ reason: String, at now: ContinuousClock.Instant
+    ) {
+        guard var entry = entries[instance] else { return }
+        entry.failures += 1
+        let wait = entry.delay.next()
+        entry.state = .waiting(now + wait)
+        let failures = entry.failures
+        entries[instance] = entry
+        actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
+        // One that was true and moved may be ahead of what the network remembers of its own listing.
+        if failures > 1, told[claimed] == instance { release(claimed) }
+    }
+
+    private mutating func startTicking() {
+        guard !isTicking else { return }
+        isTicking = entries.values.contains { if case .waiting = $0.state { true } else { false } }
+        if isTicking { actions.append(.wait(Self.tickInterval)) }
+    }
+
+    private mutating func repeatChecks(at now: ContinuousClock.Instant) {
+        isTicking = false
+        for (instance, entry) in entries {
+            guard case .waiting(let time) = entry.state, time <= now else { continue }
+            entries[instance]?.state = .queued
+            repeated.append(instance)
+        }
+    }
+}
+
+extension ResolvedService {
+    /// Whether both are on the same host and port. DNS compares names without regard to case.
+    fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
+        port == other.port && host.lowercased() == other.host.lowercased()
+    }
+}

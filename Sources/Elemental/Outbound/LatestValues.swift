@@ -1,0 +1,67 @@
+/// The unsent values of `latest` elements, one for each element, in the order in which the elements came first. They
+/// wait in a queue until nothing else is to be sent, or without a connection until there is another.
+struct LatestValues {
+    private struct Entry {
+        let id: Int8
+        var bytes: [UInt8]
+    }
+
+    private var entries: [Entry] = []
+    /// Bytes of the values, with their envelopes.
+    private(set) var byteCount = 0
+    private let headerByteCount: Int
+
+    /// - Parameter headerByteCount: the bytes of an envelope.
+    init(headerByteCount: Int) { self.headerByteCount = headerByteCount }
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether there is a value of another element than those held back.
+    @inline(__always)
+    func hasValue(except held: IdentifierSet) -> Bool {
+        !entries.isEmpty && entries.contains { !held.contains($0.id) }
+    }
+
+    /// Sets an element's newest value. One of the same length as the unsent one goes into its storage.
+    ///
+    /// - Returns: whether it took the place of an unsent one.
+    mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let position = entries.firstIndex(where: { $0.id == id }) else {
+            entries.append(Entry(id: id, bytes: Array(bytes)))
+            byteCount += headerByteCount + bytes.count
+            return false
+        }
+        let oldLength = entries[position].bytes.count
+        if oldLength == bytes.count {
+            entries[position].bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        } else {
+            entries[position].bytes = Array(bytes)
+            byteCount += bytes.count - oldLength
+        }
+        return true
+    }
+
+    /// Takes out the values, except those of elements that are held back.
+    mutating func removeAll(
+        except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
+    ) {
+        var removedByteCount = 0
+        entries.removeAll { entry in
+            guard !held.contains(entry.id) else { return false }
+            removedByteCount += headerByteCount + entry.bytes.count
+            entry.bytes.withUnsafeBytes { body(entry.id, $0) }
+            return true
+        }
+        byteCount -= removedByteCount
+    }
+
+    /// Takes out the first value of more than `length` bytes whose element is not held back.
+    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+        let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
+        guard let position else { return nil }
+        let entry = entries.remove(at: position)
+        byteCount -= headerByteCount + entry.bytes.count
+        return (entry.id, entry.bytes)
+    }
+}

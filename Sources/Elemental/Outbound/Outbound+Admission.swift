@@ -1,0 +1,82 @@
+import ElementalWire
+
+/// Whether a value may be sent, and which way it goes: the one place that decides it.
+extension Outbound {
+    /// Where a value goes that may be sent.
+    enum Route {
+        /// Over TCP, whole.
+        case stream
+        /// Over TCP, in pieces, or behind a value of its element that goes so.
+        case pieces
+        case datagrams
+        /// In the place of an unsent value of its element.
+        case latest
+        /// The same, until there is a connection.
+        case kept
+    }
+
+    /// Where a value goes.
+    ///
+    /// - Throws: why it may not be sent.
+    @inline(__always)
+    func admit(
+        _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
+    ) throws(SendRefusal) -> Route {
+        let isKept = try admitAnything(isLatest: isLatest)
+        if peer.missingElements.contains(id) { throw .unknownElement }
+        if length == 0, !peer.emptyValues { throw .emptyValue }
+        switch transport {
+        case .tcp:
+            if isLatest { return isKept ? .kept : .latest }
+            if goesInPieces(id, length) {
+                guard pieces.hasRoom(for: length, limit: stream.limit) else {
+                    throw Self.queueFull(pieces.byteCount, stream.limit)
+                }
+                return .pieces
+            }
+            if !stream.hasRoom(for: length) { throw Self.queueFull(stream.byteCount, stream.limit) }
+            return .stream
+        case .udp:
+            if case .unavailable(let reason) = datagramState, !(isKept && keepsDatagrams) {
+                throw .udpUnavailable(reason)
+            }
+            if length > Envelope.maximumDatagramValueByteCount { throw .datagramTooLarge }
+            if isLatest { return isKept ? .kept : .latest }
+            if !datagrams.hasRoom(for: length) { throw Self.queueFull(datagrams.byteCount, datagrams.limit) }
+            return .datagrams
+        }
+    }
+
+    /// Whether anything may be sent.
+    ///
+    /// - Parameter isLatest: whether the newest value is kept while there is no connection.
+    /// - Returns: whether that is so now.
+    @inline(__always)
+    func admitAnything(isLatest: Bool = false) throws(SendRefusal) -> Bool {
+        isOpen ? false : try Self.admitAnything(phase, isLatest)
+    }
+
+    // The slow paths take only what they look at: given `self`, the compiler copied it for every value (measured).
+    @inline(never)
+    private static func admitAnything(_ phase: Phase, _ isLatest: Bool) throws(SendRefusal) -> Bool {
+        switch phase {
+        case .open: return false
+        case .away(let reason):
+            if !isLatest { throw .reconnecting(reason) }
+            return true
+        case .unready: throw .notConnected
+        case .ended(let reason): throw .ended(reason)
+        }
+    }
+
+    @inline(never)
+    private static func queueFull(_ waiting: Int, _ limit: Int) -> SendRefusal {
+        .queueFull(waiting: waiting, limit: limit)
+    }
+
+    /// Whether a value goes in pieces, or has to stay behind one of its element that does.
+    @inline(__always)
+    func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
+        length > Piece.wholeByteCount ? peer.pieces : pieces.elements.contains(id)
+    }
+}

@@ -1,0 +1,249 @@
+import ElementalWire
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// A device's way out: the queues, what decides whether a value may enter them, and what is to be written next.
+///
+/// It has no socket, no thread and no lock. Its owner guards it with a lock, appends from any thread, and lets the
+/// event loop take what is to be written; calls that queue something return the link to wake, if that is needed.
+///
+/// `Link` is what the owner reaches the connection by.
+struct Outbound<Link> {
+    /// How far the connection has come.
+    enum Phase {
+        /// There was none that was ready.
+        case unready
+        /// Values can be sent.
+        case open(Link)
+        /// It was lost, and another is to take its place: the values of `latest` elements are kept for it.
+        case away(DisconnectReason)
+        /// It ends or has ended.
+        case ended(DisconnectReason)
+    }
+
+    /// Whether datagrams can be sent.
+    enum DatagramState {
+        case open(udpIdentifier: UInt8)
+        case unavailable(String)
+    }
+
+    var phase = Phase.unready {
+        didSet {
+            switch phase {
+            case .unready: (isOpen, isEnding) = (false, false)
+            case .open: (isOpen, isEnding) = (true, false)
+            case .away, .ended: (isOpen, isEnding) = (false, true)
+            }
+        }
+    }
+    // The phase at a glance. To look at an enum with a payload, the compiler copies all of this (measured).
+    /// Whether values can be sent.
+    private(set) var isOpen = false
+    /// Whether the connection ends or has ended.
+    private(set) var isEnding = false
+    /// Whether the device reads nothing, because of its pauses.
+    var isPaused = false
+    var peer = PeerAbilities()
+    var datagramState = DatagramState.unavailable("the connection is not set up yet")
+
+    /// Values that are sent whole over TCP.
+    var stream: OutboundQueue
+    /// Values that go in pieces, where the peer takes them.
+    var pieces = PieceQueue()
+    var datagrams: OutboundQueue
+    /// A datagram that found the system's buffer full.
+    var unsentDatagram: OutboundSegment?
+    /// The newest values of `latest` elements, by transport, that wait for another connection.
+    var kept: (stream: LatestValues, datagrams: LatestValues)
+    /// Whether datagrams could be sent before the connection was lost, so that their values are worth keeping.
+    var keepsDatagrams = false
+
+    var streamFlush = FlushState.idle
+    var datagramFlush = FlushState.idle
+    /// Whether a piece is next where a segment of the stream waits too.
+    var isPieceNext = false
+
+    /// Senders that wait for room.
+    var waiters: [UInt64: RoomWaiter] = [:]
+    var lastWaiter: UInt64 = 0
+    var counts = OutboundCounts()
+
+    /// Bytes in one of the queues from which on senders that can wait do.
+    let readyByteCount: Int
+    /// Bytes that are worth a flush while values are gathered: a segment, or less where the limits are tight, so that
+    /// gathering never fills the queue.
+    let gatheringByteCount: Int
+
+    /// - Parameters:
+    ///   - limit: the most bytes in each queue.
+    ///   - readyByteCount: bytes in one of them from which on senders that can wait do.
+    init(limit: Int, readyByteCount: Int) {
+        self.readyByteCount = min(readyByteCount, limit)
+        stream = OutboundQueue(.stream, limit: limit)
+        datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
+        kept = (stream.takeLatest(), datagrams.takeLatest())
+        gatheringByteCount = min(MessageFraming.stream.segmentByteCount, self.readyByteCount / 4)
+    }
+
+    /// What the connection is reached by; `nil` before it is ready and after its end.
+    var link: Link? {
+        guard case .open(let link) = phase else { return nil }
+        return link
+    }
+
+    /// Whether the connection was lost and another is to take its place.
+    var isAway: Bool {
+        guard case .away = phase else { return false }
+        return true
+    }
+
+    /// Values that wait in the queues.
+    var messagesWaiting: Int {
+        stream.messageCount + datagrams.messageCount + pieces.messageCount + (unsentDatagram?.messageCount ?? 0)
+    }
+    /// Values that wait for another connection.
+    var keptCount: Int { kept.stream.count + kept.datagrams.count }
+    var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
+}
+
+/// Queueing values.
+extension Outbound {
+    /// Queues a value.
+    ///
+    /// - Returns: the connection to wake, if that is needed.
+    @inline(__always)
+    mutating func append(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
+    ) throws(SendRefusal) -> Link? {
+        let route = try admit(element.id, over: element.transport, isLatest: element.latest, length: bytes.count)
+        switch route {
+        case .stream:
+            counts.addMessage(stream.append(id: element.id, bytes))
+            return wakeForStream()
+        case .datagrams:
+            counts.addMessage(datagrams.append(id: element.id, bytes))
+            return wakeForDatagrams()
+        case .pieces, .latest, .kept:
+            return appendElsewhere(element, bytes, route)
+        }
+    }
+
+    @inline(never)
+    private mutating func appendElsewhere(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, _ route: Route
+    ) -> Link? {
+        counts.addMessage(Envelope.streamByteCount + bytes.count)
+        let isReplaced: Bool
+        switch (route, element.transport) {
+        case (.kept, .tcp): isReplaced = kept.stream.set(element.id, bytes)
+        case (.kept, .udp): isReplaced = kept.datagrams.set(element.id, bytes)
+        case (.latest, .tcp): isReplaced = stream.setLatest(element.id, bytes)
+        case (.latest, .udp): isReplaced = datagrams.setLatest(element.id, bytes)
+        default:
+            pieces.append(element.id, Data(bytes), after: stream.queuedMessageCount)
+            isReplaced = false
+        }
+        if isReplaced { counts.messagesReplaced += 1 }
+        guard route != .kept else { return nil }
+        return element.transport == .tcp ? wakeForStream() : wakeForDatagrams()
+    }
+
+    /// Queues a value that is sent from where it is. Its element has TCP and is not `latest`.
+    ///
+    /// - Returns: the connection to wake, if that is needed.
+    mutating func append(_ element: ElementDefinition, long: Data) throws(SendRefusal) -> Link? {
+        if case .pieces = try admit(element.id, over: .tcp, isLatest: false, length: long.count) {
+            pieces.append(element.id, long, after: stream.queuedMessageCount)
+            counts.addMessage(Envelope.streamByteCount + long.count)
+        } else {
+            counts.addMessage(stream.append(id: element.id, long: long))
+        }
+        return wakeForStream()
+    }
+
+    /// Queues a value that a service has set before, which no limit holds back and no statistics count.
+    mutating func appendCurrent(_ id: Int8, _ bytes: UnsafeRawBufferPointer) { stream.append(id: id, bytes) }
+
+    /// Queues a long one, which is sent from where it is.
+    mutating func appendCurrent(_ id: Int8, long: Data) {
+        if peer.pieces, long.count > Piece.wholeByteCount {
+            pieces.append(id, long, after: stream.queuedMessageCount)
+        } else {
+            stream.append(id: id, long: long)
+        }
+    }
+}
+
+/// Queueing frames of the system's own, which no limit holds back.
+extension Outbound {
+    /// Queues a frame; the owner sees to it that a flush follows.
+    mutating func appendSystem(
+        _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
+    ) {
+        switch transport {
+        case .tcp where element == .shutdown:
+            // The peer reads nothing of what comes after it.
+            queueLatest()
+            if pieces.isEmpty {
+                stream.append(id: element.rawValue, bytes)
+            } else {
+                pieces.append(element.rawValue, Data(bytes), after: stream.queuedMessageCount)
+            }
+        case .tcp:
+            stream.append(id: element.rawValue, bytes)
+            // The hello goes before the first piece.
+            isPieceNext = false
+        case .udp:
+            datagrams.append(id: element.rawValue, bytes)
+        }
+    }
+
+    /// Queues a frame that answers the peer, if there is room: a peer that asks and does not read gets no answers
+    /// rather than our memory.
+    ///
+    /// - Returns: whether it is queued.
+    mutating func appendAnswer(
+        _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        switch transport {
+        case .tcp:
+            guard stream.hasRoom(for: bytes.count) else { return false }
+        case .udp:
+            guard case .open = datagramState, datagrams.hasRoom(for: bytes.count) else { return false }
+        }
+        appendSystem(element, over: transport, bytes)
+        return true
+    }
+
+    /// Queues a ping of the user's.
+    ///
+    /// - Returns: the connection to wake, if that is needed.
+    mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
+        _ = try admitAnything()
+        switch transport {
+        case .tcp:
+            bytes.withUnsafeBytes { appendSystem(.ping, $0) }
+            return wakeForStream()
+        case .udp:
+            if case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
+            bytes.withUnsafeBytes { appendSystem(.ping, over: .udp, $0) }
+            return wakeForDatagrams()
+        }
+    }
+
+    /// Puts the `latest` values, which otherwise leave when nothing else waits, behind what waits now.
+    private mutating func queueLatest() {
+        var values = stream.takeLatest()
+        values.removeAll { id, bytes in
+            if goesInPieces(id, bytes.count) {
+                pieces.append(id, Data(bytes), after: stream.queuedMessageCount)
+            } else {
+                stream.append(id: id, bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ElementalWire
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// Encoded messages on their way out over one transport, gathered into segments: what one write, or one datagram,
+/// takes.
+///
+/// Memory is bounded by the limit; `latest` elements keep one unsent value each.
+struct OutboundQueue {
+    let framing: MessageFraming
+    let limit: Int
+    private let header: Int
+    /// Segments that are complete, oldest first.
+    private var full: CircularBuffer<OutboundSegment> = CircularBuffer(initialCapacity: 1)
+    private var fullByteCount = 0
+    private var fullMessageCount = 0
+    /// The segment being filled.
+    private var writer: SegmentWriter
+    private var latest: LatestValues
+    /// Messages that were taken since the connection began.
+    private(set) var takenMessageCount: UInt64 = 0
+
+    init(_ framing: MessageFraming, limit: Int) {
+        self.framing = framing
+        self.limit = limit
+        header = framing.headerByteCount
+        writer = SegmentWriter(segmentByteCount: framing.segmentByteCount)
+        latest = LatestValues(headerByteCount: header)
+    }
+
+    /// Bytes that wait, with their envelopes.
+    var byteCount: Int {
+        @inline(__always) get { fullByteCount + writer.byteCount + latest.byteCount }
+    }
+    /// Messages that wait.
+    var messageCount: Int { fullMessageCount + writer.messageCount + latest.count }
+
+    var isEmpty: Bool { messageCount == 0 }
+
+    /// The messages that were taken or will be before any that is added now.
+    var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + writer.messageCount) }
+
+    /// Whether a message of `length` value bytes may be added. An empty queue takes any.
+    @inline(__always)
+    func hasRoom(for length: Int) -> Bool {
+        writer.hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
+    }
+
+    /// Adds a message. The caller has asked for room.
+    ///
+    /// - Returns: the bytes that it takes with its envelope.
+    @discardableResult
+    @inline(__always)
+    mutating func append(id: Int8, _ bytes: UnsafeRawBufferPointer) -> Int {
+        let size = header + bytes.count
+        if !writer.hasSpace(for: size) { makeSpace(for: size) }
+        let (framing, header) = (framing, header)
+        writer.append(size) { destination in
+            framing.writeHeader(id: id, length: bytes.count, to: destination)
+            bytes.copy(to: destination + header)
+        }
+        return size
+    }
+
+    /// Adds a message whose value stays where it is until it is sent. The caller has asked for room.
+    ///
+    /// - Returns: the bytes that it takes with its envelope.
+    @discardableResult
+    mutating func append(id: Int8, long: Data) -> Int {
+        if !writer.hasSpace(for: header) { makeSpace(for: header) }
+        let framing = framing
+        writer.append(header) { framing.writeHeader(id: id, length: long.count, to: $0) }
+        if let segment = writer.complete() {
+            appendFull(OutboundSegment(segment.buffer, long: long, messageCount: segment.messageCount))
+        }
+        return header + long.count
+    }
+
+    @inline(never)
+    private mutating func makeSpace(for size: Int) {
+        // Past the limit every message is looked at; one that was let in has its space all the same.
+        if let segment = writer.makeSpace(for: size, allowance: limit - byteCount) { appendFull(segment) }
+    }
+
+    private mutating func appendFull(_ segment: OutboundSegment) {
+        fullByteCount += segment.byteCount
+        fullMessageCount += segment.messageCount
+        full.append(segment)
+    }
+
+    /// Whether there is a segment to take.
+    ///
+    /// - Parameter held: elements whose `latest` values have to wait.
+    @inline(__always)
+    func hasSegment(holding held: IdentifierSet) -> Bool {
+        !full.isEmpty || writer.messageCount > 0 || latest.hasValue(except: held)
+    }
+
+    /// The next segment to write, oldest first; `latest` values come when nothing else waits.
+    ///
+    /// - Parameter held: elements whose `latest` values have to wait.
+    @inline(__always)
+    mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> OutboundSegment? {
+        if full.isEmpty, writer.messageCount == 0, !latest.isEmpty { queueLatest(except: held) }
+        if let segment = full.popFirst() {
+            fullByteCount -= segment.byteCount
+            fullMessageCount -= segment.messageCount
+            takenMessageCount += UInt64(segment.messageCount)
+            return segment
+        }
+        guard let segment = writer.take() else { return nil }
+        takenMessageCount += UInt64(segment.messageCount)
+        return segment
+    }
+
+    /// Takes back the storage of a segment that was written, while more is queued.
+    mutating func reuse(_ buffer: ByteBuffer) {
+        if messageCount > 0 { writer.reuse(buffer) }
+    }
+}
+
+/// The values of `latest` elements.
+extension OutboundQueue {
+    /// Sets the newest value of a `latest` element.
+    ///
+    /// - Returns: whether it took the place of an unsent one.
+    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool { latest.set(id, bytes) }
+
+    /// Takes out the unsent values.
+    mutating func takeLatest() -> LatestValues {
+        var values = LatestValues(headerByteCount: header)
+        swap(&values, &latest)
+        return values
+    }
+
+    /// Takes out a value of more than `length` bytes whose element is not held back.
+    mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+        latest.isEmpty ? nil : latest.removeFirst(longerThan: length, except: held)
+    }
+
+    /// Puts the values behind what waits.
+    private mutating func queueLatest(except held: IdentifierSet) {
+        var values = takeLatest()
+        values.removeAll(except: held) { append(id: $0, $1) }
+        latest = values
+    }
+}

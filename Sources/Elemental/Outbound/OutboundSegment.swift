@@ -1,0 +1,75 @@
+import ElementalWire
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// What one write or one datagram takes, and how much of it has been written.
+struct OutboundSegment {
+    /// Gathered messages; where there is a long value, its header is the last of them.
+    let buffer: ByteBuffer
+    /// A value that is sent from where the program has it.
+    private let long: Data?
+    /// Messages that are over with this segment, of which the last may be the long one.
+    let messageCount: Int
+    let byteCount: Int
+    private var writtenByteCount = 0
+
+    /// What a channel is given of a long value when the socket is full: enough to be worth a wake-up, little to copy.
+    private static let pieceByteCount = 16 * 1024
+
+    init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int) {
+        self.buffer = buffer
+        self.long = long
+        self.messageCount = messageCount
+        byteCount = buffer.readableBytes + (long?.count ?? 0)
+    }
+
+    var isComplete: Bool { writtenByteCount == byteCount }
+
+    /// How much of a large value has left that is sent in one go.
+    var wholeProgress: PieceAssembler.Progress? {
+        guard let long, long.count > Piece.wholeByteCount else { return nil }
+        let gathered = buffer.readableBytes
+        let header = buffer.readerIndex + gathered - Envelope.streamByteCount
+        guard let id = buffer.getInteger(at: header, as: Int8.self) else { return nil }
+        return PieceAssembler.Progress(id: id, byteCount: max(0, writtenByteCount - gathered), total: long.count)
+    }
+
+    /// Writes what is left.
+    ///
+    /// - Parameter write: takes two stretches of bytes, one behind the other, of which the first is never empty, and
+    ///   returns how many bytes it took.
+    /// - Returns: how many bytes were taken.
+    mutating func write(_ write: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int) -> Int {
+        let gathered = buffer.readableBytes
+        let count = buffer.withUnsafeReadableBytes { bytes -> Int in
+            let first = UnsafeRawBufferPointer(rebasing: bytes[min(writtenByteCount, gathered)...])
+            let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+            guard let long else { return write(first, nothing) }
+            return long.withUnsafeBytes { long in
+                let second = UnsafeRawBufferPointer(rebasing: long[max(0, writtenByteCount - gathered)...])
+                return first.isEmpty ? write(second, nothing) : write(first, second)
+            }
+        }
+        writtenByteCount += count
+        return count
+    }
+
+    /// The next piece of what is left, as a buffer of its own, which counts as written.
+    mutating func takePiece() -> ByteBuffer {
+        let gathered = buffer.readableBytes
+        guard writtenByteCount >= gathered, let long else {
+            defer { writtenByteCount = gathered }
+            return buffer.getSlice(at: buffer.readerIndex + writtenByteCount, length: gathered - writtenByteCount)
+                ?? ByteBuffer()
+        }
+        let start = writtenByteCount - gathered
+        let count = min(long.count - start, Self.pieceByteCount)
+        writtenByteCount += count
+        return long.withUnsafeBytes { ByteBuffer(bytes: $0[start..<start + count]) }
+    }
+}

@@ -1,0 +1,15 @@
+/// A sender that waits.
+struct RoomWaiter {
+    let continuation: CheckedContinuation<Void, any Error>
+    let need: RoomNeed
+}
+
+/// What a sender waits for.
+enum RoomNeed {
+    /// Room for a value of that length, which is sent whole.
+    case room(Int)
+    /// Room for a value of that length, which goes in pieces.
+    case pieceRoom(Int)
+    /// That all has left.
+    case nothingUnsent
+}

@@ -1,0 +1,64 @@
+import ElementalWire
+
+/// Why a value may not be sent. It is made under the lock, and the error for a person outside of it.
+enum SendRefusal: Error {
+    /// There was no connection yet.
+    case notConnected
+    /// The connection ends or has ended.
+    case ended(DisconnectReason)
+    /// The connection was lost, and the element is not `latest`, so that its value is not kept for the next.
+    case reconnecting(DisconnectReason)
+    /// The other end has no such element.
+    case unknownElement
+    /// The other end takes no empty values.
+    case emptyValue
+    /// Datagrams cannot be sent, with the reason.
+    case udpUnavailable(String)
+    /// The value is longer than a datagram takes.
+    case datagramTooLarge
+    /// There is no room for the value behind what waits.
+    case queueFull(waiting: Int, limit: Int)
+
+    /// The error of sending a value.
+    ///
+    /// - Parameters:
+    ///   - element: the value's; `nil` for a ping.
+    ///   - length: the value's bytes.
+    ///   - peer: the other end's name.
+    func error(for element: ElementDefinition?, length: Int, to peer: String) -> ElementalError {
+        let subject = element.map { "element '\($0.name)'" } ?? "a ping"
+        switch self {
+        case .notConnected:
+            return ElementalError(.notConnected, "the device is not connected")
+        case .ended(let reason):
+            return ElementalError(.notConnected, "the connection has ended: \(reason)")
+        case .reconnecting(let reason):
+            return ElementalError(
+                .notConnected,
+                "the device is reconnecting, its connection was lost: \(reason). Send when it is back, or mark the "
+                    + "element latest, whose newest value is kept meanwhile")
+        case .unknownElement:
+            let identity = element.map { "element \($0.id) ('\($0.name)')" } ?? subject
+            return ElementalError(.unknownElement, "the service '\(peer)' has no \(identity)")
+        case .emptyValue:
+            return ElementalError(
+                .emptyValue,
+                "\(subject): the other end has not said that it takes empty values (an older ElementalController "
+                    + "takes none); send at least one byte")
+        case .udpUnavailable(let reason):
+            return ElementalError(
+                .udpUnavailable, "\(subject) travels over UDP, which this connection does not have: \(reason)")
+        case .datagramTooLarge:
+            return ElementalError(
+                .datagramTooLarge,
+                "\(subject): a value of \(length) bytes does not fit a datagram, which takes "
+                    + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
+        case .queueFull(let waiting, let limit):
+            return ElementalError(
+                .queueFull,
+                "\(subject): \(waiting) bytes wait to be sent and the limit is \(limit); the other end "
+                    + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark "
+                    + "the element latest")
+        }
+    }
+}

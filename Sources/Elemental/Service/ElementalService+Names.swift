@@ -1,0 +1,30 @@
+import Zeroconf
+
+extension ElementalService {
+    /// Looks whether a service can be published under its names and with its TXT entries, as ``start()`` does, without
+    /// publishing it.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    package func checkNames() throws(ElementalError) {
+        do {
+            _ = try ServiceType.tcp(service)
+            try ServiceName.check(displayName)
+            // The record in the common listing has further entries.
+            _ = try ServiceTXT.record(shared, instanceName: nil).encoded()
+            _ = try ServiceTXT.record(shared, instanceName: displayName).encoded()
+        } catch {
+            throw ElementalError(.invalidValue, error.message)
+        }
+    }
+
+    /// Looks whether a text can be a service's name, such as `robot`.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    package static func check(service: String) throws(ElementalError) {
+        do {
+            _ = try ServiceType.tcp(service)
+        } catch {
+            throw ElementalError(.invalidValue, error.message)
+        }
+    }
+}

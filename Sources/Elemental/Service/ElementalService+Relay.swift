@@ -1,0 +1,91 @@
+public import ElementalWire
+
+// What one client sets, all are told.
+extension ElementalService {
+    /// Takes each value of the element that a client sends, and tells it to all devices, the sender included.
+    ///
+    /// ```swift
+    /// service.relay(Lamp.brightness)
+    /// service.relay(Lamp.brightness) { value, device in
+    ///     guard !isLocked else { throw ValueRefusal("the lamp is locked") }
+    ///     return min(value, 0.5)
+    /// }
+    /// ```
+    /// The newest value taken is what a device that connects later gets.
+    /// - Parameters:
+    ///   - element: an element that clients read and write. Of one that they only write, values are taken and not told.
+    ///   - decide: gives the value that is taken, which may differ from the one that came. What it throws refuses the
+    ///     value: the sender is told, as a ``ValueRefusal`` or with the error's description, and gets the current value.
+    ///     It runs on the service's event loop and must not block.
+    @discardableResult
+    public func relay<Value>(
+        _ element: Element<Value>,
+        deciding decide: @escaping @Sendable (Value, ElementalDevice) throws -> Value = { value, _ in value }
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { [weak self] bytes, device in
+            guard let self, let value = Value(received: bytes) else { return }
+            let refusal = Self.refusal {
+                let taken = try decide(value, device)
+                if element.definition.access.contains(.read) { try self.send(taken, to: element) }
+            }
+            if let refusal { refuse(element.definition, from: device, refusal) }
+        }
+    }
+
+    /// Takes each value of any element that a client sends, and tells it to all devices, the sender included.
+    ///
+    /// - Parameter decide: gives the value that is taken, of the same type; throws to refuse it.
+    @discardableResult
+    public func relayAll(
+        deciding decide:
+            @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) throws -> ElementValue = {
+                _, value, _ in value
+            }
+    ) -> HandlerRegistration {
+        onAnyValue { [weak self] element, value, device in
+            guard let self else { return }
+            let refusal = Self.refusal {
+                let taken = try decide(element, value, device)
+                if element.access.contains(.read) { try self.send(taken, to: element) }
+            }
+            if let refusal { refuse(element, from: device, refusal) }
+        }
+    }
+
+    /// Tells a device that its value was not taken, and what the current value is.
+    ///
+    /// For handlers that decide by themselves. A value outside the element's range, or of an element that takes none from
+    /// a client, is refused before it reaches a handler. An older ElementalController is not told.
+    public func refuse(_ element: ElementDefinition, from device: ElementalDevice, _ refusal: ValueRefusal) {
+        shared.refuse(element.id, from: device, refusal)
+        device.wake()
+    }
+
+    private static func refusal(_ body: () throws -> Void) -> ValueRefusal? {
+        do {
+            try body()
+            return nil
+        } catch let refusal as ValueRefusal {
+            return refusal
+        } catch {
+            return ValueRefusal("\(error)")
+        }
+    }
+}
+
+extension ElementalService.Shared {
+    /// Queues the refusal and, behind it, the current value, unless the device has enough to read.
+    func refuse(_ id: Int8, from device: ElementalDevice, _ refusal: ValueRefusal) {
+        guard device.takesRefusals else { return }
+        let bytes = refusal.wireBytes(id: id)
+        current.withLock { values in
+            device.outbound.withLock { outbound in
+                // A peer that sends what is refused and reads nothing gets no answers rather than our memory.
+                guard outbound.stream.hasRoom(for: bytes.count) else { return }
+                bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
+                guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
+                outbound.appendCurrent(id, value)
+            }
+        }
+    }
+}

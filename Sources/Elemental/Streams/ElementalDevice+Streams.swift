@@ -1,0 +1,83 @@
+public import ElementalWire
+
+extension ElementalDevice {
+    /// The values of the element as an async sequence, beginning with the newest one if any came before.
+    ///
+    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    @inlinable
+    public func values<Value>(
+        of element: Element<Value>, buffering: StreamBuffering = .waiting
+    ) -> ElementValues<Value> {
+        stream(buffering) { stream in
+            self.addHandler(for: element.id) { bytes, _ in
+                guard let value = Value(received: bytes) else { return }
+                stream.add(value)
+            }
+        }
+    }
+
+    /// The values of all elements as an async sequence, untyped.
+    ///
+    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    @inlinable
+    public func values(
+        buffering: StreamBuffering = .waiting
+    ) -> ElementValues<(element: ElementDefinition, value: ElementValue)> {
+        stream(buffering) { stream in
+            self.onAnyValue { element, value, _ in stream.add((element, value)) }
+        }
+    }
+
+    /// What `make` makes of each value of any element as it arrives, on the connection's event loop. A consumer that is
+    /// slow learns from it what was so at that time. Waits as ``StreamBuffering/waiting`` does.
+    package func values<Item: Sendable>(
+        making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
+    ) -> ElementValues<Item> {
+        stream(.waiting) { stream in
+            self.onAnyValue { element, value, _ in stream.add(make(element, value)) }
+        }
+    }
+
+    /// Runs tasks on the connection's event loop, where its values come and go without a change of threads.
+    ///
+    /// ```swift
+    /// Task(executorPreference: device.executor) {
+    ///     for await pose in device.values(of: Robot.pose) { … }
+    /// }
+    /// ```
+    /// What such a task does must not block, as in a handler. The devices of a service share its loop.
+    public var executor: any TaskExecutor { loopExecutor }
+
+    @inlinable
+    func stream<Value: Sendable>(
+        _ buffering: StreamBuffering, _ register: (ValueStream<Value>) -> HandlerRegistration
+    ) -> ElementValues<Value> {
+        let stream = ValueStream<Value>(
+            policy(buffering), pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) })
+        let registration = register(stream)
+        whenEnded(finish: { stream.finish() }) { removeEnding in
+            stream.onTermination {
+                registration.cancel()
+                removeEnding()
+            }
+        }
+        return ElementValues(stream)
+    }
+
+    /// Calls `finish` when the device ends, and gives `body` what takes that back.
+    @usableFromInline
+    func whenEnded(finish: @escaping @Sendable () -> Void, _ body: (@escaping @Sendable () -> Void) -> Void) {
+        let ending = endings.add { _ in finish() }
+        body { [endings] in if let ending { endings.remove(ending) } }
+    }
+
+    @inlinable
+    func policy<Value>(_ buffering: StreamBuffering) -> ValueStream<Value>.Policy {
+        switch buffering {
+        case .waiting:
+            let high = max(2, limits.streamBufferCount)
+            return .pausing(low: high / 2, high: high)
+        case .newest(let count): return .newest(count: max(1, count))
+        }
+    }
+}

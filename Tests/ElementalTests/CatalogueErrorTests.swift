@@ -1,0 +1,92 @@
+import Elemental
+import TestSupport
+import Testing
+
+/// A service whose catalogue cannot be read.
+struct CatalogueErrorTests {
+    /// Serves one client: identifier, hello, and a catalogue with a step that is not a number.
+    private func withService(_ body: (_ port: Int) async throws -> Void) async throws {
+        let (listener, port) = try RawSocket.listen()
+        let serving = Task {
+            let socket = try await listener.accept()
+            func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+                [UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value
+            }
+            let step = withUnsafeBytes(of: Double.nan.bitPattern.littleEndian) { Array($0) }
+            let entry: [UInt8] = [1, ElementType.float.rawValue, 0b101100, 1, 0x41, 0] + step
+            try socket.write(
+                frame(-1, [0]) + frame(-4, [1, 0b111, 0, 0, 0, 0, 0])
+                    + frame(-5, [1, 1, UInt8(entry.count), 0] + entry))
+            _ = try? await socket.readToEnd()
+        }
+        try await body(port)
+        serving.cancel()
+    }
+
+    /// - Parameter timeout: as it is, longer than the test may take: nothing waits for it.
+    private func options(expectsHello: Bool, timeout: Duration = .seconds(600)) -> ConnectOptions {
+        var options = ConnectOptions()
+        options.expectsHello = expectsHello
+        options.timeout = timeout
+        return options
+    }
+
+    @Test
+    func connectingToLearnTheElementsFailsAtOnce() async throws {
+        try await withService { port in
+            let error = await #expect(throws: ElementalError.self) {
+                try await ElementalDevice.connect(
+                    host: "127.0.0.1", port: port, as: "tester", options: options(expectsHello: true))
+            }
+            #expect(error?.code == .invalidCatalogue)
+            #expect(error?.message.contains("'A'") == true && error?.message.contains("step") == true)
+        }
+    }
+
+    @Test
+    func waitingForTheElementsFailsAtOnce() async throws {
+        try await withService { port in
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester", options: options(expectsHello: false))
+            let error = await #expect(throws: ElementalError.self) {
+                try await device.catalogue(timeout: .seconds(600))
+            }
+            #expect(error?.code == .invalidCatalogue)
+            #expect(device.catalogue == nil)
+            #expect(device.isConnected)
+            await device.close()
+        }
+    }
+
+    @Test
+    func aProgramWithElementsOfItsOwnGoesOn() async throws {
+        try await withService { port in
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all,
+                options: options(expectsHello: true))
+            #expect(device.isConnected)
+            try await eventually { device.statistics.messagesMalformed == 1 }
+            try device.send(0.5, to: Lamp.brightness)
+            await device.close()
+        }
+    }
+
+    @Test("what is missing of a handshake is told")
+    func missing() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let serving = Task {
+            let socket = try await listener.accept()
+            // An identifier, and a hello that is too short to be one.
+            try socket.write([0xFF, 1, 0, 0, 0, 0, 0xFC, 1, 0, 0, 0, 1])
+            _ = try? await socket.readToEnd()
+        }
+        let error = await #expect(throws: ElementalError.self) {
+            try await ElementalDevice.connect(
+                host: "127.0.0.1", port: port, as: "tester",
+                options: options(expectsHello: true, timeout: .milliseconds(500)))
+        }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("the service's hello did not come") == true)
+        serving.cancel()
+    }
+}

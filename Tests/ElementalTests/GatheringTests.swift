@@ -1,0 +1,77 @@
+import Elemental
+import Foundation
+import TestSupport
+import Testing
+
+/// What becomes of values that come in many reads: counted as those that come in one, and kept only where they are wanted.
+struct GatheringTests {
+    private static let greeting: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 0b10101, 0, 0, 0, 0, 0]
+
+    private static func header(_ id: Int8, _ length: Int) -> [UInt8] {
+        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(length).littleEndian) { Array($0) }
+    }
+
+    @Test("values that are not taken are counted as such when they are over, and the stream goes on")
+    func counting() async throws {
+        try await withService { service, port in
+            let peer = try RawSocket.connect(to: port)
+            try peer.write(Self.greeting)
+            // More than a read takes.
+            let long = [UInt8](repeating: 65, count: 3_000_000)
+            try peer.write(Self.header(99, long.count) + long)  // undefined
+            try peer.write(Self.header(5, long.count) + long)  // a UInt32
+            try peer.write(Self.header(6, long.count) + long)  // read-only, and of another length
+            try peer.write(Self.header(-100, 100_000) + long.prefix(100_000))  // a system element that does not exist
+            try peer.write(Self.header(7, 1) + [42])
+            try await eventually { service.devices.first?.value(of: Lamp.command) == 42 }
+            try await eventually { service.devices.first?.statistics.messagesReceived == 1 }
+            let statistics = try #require(service.devices.first?.statistics)
+            #expect(statistics.messagesUnknown == 2)
+            #expect(statistics.messagesMalformed == 2)
+            #expect(statistics.bytesReceived > 9_000_000)
+        }
+    }
+
+    @Test("a long name is cut and a long hello of a later version understood, however they are split")
+    func systemFrames() async throws {
+        try await withService { service, port in
+            let name = Self.header(-2, 5000) + [UInt8](repeating: 97, count: 5000)
+            let hello = Self.header(-4, 2000) + [2, 0b10101, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 1993)
+            let peer = try RawSocket.connect(to: port)
+            for part in [name[..<3], name[3..<700], name[700...], hello[..<6], hello[6...]] {
+                try peer.write(Array(part))
+                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+            }
+            try await eventually { service.devices.first?.hello?.version == 2 }
+            #expect(service.devices.first?.name == String(repeating: "a", count: 1024))
+        }
+    }
+
+    @Test("incomplete values have a limit for all connections together; who exceeds it is told, and the others go on")
+    func limitOfAService() async throws {
+        try await withService(Lamp.all, { $0.maximumIncompleteByteCount = 1_000_000 }) { service, port in
+            let reasons = Gathered<DisconnectReason>()
+            service.onEvent { event in
+                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
+            }
+            func begin() throws -> RawSocket {
+                let peer = try RawSocket.connect(to: port)
+                try peer.write(Self.greeting + Self.header(4, 5_000_000) + [UInt8](repeating: 1, count: 450_000))
+                return peer
+            }
+            let peers = [try begin(), try begin()]
+            try await eventually { service.devices.map(\.statistics.bytesReceived).reduce(0, +) > 900_000 }
+            let third = try begin()
+            let text = String(decoding: try await third.readToEnd(), as: UTF8.self)
+            #expect(text.contains("the 1000000 bytes that the service has"), "\(text)")
+            try await reasons.wait(for: 1)
+            #expect(reasons.all.first?.code == "limitReached")
+            #expect(service.devices.count == 2)
+            // There is room again, and nothing of the one that was ended is left in the account.
+            let fourth = try RawSocket.connect(to: port)
+            try fourth.write(Self.greeting + Self.header(4, 80_000) + [UInt8](repeating: 2, count: 80_000))
+            try await eventually { service.devices.contains { $0.value(of: Lamp.blob)?.count == 80_000 } }
+            withExtendedLifetime(peers) {}
+        }
+    }
+}

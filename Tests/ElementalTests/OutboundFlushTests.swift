@@ -1,0 +1,143 @@
+import ElementalWire
+import NIOCore
+import Testing
+
+@testable import Elemental
+
+/// When the connection is woken, and what a flush does.
+struct OutboundFlushTests {
+    typealias Fixture = OutboundFixture
+
+    @Test
+    func onlyTheFirstValueWakesTheConnection() throws {
+        var machine = Fixture.opened()
+        #expect(try machine.send(Fixture.plain, [1]) == "link")
+        #expect(try machine.send(Fixture.plain, [2]) == nil)
+        #expect(try machine.send(Fixture.latest, [3]) == nil)
+        #expect(machine.writeAll().count == 3)
+        #expect(machine.streamFlush == .idle)
+        #expect(try machine.send(Fixture.latest, [4]) == "link")
+    }
+
+    @Test
+    func aValueThatComesDuringAFlushIsSeenByIt() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        guard case .write(_, isMoreQueued: false) = machine.nextStreamStep(written: 0) else {
+            Issue.record("nothing to write")
+            return
+        }
+        #expect(try machine.send(Fixture.plain, [2]) == nil)
+        #expect(machine.writeAll() == [OutboundMessage(1, [2])])
+    }
+
+    @Test
+    func valuesThatPourInAreGatheredToASegment() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        guard case .gather = machine.nextStreamStep(written: 256) else {
+            Issue.record("nothing is gathered")
+            return
+        }
+        #expect(machine.streamFlush == .gathering)
+        #expect(machine.isStreamUnsent)
+        var wakes = 0
+        while machine.stream.byteCount < 2 * 64 * 1024 {
+            if try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 95)) != nil {
+                wakes += 1
+                #expect(machine.stream.byteCount >= 64 * 1024)
+            }
+        }
+        #expect(wakes == 1)
+        // The timer's flush writes what there is.
+        #expect(machine.writeAll().count > 1)
+        #expect(machine.streamFlush == .idle)
+    }
+
+    @Test
+    func gatheringStaysBelowATightLimit() {
+        #expect(Fixture.opened().gatheringByteCount == 64 * 1024)
+        #expect(Fixture.opened(limit: 1000).gatheringByteCount == 250)
+    }
+
+    @Test
+    func whileTheSocketIsFullNothingIsTakenAndNobodyWoken() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        machine.streamFlush = .blocked
+        #expect(machine.writeAll().isEmpty)
+        #expect(try machine.send(Fixture.plain, [2]) == nil)
+        // A flush that the owner promised does not make room.
+        machine.streamFlush.schedule()
+        #expect(machine.streamFlush == .blocked)
+        #expect(machine.isStreamUnsent)
+        machine.streamFlush.unblock()
+        #expect(machine.streamFlush == .scheduled)
+        #expect(machine.writeAll().count == 2)
+    }
+
+    @Test
+    func datagramsLeaveWhileTheStreamIsBlocked() throws {
+        var machine = Fixture.opened()
+        machine.streamFlush = .blocked
+        #expect(try machine.send(Fixture.datagram, [1]) == "link")
+        #expect(try machine.send(Fixture.datagram, [2]) == nil)
+        #expect(machine.findPendingWork().contains(.datagrams))
+        #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1]), OutboundMessage(4, [2])]])
+        #expect(machine.datagramFlush == .idle)
+    }
+
+    @Test
+    func aDatagramThatFoundNoRoomIsTheNext() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.datagram, [1])
+        let segment = try unwrap(machine.nextDatagram())
+        machine.returnDatagram(segment)
+        #expect(try machine.send(Fixture.datagram, [2]) == nil)
+        #expect(machine.nextDatagram() == nil)
+        #expect(machine.messagesWaiting == 2)
+        #expect(!machine.isMet(.nothingUnsent))
+        machine.datagramFlush.unblock()
+        #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1])], [OutboundMessage(4, [2])]])
+        #expect(machine.findPendingWork().isDisjoint(with: [.datagrams, .stream]))
+    }
+
+    @Test
+    func theWatermarksStopAndStartSenders() throws {
+        var machine = Fixture.opened(limit: 8000, ready: 800)
+        let congestion = Congestion()
+        try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 794))
+        congestion.note(machine, after: .tcp)
+        #expect(flags(congestion) == [false, false])
+        try machine.send(Fixture.plain, [1])
+        congestion.note(machine, after: .tcp)
+        #expect(flags(congestion) == [true, false])
+        #expect(!machine.isMet(machine.need(for: 1, of: nil)))
+        #expect(machine.takeWaiters(congestion).isEmpty)
+        #expect(flags(congestion) == [true, false])
+        _ = machine.writeAll()
+        #expect(machine.isMet(machine.need(for: 1, of: nil)))
+        _ = machine.takeWaiters(congestion)
+        #expect(flags(congestion) == [false, false])
+        try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 200_000))
+        congestion.note(machine, after: .tcp)
+        #expect(flags(congestion) == [false, true])
+    }
+
+    private func flags(_ congestion: borrowing Congestion) -> [Bool] { [congestion.isStream, congestion.isPieces] }
+
+    @Test
+    func answersHaveToHaveRoom() {
+        var machine = Fixture.opened(limit: 100)
+        let bytes = [UInt8](repeating: 0, count: 40)
+        func answer(_ transport: Transport) -> Bool {
+            bytes.withUnsafeBytes { machine.appendAnswer(.pong, over: transport, $0) }
+        }
+        #expect(answer(.tcp))
+        #expect(answer(.tcp))
+        #expect(!answer(.tcp))
+        #expect(answer(.udp))
+        machine.setDatagramState(.unavailable("switched off"))
+        #expect(!answer(.udp))
+    }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// What one client sets and all are told, and values that a service does not take.
+struct RelayTests {
+    private typealias Refusal = (element: String, reason: ValueRefusal.Reason, message: String)
+
+    private func gatherRefusals(of device: ElementalDevice) -> Gathered<Refusal> {
+        let refusals = Gathered<Refusal>()
+        device.onRefusal { element, refusal, _ in refusals.add((element.name, refusal.reason, refusal.message)) }
+        return refusals
+    }
+
+    @Test
+    func whatOneClientSetsAllAreTold() async throws {
+        try await withPair { service, one in
+            service.relay(Lamp.brightness)
+            let other = try await connect(try #require(service.port), as: "other")
+            let (seenByOne, seenByOther) = (Gathered<Float>(), Gathered<Float>())
+            one.onValue(of: Lamp.brightness) { seenByOne.add($0) }
+            other.onValue(of: Lamp.brightness) { seenByOther.add($0) }
+            for value: Float in [0.25, 0.5, 0.75] { try one.send(value, to: Lamp.brightness) }
+            try await seenByOther.wait(for: 3)
+            try await seenByOne.wait(for: 3)
+            #expect(seenByOther.all == [0.25, 0.5, 0.75])
+            #expect(seenByOne.all == [0.25, 0.5, 0.75])
+            #expect(service.value(of: Lamp.brightness) == 0.75)
+            let late = try await connect(try #require(service.port), as: "late")
+            try await eventually { late.value(of: Lamp.brightness) == 0.75 }
+            await late.close()
+            await other.close()
+        }
+    }
+
+    @Test
+    func theServiceMayChangeOrRefuseWhatComes() async throws {
+        try await withPair { service, device in
+            try service.send(0.25, to: Lamp.brightness)
+            service.relay(Lamp.brightness) { value, _ in
+                if value > 0.9 { throw ValueRefusal("the lamp would burn out") }
+                return min(value, 0.5)
+            }
+            try await eventually { device.value(of: Lamp.brightness) == 0.25 }
+            let refusals = gatherRefusals(of: device)
+            let values = Gathered<Float>()
+            device.onValue(of: Lamp.brightness) { values.add($0) }
+            try device.send(0.75, to: Lamp.brightness)
+            try device.send(1, to: Lamp.brightness)
+            // All of it comes before the answer to a ping.
+            _ = try await device.ping(timeout: .seconds(20))
+            // The newest value of before, the changed one, and the current one behind the refusal.
+            #expect(values.all == [0.25, 0.5, 0.5])
+            #expect(refusals.all.count == 1)
+            #expect(refusals.all.first?.element == "Brightness")
+            #expect(refusals.all.first?.reason == .refused)
+            #expect(refusals.all.first?.message == "the lamp would burn out")
+            #expect(service.value(of: Lamp.brightness) == 0.5)
+        }
+    }
+
+    /// A client that knows other bounds, or none, than the service.
+    @Test
+    func aValueOutOfRangeOrNotAllowedIsAnsweredWithTheReasonAndTheCurrentValue() async throws {
+        let brightness = Element<Float>(1, "Brightness")
+        let reading = Element<Double>(6, "Reading")
+        try await withPair(client: [brightness, reading]) { service, device in
+            try service.send(0.25, to: Lamp.brightness)
+            try service.send(20, to: Lamp.reading)
+            try await eventually { device.value(of: reading) == 20 }
+            let refusals = gatherRefusals(of: device)
+            let values = Gathered<Float>()
+            device.onValue(of: brightness) { values.add($0) }
+            try device.send(2, to: brightness)
+            try device.send(30, to: reading)
+            _ = try await device.ping(timeout: .seconds(20))
+            #expect(refusals.all.map(\.reason) == [.outOfRange, .notAllowed])
+            #expect(values.all == [0.25, 0.25])
+            #expect(service.devices.first?.statistics.messagesRejected == 2)
+        }
+    }
+
+    /// It asks for no answers that it does not read: they find no room rather than the service's memory.
+    @Test
+    func aPeerThatSendsWhatIsRefusedAndReadsNothingGetsNoMoreAnswersThanThereIsRoomFor() async throws {
+        try await withService(Lamp.all, { $0.limits.maximumQueueByteCount = 64 * 1024 }) { service, port in
+            let peer = try RawSocket.connect(to: port)
+            let hello = Hello(features: [.ping, .refusals]).wireBytes
+            try peer.write(Self.frame(-2, Array("mute".utf8)) + Self.frame(-4, hello))
+            try await eventually { service.devices.count == 1 }
+            let device = try #require(service.devices.first)
+            let outOfRange = Self.frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian, Array.init))
+            let many = Array(repeating: outOfRange, count: 10_000).flatMap { $0 }
+            for _ in 0..<20 { try peer.write(many) }
+            try await eventually { device.statistics.messagesRejected == 200_000 }
+            #expect(device.outbound.withLock { $0.stream.byteCount } <= 64 * 1024)
+            _ = peer
+        }
+    }
+
+    private static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
+    }
+}
