@@ -12,7 +12,8 @@ public enum BridgeEvent: Sendable {
     case toHub(ElementDefinition, ElementValue)
     /// The device was sent a value of the hub.
     case toDevice(ElementDefinition, ElementValue)
-    /// A value could not be handed on: it is of another type, out of range, or the device takes none now.
+    /// A value could not be handed on: it is of another type, out of range, too large for the hub, or the device takes
+    /// none now. One that is too large is told once; it and those as large are left out from then on.
     case failed(ElementDefinition, Direction, any Error)
     /// Values came faster than they may pass, and the queue is full: the newest was dropped.
     case dropped(ElementDefinition, Direction)

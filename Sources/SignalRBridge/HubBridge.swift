@@ -28,6 +28,7 @@ public final class HubBridge: Sendable {
     private let events = NIOLockedValueBox<[@Sendable (BridgeEvent) -> Void]>([])
     /// The newest value of each element marked latest that passed, either way: one that comes back as an echo is no news.
     private let passed = NIOLockedValueBox<[Int8: ElementValue]>([:])
+    private let oversized: NIOLockedValueBox<OversizedValues>
 
     /// A bridge, which does nothing until ``run()``.
     ///
@@ -50,10 +51,14 @@ public final class HubBridge: Sendable {
             for handler in events.withLockedValue({ $0 }) { handler(event) }
         }
         let passed = passed
+        let oversized = NIOLockedValueBox(OversizedValues())
+        self.oversized = oversized
         toHub = Courier(options) { element, value in
-            guard let method = methods[element.id] else { return .done }
+            guard let method = methods[element.id], !oversized.withLockedValue({ $0.isTooLarge(value, of: element) })
+            else { return .done }
             do throws(SignalRError) {
                 try await connection.send(method, HubElementValue(value))
+                oversized.withLockedValue { $0.note(value, of: element, at: .now) }
                 tell(.toHub(element, value))
             } catch {
                 // What the hub does not get now it gets when it is back.
@@ -98,8 +103,13 @@ public final class HubBridge: Sendable {
         let values = device.onAnyValue { [weak self] element, value, _ in
             if wanted.contains(element.id) { self?.take(value, of: element) }
         }
+        let refusals = device.onRefusal { [weak self] element, refusal, _ in
+            self?.passed.withLockedValue { $0[element.id] = nil }
+            self?.tell(.failed(element, .toDevice, refusal))
+        }
         defer {
             values.cancel()
+            refusals.cancel()
             for registration in registrations { connection.off(registration) }
         }
         toHub.isAway = true
@@ -149,9 +159,12 @@ public final class HubBridge: Sendable {
 
     /// Follows what happens to the hub's connection.
     private func follow(_ lifecycle: AsyncStream<ConnectionEvent>) async -> Bool {
+        var opened = ContinuousClock.now
+        var shortLived = 0
         for await event in lifecycle {
             switch event {
             case .opened:
+                opened = .now
                 returned()
             case .didReconnect:
                 returned()
@@ -161,11 +174,15 @@ public final class HubBridge: Sendable {
             case .willReconnect(let error):
                 toHub.isAway = true
                 tell(.hubAway(error))
+                lookForOversizedValue(error)
             case .closed(let error):
                 toHub.isAway = true
                 guard !Task.isCancelled else { return true }
                 tell(.hubAway(error))
-                await startAgain()
+                lookForOversizedValue(error)
+                // A hub that ends each connection soon is not to be asked for the next one ever as soon.
+                shortLived = .now - opened < Self.shortLife ? shortLived + 1 : 0
+                await startAgain(after: max(shortLived - 1, 0))
             }
         }
         // The task was cancelled.
@@ -182,10 +199,25 @@ public final class HubBridge: Sendable {
         toHub.isAway = false
     }
 
+    /// What a hub ends connections for, if it is the size of a value, is found out and left out from then on.
+    private func lookForOversizedValue(_ error: SignalRError?) {
+        let found = oversized.withLockedValue {
+            $0.connectionLost(isByHub: error?.code == .closedByServer, at: .now)
+        }
+        guard let found, let route = routes.first(where: { $0.element.id == found.id }) else { return }
+        let what =
+            "the hub ends the connection whenever it is sent a value of \(found.byteCount) bytes: values as large are left "
+            + "out from now on. ASP.NET Core takes messages of 32 KB, unless its MaximumReceiveMessageSize says otherwise"
+        tell(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
+    }
+
+    /// A connection that ends sooner did not last.
+    private static var shortLife: Duration { .seconds(30) }
+
     /// A hub that said goodbye is not reconnected to by the connection itself.
-    private func startAgain() async {
+    private func startAgain(after failures: Int) async {
         let intervals = GrowingIntervals()
-        for attempt in 0... {
+        for attempt in failures... {
             await Delay.wait(intervals.interval(attempt))
             guard !Task.isCancelled else { return }
             do throws(SignalRError) {

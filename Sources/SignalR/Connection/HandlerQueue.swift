@@ -7,17 +7,22 @@ final class HandlerQueue: Sendable {
     /// Each call takes so much besides its bytes.
     private static var overhead: Int { 256 }
 
-    private let limit: Int
-    private let waiting = NIOLockedValueBox(0)
-    private let continuation: AsyncStream<HubArguments>.Continuation
+    private struct Call {
+        let arguments: HubArguments
+        let share: UndeliveredSize.Share
+    }
+
+    private let waiting: NIOLockedValueBox<UndeliveredSize>
+    private let continuation: AsyncStream<Call>.Continuation
 
     /// - Parameter limit: bytes of calls that may wait.
     init(handlers: HandlerTable, limit: Int, logger: Logger) {
-        self.limit = limit
-        let (stream, continuation) = AsyncStream.makeStream(of: HubArguments.self)
+        waiting = NIOLockedValueBox(UndeliveredSize(limit: limit))
+        let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
         self.continuation = continuation
         Task { [waiting] in
-            for await arguments in stream {
+            for await call in stream {
+                let arguments = call.arguments
                 for listener in handlers[arguments.method]?.listeners ?? [] {
                     do {
                         try await listener.body(arguments)
@@ -26,23 +31,20 @@ final class HandlerQueue: Sendable {
                             "a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
                     }
                 }
-                waiting.withLockedValue { $0 -= arguments.array.readableBytes + Self.overhead }
+                waiting.withLockedValue { $0.remove(call.share) }
             }
         }
     }
 
     /// Adds a call.
     ///
+    /// - Parameter piece: the number of the piece from the network that it ended in.
     /// - Returns: `false` if too much waits already.
-    func add(_ arguments: HubArguments) -> Bool {
-        let hasRoom = waiting.withLockedValue { waiting in
-            let size = arguments.array.readableBytes + Self.overhead
-            guard waiting + size <= limit else { return false }
-            waiting += size
-            return true
-        }
-        if hasRoom { continuation.yield(arguments) }
-        return hasRoom
+    func add(_ arguments: HubArguments, piece: UInt64) -> Bool {
+        let share = waiting.withLockedValue { $0.add(arguments.array, overhead: Self.overhead, piece: piece) }
+        guard let share else { return false }
+        continuation.yield(Call(arguments: arguments, share: share))
+        return true
     }
 
     func finish() { continuation.finish() }

@@ -1,5 +1,10 @@
-import Foundation
 import NIOHTTP1
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Where a hub is: what the requests of a connection are made of.
 struct HubAddress: Sendable, Equatable {
@@ -16,17 +21,22 @@ struct HubAddress: Sendable, Equatable {
     /// Reads an address such as `https://example.org/chat?user=1`.
     init(_ text: String) throws(SignalRError) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            let isSecure = Self.schemes[scheme], let encodedHost = parts.encodedHost, !encodedHost.isEmpty
+            let isSecure = Self.schemes[scheme], let host = Self.host(parts), !host.isEmpty
         else {
             throw SignalRError(
                 .invalidURL,
-                "'\(text)' is not a hub's address: it begins with http://, https://, ws:// or wss:// and a host")
+                "'\(Self.withoutCredentials(text))' is not a hub's address: it begins with http://, https://, ws:// or "
+                    + "wss:// and a host")
         }
-        var host = encodedHost.removingPercentEncoding ?? encodedHost
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard parts.percentEncodedUser == nil, parts.percentEncodedPassword == nil else {
+            throw SignalRError(
+                .invalidURL,
+                "a hub's address has no user name and password in it: send an access token or a header instead")
+        }
         let port = parts.port ?? (isSecure ? 443 : 80)
         guard (1...65535).contains(port) else {
-            throw SignalRError(.invalidURL, "'\(text)' is not a hub's address: ports are 1 to 65535")
+            throw SignalRError(
+                .invalidURL, "'\(Self.withoutCredentials(text))' is not a hub's address: ports are 1 to 65535")
         }
         self.init(
             isSecure: isSecure, host: host, port: port,
@@ -42,6 +52,21 @@ struct HubAddress: Sendable, Equatable {
         self.query = query
     }
 
+    /// The host without the brackets of an IPv6 address; `nil` if it cannot be a host.
+    private static func host(_ parts: URLComponents) -> String? {
+        guard let host = parts.host else { return nil }
+        return host.hasPrefix("[") && host.hasSuffix("]")
+            ? String(host.dropFirst().dropLast()) : HostName.ascii(host)
+    }
+
+    /// The text of an address for a person, without what may be a user name and password in it.
+    static func withoutCredentials(_ text: String) -> String {
+        let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let sign = authority.lastIndex(of: "@") else { return text }
+        return text[..<start] + "…" + text[sign...]
+    }
+
     private static let schemes = ["http": false, "ws": false, "https": true, "wss": true]
 
     /// The address of the negotiation.
@@ -54,15 +79,27 @@ struct HubAddress: Sendable, Equatable {
 
     /// The same with one more item in its query.
     func adding(_ name: String, _ value: String) -> HubAddress {
-        let value = value.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
+        let value = Self.percentEncoded(value)
         return HubAddress(
             isSecure: isSecure, host: host, port: port, path: path,
             query: query.isEmpty ? "\(name)=\(value)" : "\(query)&\(name)=\(value)")
     }
 
-    /// RFC 3986, 2.3.
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    /// Everything but RFC 3986's unreserved characters (2.3) is encoded.
+    private static func percentEncoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.append(byte)
+            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
 
     /// What stands in a request's first line.
     var target: String { query.isEmpty ? path : "\(path)?\(query)" }

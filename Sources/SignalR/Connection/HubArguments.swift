@@ -10,6 +10,13 @@ public struct HubArguments: Sendable {
     /// All arguments, encoded.
     let array: ByteBuffer
 
+    /// The same in memory of its own, if what it is a slice of is much larger.
+    var compacted: HubArguments {
+        guard array.storageCapacity / 8 > array.readableBytes else { return self }
+        return HubArguments(
+            method: method, headers: headers, codec: codec, array: ByteBuffer(bytes: array.readableBytesView))
+    }
+
     /// How many there are.
     ///
     /// - Throws: ``SignalRError/Code/protocolViolation`` if they are no array.

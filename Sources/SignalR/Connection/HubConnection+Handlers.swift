@@ -87,25 +87,32 @@ extension HubConnection {
 
     /// Handlers with a result that may run at a time.
     private static var maximumAnswers: Int { 10_000 }
+    /// From so many on, and out of larger pieces from the network, a call is copied out of its piece: a slice would keep
+    /// all of it as long as its handler runs.
+    private static var slicedAnswers: Int { 100 }
+    private static var slicedPiece: Int { 1 << 20 }
 
     func handleInvocation(_ id: String?, _ arguments: HubArguments, _ session: Session) {
         let entry = handlers[arguments.method]
         if entry == nil { logger.debug("no handler", metadata: ["method": "\(arguments.method)"]) }
-        if entry?.listeners.isEmpty == false, !queue.add(arguments) {
+        if entry?.listeners.isEmpty == false, !queue.add(arguments, piece: receivedPieces) {
             let limit = options.maximumUndeliveredSize
             return overflow("the handlers do not keep up: \(limit) bytes of calls wait for them", session)
         }
         guard let responder = entry?.responder else {
-            if let id {
-                transmit(.completion(id: id, .error("Client didn't provide a result."), headers: [:]), session)
-            }
+            if let id { transmitAnswer(id, .error("Client didn't provide a result."), session) }
             return
         }
         guard session.answers.count < Self.maximumAnswers else {
             return overflow("the handlers do not keep up: \(session.answers.count) of them run", session)
         }
+        guard session.answers.size + arguments.array.readableBytes <= options.maximumUndeliveredSize else {
+            let what = "the handlers do not keep up: \(session.answers.size) bytes of calls are with them"
+            return overflow(what, session)
+        }
+        let isSlice = session.answers.count < Self.slicedAnswers && arguments.array.storageCapacity <= Self.slicedPiece
         // Not asked for a result, the handler runs all the same.
-        answer(id, arguments, responder.body, session)
+        answer(id, isSlice ? arguments : arguments.compacted, responder.body, session)
     }
 
     private func overflow(_ what: String, _ session: Session) {
@@ -116,7 +123,7 @@ extension HubConnection {
         _ id: String?, _ arguments: HubArguments, _ responder: @escaping HandlerTable.Responder, _ session: Session
     ) {
         let sessionNumber = session.number
-        session.answers.begin(id) { number in
+        session.answers.begin(id, size: arguments.array.readableBytes) { number in
             Task { [logger] in
                 let completion: HubCompletion
                 do {
@@ -133,6 +140,6 @@ extension HubConnection {
 
     private func finish(_ id: String?, _ number: UInt64, _ completion: HubCompletion, _ sessionNumber: UInt64) {
         guard let session, session.number == sessionNumber, session.answers.finish(id, number), let id else { return }
-        transmit(.completion(id: id, completion, headers: [:]), session)
+        transmitAnswer(id, completion, session)
     }
 }

@@ -48,6 +48,10 @@ extension HubConnection {
         guard durations.allSatisfy({ $0 > .zero }) else {
             throw SignalRError(.invalidOptions, "the keep-alive interval and the timeouts must be more than 0")
         }
+        for (name, value) in options.headers where !name.isHeaderName || !value.isHeaderValue {
+            let what = name.isHeaderName ? "the value of the header '\(name)'" : "the name of a header"
+            throw SignalRError(.invalidOptions, "\(what) has characters that no header has, such as a line end")
+        }
         guard !options.transports.isEmpty else { throw SignalRError(.invalidOptions, "no transport is allowed") }
         guard !options.skipsNegotiation || options.transports == [.webSockets] else {
             throw SignalRError(.invalidOptions, "only with WebSockets as the one transport can negotiation be skipped")
@@ -77,7 +81,7 @@ extension HubConnection {
             case .connection(let negotiation):
                 return (negotiation, self.maker(maker.address.adding("id", negotiation.token), maker.token))
             case .redirect(let url, let accessToken):
-                logger.debug("redirected", metadata: ["url": "\(url)"])
+                logger.debug("redirected", metadata: ["url": "\(HubAddress.withoutCredentials(url))"])
                 maker = self.maker(try HubAddress(url), accessToken.map(Self.provider) ?? maker.token)
             }
         }

@@ -5,6 +5,7 @@ extension HubConnection {
     func received(_ bytes: ByteBuffer, _ session: Session) {
         guard !session.isEnded else { return }
         session.lastReceived = .now()
+        receivedPieces += 1
         session.frames.append(bytes)
         guard session.isShaken else {
             do throws(SignalRError) {
@@ -44,7 +45,7 @@ extension HubConnection {
                 id, HubArguments(method: target, headers: headers, codec: codec, array: arguments), session)
         case .streamItem(let id, let item, _):
             guard case .stream(let items) = session.pending[id] else { return }
-            if !items.add(item) {
+            if !items.add(item, piece: receivedPieces) {
                 session.pending[id] = nil
                 items.finish(
                     SignalRError(
@@ -56,7 +57,7 @@ extension HubConnection {
             complete(id, completion, session)
         case .streamInvocation(let id, let target, _, _, _):
             let text = "this client has no method '\(target)' that answers with a stream"
-            transmit(.completion(id: id, .error(text), headers: [:]), session)
+            transmitAnswer(id, .error(text), session)
         case .cancelInvocation(let id, _):
             session.answers.cancel(id)
         case .ping:

@@ -1,8 +1,21 @@
 import NIOCore
 
 extension HubConnection {
+    /// A connection that is lost sooner did not last.
+    private static var shortLife: TimeAmount { .seconds(10) }
+    /// So many connections in a row that did not last are made anew as the policy says, which does not know of them.
+    private static var forgivenLosses: Int { 3 }
+
+    /// The shortest wait before the first attempt: a server that ends each connection as soon as it is there is asked for
+    /// the next after ever longer times.
+    private var minimumWait: Duration {
+        let losses = shortLivedCount - Self.forgivenLosses
+        return losses > 0 ? GrowingIntervals().interval(losses - 1) : .zero
+    }
+
     /// Makes the connection anew, as the policy says.
     func reconnect(_ error: SignalRError?) {
+        shortLivedCount = .now() - openedAt < Self.shortLife ? shortLivedCount + 1 : 0
         run += 1
         phase = .reconnecting
         logger.debug("lost", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
@@ -21,7 +34,7 @@ extension HubConnection {
                 session = nil
                 return finish(original ?? last)
             }
-            await pause(interval)
+            await pause(failed == 0 ? max(interval, minimumWait) : interval)
             guard run == self.run else { return }
             do throws(SignalRError) {
                 let session = try await connect()

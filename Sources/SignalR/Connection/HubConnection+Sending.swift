@@ -35,13 +35,26 @@ extension HubConnection {
     }
 
     /// Sends a message, or keeps it until the connection is taken up again.
-    func transmit(_ message: HubMessage, _ session: Session) {
-        guard session.isOpen else { return }
+    ///
+    /// - Returns: its bytes on the wire.
+    @discardableResult
+    func transmit(_ message: HubMessage, _ session: Session) -> Int {
+        guard session.isOpen else { return 0 }
         let bytes = encoded(message)
         if message.isCounted { session.log?.keep(bytes) }
-        guard let transport = session.transport, session.resuming == nil else { return }
-        session.lastSent = .now()
-        transport.send(bytes)
+        if let transport = session.transport, session.resuming == nil {
+            session.lastSent = .now()
+            transport.send(bytes)
+        }
+        return bytes.readableBytes
+    }
+
+    /// Sends the answer to a call of the hub. Senders wait for a hub that takes nothing; answers cannot, so the hub does.
+    func transmitAnswer(_ id: String, _ completion: HubCompletion, _ session: Session) {
+        session.noteAnswer(transmit(.completion(id: id, completion, headers: [:]), session))
+        guard session.isLogOverfull else { return }
+        let what = "the hub does not acknowledge the results that it asked for, and too many wait for it"
+        over(session, SignalRError(.bufferOverflow, what), mayReconnect: true)
     }
 
     // MARK: - Timers
@@ -76,7 +89,11 @@ extension HubConnection {
             guard .now() - session.lastReceived >= limit else { return armTimeout(session) }
             session.lastReceived = .now()
             armTimeout(session)
-            lost(session, SignalRError(.serverTimeout, "nothing came from the server for \(options.serverTimeout)"))
+            let what =
+                session.transport?.isReading == false
+                ? "the server asked for results and took none of them for \(options.serverTimeout)"
+                : "nothing came from the server for \(options.serverTimeout)"
+            lost(session, SignalRError(.serverTimeout, what))
         }
     }
 }

@@ -2,6 +2,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import Support
 
 /// A connection to a SignalR hub: calls the hub's methods, and has its own called by the hub.
 ///
@@ -49,6 +50,11 @@ public actor HubConnection {
     /// The connection to the server that is there or being made.
     var session: Session?
     var lastSession: UInt64 = 0
+    /// Pieces that came from the network, over all sessions.
+    var receivedPieces: UInt64 = 0
+    var openedAt = NIODeadline.now()
+    /// Connections in a row that were lost soon after they were made.
+    var shortLivedCount = 0
 
     init(
         url: String, codec: any HubCodec, policy: (any ReconnectPolicy)?, options: HubConnectionOptions, logger: Logger
@@ -57,6 +63,7 @@ public actor HubConnection {
         self.codec = codec
         self.policy = policy
         self.options = options
+        let logger = logger.printable
         self.logger = logger
         eventLoop = options.eventLoopGroup.next()
         dialer = Dialer(
@@ -130,7 +137,7 @@ public actor HubConnection {
         session?.end()
         session = nil
         phase = .disconnected
-        logger.debug("cannot open", metadata: ["url": "\(url)", "error": "\(error)"])
+        logger.debug("cannot open", metadata: ["url": "\(HubAddress.withoutCredentials(url))", "error": "\(error)"])
         lifecycle.emit(.failedToOpen(error))
         starting?.resolve(.failure(error))
         starting = nil
@@ -140,6 +147,7 @@ public actor HubConnection {
     func begin(_ session: Session, _ event: ConnectionEvent) {
         opening = nil
         session.isOpen = true
+        openedAt = .now()
         status.withLockedValue {
             $0.connectionID = session.connectionID
             $0.transport = session.kind

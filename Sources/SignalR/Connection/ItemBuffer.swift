@@ -4,8 +4,8 @@ import NIOCore
 /// The items of a stream between the event loop and the task that takes them.
 final class ItemBuffer: Sendable {
     private struct State {
-        var items: CircularBuffer<ByteBuffer> = []
-        var size = 0
+        var items: CircularBuffer<(bytes: ByteBuffer, share: UndeliveredSize.Share)> = []
+        var size: UndeliveredSize
         var consumer: CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?
         /// Set when no more items come; the error after the last, if there is one.
         var end: SignalRError??
@@ -15,7 +15,7 @@ final class ItemBuffer: Sendable {
     private static var overhead: Int { 64 }
 
     let limit: Int
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
     private let cancelled: @Sendable () -> Void
 
     /// - Parameters:
@@ -23,13 +23,15 @@ final class ItemBuffer: Sendable {
     ///   - cancelled: called when the consumer is gone before the end.
     init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
         self.limit = limit
+        state = NIOLockedValueBox(State(size: UndeliveredSize(limit: limit)))
         self.cancelled = cancelled
     }
 
     /// Adds an item.
     ///
+    /// - Parameter piece: the number of the piece from the network that it ended in.
     /// - Returns: `false` if too much waits already.
-    func add(_ item: ByteBuffer) -> Bool {
+    func add(_ item: ByteBuffer, piece: UInt64) -> Bool {
         let (consumer, isAdded) = state.withLockedValue { state in
             guard state.end == nil else {
                 return (nil as CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?, true)
@@ -38,10 +40,8 @@ final class ItemBuffer: Sendable {
                 state.consumer = nil
                 return (consumer, true)
             }
-            let size = item.readableBytes + Self.overhead
-            guard state.size + size <= limit else { return (nil, false) }
-            state.size += size
-            state.items.append(item)
+            guard let share = state.size.add(item, overhead: Self.overhead, piece: piece) else { return (nil, false) }
+            state.items.append((item, share))
             return (nil, true)
         }
         consumer?.resume(returning: .success(item))
@@ -77,8 +77,8 @@ final class ItemBuffer: Sendable {
             await withCheckedContinuation { continuation in
                 let answer = state.withLockedValue { state -> Result<ByteBuffer?, SignalRError>? in
                     if let item = state.items.popFirst() {
-                        state.size -= item.readableBytes + Self.overhead
-                        return .success(item)
+                        state.size.remove(item.share)
+                        return .success(item.bytes)
                     }
                     if let end = state.end { return end.map { .failure($0) } ?? .success(nil) }
                     guard state.consumer == nil else {

@@ -38,6 +38,8 @@ final class Session {
     var uploads: [String: Upload] = [:]
     /// Handlers that run for the hub.
     var answers = Answers()
+    /// Bytes of answers that the hub wanted and that have not left, as far as it is known.
+    private var unsentAnswers = 0
     /// Senders that wait until what was sent has left.
     private var senders: [Outcome<Void>] = []
 
@@ -83,11 +85,36 @@ final class Session {
     }
 
     func releaseSenders() {
+        if transport?.isWritable == true {
+            unsentAnswers = 0
+            transport?.isReading = true
+        }
         guard isWritable || isEnded || !isOpen else { return }
         let senders = senders
         self.senders = []
         for sender in senders { sender.resolve(()) }
     }
+
+    /// Bytes of unsent answers from which on nothing more is read: a hub that asks and does not take the answers could
+    /// otherwise fill the memory with them.
+    private static var maximumUnsentAnswers: Int { 1 << 20 }
+    /// Each answer takes so much besides its bytes.
+    private static var answerOverhead: Int { 256 }
+
+    /// Counts an answer that was sent because the hub wanted one. Only these hold reading up, and only a lot of them: a
+    /// hub may well send much before it takes what a program has sent of its own accord.
+    func noteAnswer(_ byteCount: Int) {
+        guard let transport else { return }
+        guard !transport.isWritable else {
+            unsentAnswers = 0
+            return
+        }
+        unsentAnswers += byteCount + Self.answerOverhead
+        if unsentAnswers > Self.maximumUnsentAnswers { transport.isReading = false }
+    }
+
+    /// Whether so many answers wait for the hub's acknowledgement that it cannot be waited for.
+    var isLogOverfull: Bool { log.map { $0.isOver(by: Self.maximumUnsentAnswers) } ?? false }
 
     // MARK: - Ending
 

@@ -32,13 +32,17 @@ struct Dialer: Sendable {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if address.isSecure {
-                        try channel.pipeline.syncOperations.addHandler(tls.handler(for: address.host))
+                        try channel.pipeline.syncOperations.addHandlers(
+                            tls.handler(for: address.host), TLSFailureHandler())
                     }
                     try configure(channel)
                 }
             }
             .connect(host: address.host, port: address.port)
     }
+
+    /// The system's words for an error, without the call of SwiftNIO's that met it.
+    static func reason(_ error: IOError) -> String { String(cString: strerror(error.errnoCode)) }
 
     /// What went wrong, for a person.
     static func explain(_ error: any Error, _ address: HubAddress) -> SignalRError {
@@ -49,20 +53,23 @@ struct Dialer: Sendable {
             return SignalRError(.timedOut, "\(what): no answer within \(time.nanoseconds / 1_000_000_000) s")
         case let error as NIOConnectionError:
             if let dns = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty {
-                return SignalRError(.connectionFailed, "\(what): the host is not known", cause: dns)
+                let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"
+                return SignalRError(.connectionFailed, "\(what): the host is not known (\(reason))")
             }
             return error.connectionErrors.first.map { explain($0.error, address) }
                 ?? SignalRError(.connectionFailed, what, cause: error)
+        case HTTPParserError.invalidEOFState:
+            return SignalRError(
+                .connectionLost, "\(address.hostHeader) closed the connection in the middle of an answer")
         case let error as HTTPParserError:
             return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
-        case let error as NIOSSLError:
-            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: error)
-        case let error as NIOSSLExtraError:
-            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: error)
         case let error as IOError:
-            return SignalRError(.connectionFailed, "\(what): \(String(cString: strerror(error.errnoCode)))")
+            return SignalRError(.connectionFailed, "\(what): \(reason(error))")
         default:
-            return SignalRError(.connectionFailed, what, cause: error)
+            guard let failure = TLSFailure(error) else {
+                return SignalRError(.connectionFailed, what, cause: error)
+            }
+            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: failure)
         }
     }
 }

@@ -2,8 +2,9 @@ import NIOCore
 import NIOHTTP1
 
 /// Speaks HTTP on one connection, an exchange at a time.
-final class HTTPHandler: ChannelInboundHandler {
+final class HTTPHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
     /// A gathered body is an answer to a negotiation, or is not looked at.
@@ -12,10 +13,24 @@ final class HTTPHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var exchange: HTTPExchange?
     private var isReusable = true
+    private var isReadHeld = false
     private(set) var idleSince = NIODeadline.now()
 
     /// Whether another exchange can begin.
     var isIdle: Bool { exchange == nil && isReusable && context?.channel.isActive == true }
+
+    /// Whether what the server sends is taken.
+    var isReading = true {
+        didSet {
+            guard isReading, isReadHeld else { return }
+            isReadHeld = false
+            context?.read()
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isReading { context.read() } else { isReadHeld = true }
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }

@@ -13,6 +13,11 @@ final class HTTPRequester {
     private var isClosed = false
     private var current: HTTPExchange?
 
+    /// Whether what the server sends is taken.
+    var isReading = true {
+        didSet { handler?.isReading = isReading }
+    }
+
     init(_ dialer: Dialer) { self.dialer = dialer }
 
     /// Sends a request; the one before it must have ended.
@@ -78,6 +83,7 @@ final class HTTPRequester {
                     current === exchange
                 else { return channel.close(promise: nil) }
                 self.handler = handler
+                handler.isReading = isReading
                 address = exchange.request.address
                 handler.begin(exchange)
             case .failure(let error):

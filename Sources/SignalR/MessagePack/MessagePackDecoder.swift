@@ -1,5 +1,10 @@
-import Foundation
 import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Reads values from MessagePack. Bytes from the network are safe with it: lengths are checked against what is there
 /// before anything is made, and nesting has a limit.
@@ -91,6 +96,14 @@ struct MessagePackValue: Decoder {
         case .double(let value): value
         default: throw mismatch(Double.self)
         }
+    }
+
+    /// A number rounded to a `Float`. One beyond its range is no infinity.
+    func float() throws -> Float {
+        let number = try number()
+        let rounded = Float(number)
+        guard rounded.isFinite || !number.isFinite else { throw corrupted("a number that does not fit Float") }
+        return rounded
     }
 
     private func binary() throws -> ByteBuffer? {
@@ -230,7 +243,7 @@ private struct MessagePackSingleDecoding: SingleValueDecodingContainer {
     func decode(_ type: Bool.Type) throws -> Bool { try value.bool() }
     func decode(_ type: String.Type) throws -> String { try value.string() }
     func decode(_ type: Double.Type) throws -> Double { try value.number() }
-    func decode(_ type: Float.Type) throws -> Float { Float(try value.number()) }
+    func decode(_ type: Float.Type) throws -> Float { try value.float() }
     func decode(_ type: Int.Type) throws -> Int { try value.integer(type) }
     func decode(_ type: Int8.Type) throws -> Int8 { try value.integer(type) }
     func decode(_ type: Int16.Type) throws -> Int16 { try value.integer(type) }

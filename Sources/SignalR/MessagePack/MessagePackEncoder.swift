@@ -1,5 +1,10 @@
-import Foundation
 import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Writes values as MessagePack: structures as maps by their keys' names, `Data` and `[UInt8]` as binary, `Date` as a
 /// timestamp.

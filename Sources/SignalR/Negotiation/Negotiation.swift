@@ -1,6 +1,11 @@
-import Foundation
 import NIOCore
-import NIOFoundationCompat
+import NIOFoundationEssentialsCompat
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A server's answer to the question how to connect.
 struct Negotiation: Sendable, Equatable {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// How the messages of a connection are encoded.
 public struct HubProtocol: Sendable, CustomStringConvertible {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// A value of any type, for what is known at run time only: arguments from a command line, results that are shown.
 public enum HubValue: Sendable, Hashable, Codable {
@@ -8,6 +12,9 @@ public enum HubValue: Sendable, Hashable, Codable {
     /// An integer above those of `integer`.
     case unsigned(UInt64)
     case double(Double)
+    /// A whole number beyond those of `integer` and `unsigned`, with up to 38 digits. In JSON only: in MessagePack it is
+    /// written as a `double`.
+    case decimal(Decimal)
     case string(String)
     /// In MessagePack only; in JSON it is a base64 string.
     case data(Data)
@@ -25,7 +32,14 @@ public enum HubValue: Sendable, Hashable, Codable {
         } else if let value = try? container.decode(UInt64.self) {
             self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
-            self = .double(value)
+            // A whole number this large has digits that a double does not have.
+            if value.magnitude >= 0x1p63, !(decoder is MessagePackValue), value.magnitude < 1e38,
+                let decimal = try? container.decode(Decimal.self), decimal.isWhole
+            {
+                self = .decimal(decimal)
+            } else {
+                self = .double(value)
+            }
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if decoder is MessagePackValue, let value = try? container.decode(Data.self) {
@@ -47,10 +61,21 @@ public enum HubValue: Sendable, Hashable, Codable {
         case .integer(let value): try container.encode(value)
         case .unsigned(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
+        case .decimal(let value):
+            if encoder is MessagePackNodeEncoder {
+                try container.encode(Double(value.description) ?? .infinity)
+            } else {
+                try container.encode(value)
+            }
         case .string(let value): try container.encode(value)
         case .data(let value): try container.encode(value)
         case .array(let values): try container.encode(values)
         case .object(let values): try container.encode(values)
         }
     }
+}
+
+extension Decimal {
+    /// Whether nothing stands behind its point.
+    fileprivate var isWhole: Bool { exponent >= 0 || !description.contains(".") }
 }

@@ -1,6 +1,11 @@
-import Foundation
 import NIOCore
-import NIOFoundationCompat
+import NIOFoundationEssentialsCompat
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Hub messages as JSON text, each ended by a record separator.
 struct JSONCodec: HubCodec {
@@ -35,9 +40,11 @@ struct JSONCodec: HubCodec {
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value {
         if type == String.self, let text = bytes.plainJSONString, let value = text as? Value { return value }
         do {
-            return try decoder.decode(type, from: bytes)
+            return try decoder.decodeRepairing(type, from: bytes)
         } catch {
-            throw SignalRError(.invalidResult, "the server's JSON is no \(type): \(bytes.excerpt)", cause: error)
+            // One that takes any value is a reader's own business, not the one's who reads the message.
+            let what = type == HubValue.self || type == [HubValue].self ? "cannot be read" : "is no \(type)"
+            throw SignalRError(.invalidResult, "the server's JSON \(what): \(bytes.excerpt)", cause: error)
         }
     }
 

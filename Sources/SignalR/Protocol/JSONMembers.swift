@@ -1,6 +1,11 @@
-import Foundation
 import NIOCore
-import NIOFoundationCompat
+import NIOFoundationEssentialsCompat
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The members of the JSON object that a hub message is, found and not yet read.
 struct JSONMembers {
@@ -51,7 +56,7 @@ struct JSONMembers {
     func value<Value: Decodable>(_ name: String, _ decoder: JSONDecoder) throws(SignalRError) -> Value? {
         guard let value = self[name], !isNull(name) else { return nil }
         do {
-            return try decoder.decode(Value.self, from: value)
+            return try decoder.decodeRepairing(Value.self, from: value)
         } catch {
             throw .violation("'\(name)' is \(value.excerpt)", cause: error)
         }

@@ -24,6 +24,9 @@ struct MessageLog {
     /// Whether senders should wait for an acknowledgement.
     var isFull: Bool { size >= limit }
 
+    /// Whether so many bytes more than the limit are kept.
+    func isOver(by surplus: Int) -> Bool { size > limit + surplus }
+
     /// What is to be sent again after a break.
     var messages: some Sequence<ByteBuffer> { kept }
 

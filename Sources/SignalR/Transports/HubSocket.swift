@@ -65,6 +65,9 @@ package final class HubSocket {
         func forget() { isOver = true }
     }
 
+    /// Whether what was sent lately has left; what is sent nevertheless is queued.
+    package var isWritable: Bool { transport.isWritable }
+
     /// Sends bytes as one message.
     package func send(_ bytes: ByteBuffer) { transport.send(bytes) }
 

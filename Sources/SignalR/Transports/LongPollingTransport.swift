@@ -52,6 +52,10 @@ final class LongPollingTransport: Transport {
     }
 
     var isWritable: Bool { posts.isWritable }
+    var isReading: Bool {
+        get { requester.isReading }
+        set { requester.isReading = newValue }
+    }
 
     func send(_ bytes: ByteBuffer) { posts.send(bytes) }
 

@@ -40,6 +40,11 @@ struct RequestMaker: Sendable {
         }
         guard let result = await outcome.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
         guard let text = try result.get(), !text.isEmpty else { return headers }
+        // It may come from a server, too, that points elsewhere.
+        guard text.isHeaderValue else {
+            throw SignalRError(
+                .invalidOptions, "the access token has characters that no header has, such as a line end within it")
+        }
         var headers = headers
         headers.replaceOrAdd(name: "Authorization", value: "Bearer \(text)")
         return headers

@@ -63,6 +63,10 @@ final class ServerSentEventsTransport: Transport {
     }
 
     var isWritable: Bool { posts.isWritable }
+    var isReading: Bool {
+        get { requester.isReading }
+        set { requester.isReading = newValue }
+    }
     var isAccepted: Bool { true }
 
     func send(_ bytes: ByteBuffer) { posts.send(bytes) }

@@ -9,6 +9,8 @@ protocol Transport: AnyObject {
     var isWritable: Bool { get }
     /// Whether the server has said that it takes the transport, once that counts as open.
     var isAccepted: Bool { get }
+    /// Whether it takes what the server sends. While it does not, the server's own system makes the server wait.
+    var isReading: Bool { get set }
 
     /// Sends bytes; all that is sent within one turn of the event loop leaves together.
     func send(_ bytes: ByteBuffer)

@@ -6,8 +6,9 @@ import NIOWebSocket
 ///
 /// Messages have frames of their own, so fragments are handed on as they come, and a text message in a binary frame is
 /// as good as one in a text frame: some servers send JSON so.
-final class WebSocketTransport: ChannelInboundHandler, Transport {
+final class WebSocketTransport: ChannelDuplexHandler, Transport {
     typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
     /// How long the peer has to answer a close frame.
@@ -20,6 +21,9 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
     private var context: ChannelHandlerContext?
     /// Who waits for the end.
     private var closed: EventLoopPromise<Void>?
+    /// What the newest ping said that came while the peer took nothing. RFC 6455, 5.5.3: only it needs an answer.
+    private var unansweredPing: ByteBuffer?
+    private var isReadHeld = false
     private var isFlushing = false
     private var isInMessage = false
     private var isClosing = false
@@ -34,6 +38,13 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
 
     var isWritable: Bool { context?.channel.isWritable ?? true }
     var isAccepted: Bool { true }
+    var isReading = true {
+        didSet {
+            guard isReading, isReadHeld else { return }
+            isReadHeld = false
+            context?.read()
+        }
+    }
 
     func send(_ bytes: ByteBuffer) {
         guard let context, !isClosing else { return }
@@ -88,7 +99,7 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
             isInMessage = !frame.fin
             receive(frame.data)
         case .ping:
-            if !isClosing { write(.pong, frame.data, context, flush: true) }
+            receivePing(frame.data, context)
         case .pong:
             break
         case .connectionClose:
@@ -99,7 +110,15 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { events.becameWritable() }
+        if context.channel.isWritable {
+            if let ping = unansweredPing.take() { receivePing(ping, context) }
+            events.becameWritable()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isReading { context.read() } else { isReadHeld = true }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -119,7 +138,14 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
         case is NIOWebSocketError:
             violate("\(error)", context)
         default:
-            reason = reason ?? SignalRError(.connectionLost, "the WebSocket's connection broke", cause: error)
+            let what = "the WebSocket's connection broke"
+            let failure =
+                if let error = error as? IOError {
+                    SignalRError(.connectionLost, "\(what): \(Dialer.reason(error))")
+                } else {
+                    SignalRError(.connectionLost, what, cause: TLSFailure(error) ?? error)
+                }
+            reason = reason ?? failure
             isClosing = true
             context.close(promise: nil)
         }
@@ -127,6 +153,16 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
 
     private func receive(_ bytes: ByteBuffer) {
         if bytes.readableBytes > 0, !isClosing { events.received(bytes) }
+    }
+
+    /// A peer that sends pings and takes no answers could otherwise fill the memory with them.
+    private func receivePing(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard !isClosing else { return }
+        if context.channel.isWritable {
+            write(.pong, data, context, flush: true)
+        } else {
+            unansweredPing = data
+        }
     }
 
     private func receiveClose(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
@@ -175,6 +211,8 @@ final class WebSocketTransport: ChannelInboundHandler, Transport {
 
     private func sendClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
         isClosing = true
+        // The peer's goodbye is waited for.
+        isReading = true
         var data = context.channel.allocator.buffer(capacity: 2)
         data.write(webSocketErrorCode: code)
         write(.connectionClose, data, context, flush: true)

@@ -1,0 +1,84 @@
+/// The host of an address as it goes into requests, TLS and name servers: ASCII.
+///
+/// FoundationEssentials percent-encodes a name that is not ASCII, which no name server understands; full Foundation would
+/// encode it, but brings large tables of languages and calendars for that.
+enum HostName {
+    /// The name, its labels that are not ASCII in Punycode with `xn--` before them; `nil` if it cannot be a host's name.
+    static func ascii(_ name: String) -> String? {
+        var labels: [String] = []
+        // Full stops of East Asian writing separate labels too (IDNA).
+        for label in name.split(omittingEmptySubsequences: false, whereSeparator: { ".。．｡".contains($0) }) {
+            guard !label.utf8.contains(where: isForbidden) else { return nil }
+            if label.utf8.allSatisfy({ $0 < 0x80 }) {
+                labels.append(String(label))
+            } else {
+                guard !label.unicodeScalars.contains(where: { $0.properties.isWhitespace }),
+                    let code = punycode(Array(label.lowercased().unicodeScalars))
+                else { return nil }
+                labels.append("xn--" + code)
+            }
+        }
+        return labels.joined(separator: ".")
+    }
+
+    /// ASCII that would end the name or change the meaning of what it is written into: the URL standard's list of
+    /// forbidden domain code points.
+    private static func isForbidden(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte == 0x7F || "#%/:<>?@[\\]^|".utf8.contains(byte)
+    }
+
+    /// RFC 3492, 6.3.
+    ///
+    /// - Returns: `nil` for a label that is longer than the 63 bytes that the DNS allows.
+    private static func punycode(_ label: [Unicode.Scalar]) -> String? {
+        let (base, initialBias, initialCode) = (36, 72, 128)
+        guard label.count <= 63 else { return nil }
+        var output = label.filter(\.isASCII).map { UInt8($0.value) }
+        let basicCount = output.count
+        if basicCount > 0 { output.append(UInt8(ascii: "-")) }
+        var (code, delta, bias, handled) = (initialCode, 0, initialBias, basicCount)
+        while handled < label.count {
+            guard let next = label.lazy.map({ Int($0.value) }).filter({ $0 >= code }).min() else { return nil }
+            delta += (next - code) * (handled + 1)
+            code = next
+            for scalar in label.lazy.map({ Int($0.value) }) {
+                if scalar < code { delta += 1 }
+                guard scalar == code else { continue }
+                var rest = delta
+                var position = base
+                while true {
+                    let threshold = min(max(position - bias, 1), 26)
+                    if rest < threshold { break }
+                    output.append(digit(threshold + (rest - threshold) % (base - threshold)))
+                    rest = (rest - threshold) / (base - threshold)
+                    position += base
+                }
+                output.append(digit(rest))
+                bias = adapted(delta, handled + 1, isFirst: handled == basicCount)
+                delta = 0
+                handled += 1
+            }
+            delta += 1
+            code += 1
+        }
+        guard output.count + 4 <= 63 else { return nil }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// RFC 3492, 6.1.
+    private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
+        var delta = isFirst ? delta / 700 : delta / 2
+        delta += delta / count
+        var steps = 0
+        while delta > 455 {
+            delta /= 35
+            steps += 36
+        }
+        return steps + 36 * delta / (delta + 38)
+    }
+
+    /// 0 to 25 are letters, 26 to 35 digits.
+    private static func digit(_ value: Int) -> UInt8 {
+        value < 26 ? UInt8(ascii: "a") + UInt8(value) : UInt8(ascii: "0") + UInt8(value - 26)
+    }
+}

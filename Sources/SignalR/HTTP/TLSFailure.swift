@@ -1,0 +1,116 @@
+import NIOCore
+import NIOSSL
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why TLS failed, in words. The errors of the library beneath it tell its source files and lines.
+package struct TLSFailure: Error, Equatable, CustomStringConvertible {
+    package enum Kind: Sendable {
+        case untrustedCertificate, expiredCertificate, futureCertificate, otherHost, noTLS, noCommonVersion
+        case refused, wantsCertificate, closed, other
+    }
+
+    package let kind: Kind
+    package let description: String
+
+    private init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+
+    /// What an error means, if it is one of TLS.
+    ///
+    /// - Parameter certificate: the server's, if it is known.
+    init?(_ error: any Error, certificate: NIOSSLCertificate? = nil, now: Date = Date()) {
+        switch error {
+        case let failure as TLSFailure: self = failure
+        case NIOSSLError.handshakeFailed(let error), NIOSSLError.shutdownFailed(let error):
+            self.init(error, certificate, now)
+        case NIOSSLError.uncleanShutdown: self.init(.closed, "the connection was closed without TLS's goodbye")
+        case NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate:
+            self = Self.rejected(certificate, now)
+        case NIOSSLError.failedToLoadCertificate, NIOSSLError.failedToLoadPrivateKey,
+            NIOSSLError.noSuchFilesystemObject:
+            self.init(.other, "a certificate or key of the options cannot be loaded")
+        case is NIOSSLError: self.init(.other, "the connection was not in a state for it")
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            self.init(.otherHost, "the server's certificate is another host's")
+        case is NIOSSLExtraError: self.init(.other, "the host's name cannot be sent in TLS")
+        case let error as BoringSSLError: self.init(error, certificate, now)
+        default: return nil
+        }
+    }
+
+    private init(_ error: BoringSSLError, _ certificate: NIOSSLCertificate?, _ now: Date) {
+        guard case .sslError(let stack) = error else {
+            if case .unknownError(let stack) = error {
+                self.init(stack, certificate, now)
+            } else {
+                self.init(.closed, "the connection was closed")
+            }
+            return
+        }
+        self.init(stack, certificate, now)
+    }
+
+    private init(_ stack: NIOBoringSSLErrorStack, _ certificate: NIOSSLCertificate?, _ now: Date) {
+        let reasons = stack.map(Self.reason)
+        func has(_ words: String...) -> Bool { reasons.contains { reason in words.contains { reason.contains($0) } } }
+        if stack.contains(.eofDuringHandshake) || stack.contains(.eofDuringAdditionalCertficiateChainValidation) {
+            self.init(.closed, "the server closed the connection during the handshake")
+        } else if has("CERTIFICATE_VERIFY_FAILED") {
+            self = Self.rejected(certificate, now)
+        } else if has("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST") {
+            self.init(.noTLS, "the server does not speak TLS on this port; is http:// or ws:// meant?")
+        } else if has("UNSUPPORTED_PROTOCOL", "PROTOCOL_VERSION") {
+            self.init(.noCommonVersion, "the server speaks no version of TLS that this client speaks")
+        } else if has("HANDSHAKE_FAILURE", "NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY", "WRONG_CIPHER") {
+            self.init(
+                .refused,
+                "the server refused the handshake; it may want a certificate of the client, or have no cipher in common "
+                    + "with it")
+        } else if has("CERTIFICATE_REQUIRED", "UNKNOWN_CA", "BAD_CERTIFICATE", "ACCESS_DENIED") {
+            self.init(.wantsCertificate, "the server wants a certificate of the client that it trusts")
+        } else {
+            let words = reasons.first { !$0.isEmpty }?.lowercased().replacing("_", with: " ")
+            self.init(.other, words ?? "the handshake failed")
+        }
+    }
+
+    /// What is wrong with a certificate that was not taken.
+    private static func rejected(_ certificate: NIOSSLCertificate?, _ now: Date) -> TLSFailure {
+        if let certificate {
+            let (start, end) = (date(certificate.notValidBefore), date(certificate.notValidAfter))
+            if end < now { return TLSFailure(.expiredCertificate, "the server's certificate expired on \(day(end))") }
+            if start > now {
+                return TLSFailure(.futureCertificate, "the server's certificate is valid from \(day(start)) on only")
+            }
+        }
+        return TLSFailure(.untrustedCertificate, "the server's certificate is signed by nobody who is trusted here")
+    }
+
+    /// - Parameter time: a `time_t`.
+    private static func date(_ time: some BinaryInteger) -> Date { Date(timeIntervalSince1970: TimeInterval(time)) }
+    private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
+
+    /// The library's name of an error: what stands behind the last colon, and before the place in its source.
+    private static func reason(_ error: BoringSSLInternalError) -> String {
+        let text = error.description
+        let end = text.ranges(of: " at ").last?.lowerBound ?? text.endIndex
+        return text[..<end].split(separator: ":").last.map(String.init) ?? ""
+    }
+}
+
+/// Says in words why TLS failed while the server's certificate can still be looked at. Behind TLS's own handler.
+final class TLSFailureHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOAny
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+        context.fireErrorCaught(TLSFailure(error, certificate: handler?.peerCertificate) ?? error)
+    }
+}
