@@ -65,7 +65,7 @@ public enum CommodoreElements {
 
     /// Whether the line to the machine is there: plugged in, the emulator connected.
     public static let present = Element<Bool>(30, "present", access: .read)
-    /// What the program is connected as, such as `chat`; empty while none is.
+    /// The connected program's name, such as `chat`; empty while no program is connected.
     public static let program = Element<String>(31, "program", access: .read)
     /// Bytes that wait to go to the machine.
     public static let queued = Element<UInt32>(32, "queued", unit: "bytes", access: .read, latest: true)

@@ -31,8 +31,8 @@ public struct GatewayConfiguration: Sendable {
     /// The addresses of real SignalR hubs by those that programs ask for, such as `ws://192.168.86.250:5000/chat`. To any
     /// other address of this kind the gateway itself is the hub.
     public var hubs: [String: String] = [:]
-    /// After so long without a message of the program the gateway sends its hub a ping: by default, hubs drop a client that
-    /// is silent for 30 s.
+    /// How long the program may be silent before the gateway pings its hub: by default, hubs drop a client that is silent
+    /// for 30 s.
     public var hubPingInterval: Duration = .seconds(15)
     /// How the service listens, publishes and limits its clients.
     public var service = ServiceConfiguration()

@@ -2,7 +2,7 @@ public import Elemental
 
 /// What happens to a gateway.
 public enum GatewayEvent: Sendable {
-    /// The line can be used: where a machine or an emulator is to be attached.
+    /// The line is ready; the text says where to attach a machine or an emulator.
     case lineReady(String)
     /// The machine is there.
     case lineOpened

@@ -11,12 +11,10 @@ final class GatewayServer {
     private var timer: Scheduled<Void>?
     private var timerTime: NIODeadline?
     private var statisticsTimer: Scheduled<Void>?
-    /// Clients whose values wait for the machine: they are not read from.
-    private var waitingDevices: Set<ElementalDevice> = []
+    /// What clients have waiting for the machine; some are not read from.
+    private var shares = ClientShares<ElementalDevice>()
     private var isStopped = false
 
-    /// Bytes for the machine above which a client that sends more has to wait, and below which it goes on.
-    private static let waitingMarks = (high: 1024, low: 256)
     private static let statisticsInterval = TimeAmount.seconds(1)
 
     init(
@@ -38,7 +36,10 @@ final class GatewayServer {
     }
 
     private func publishStatistics() {
-        modem?.publishStatistics()
+        if let modem {
+            modem.publishStatistics()
+            shares.settle(gone: modem.queuedByteCount - modem.waitingByteCount)
+        }
         statisticsTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.statisticsInterval) { [weak self] in
             self?.publishStatistics()
         }
@@ -50,25 +51,27 @@ final class GatewayServer {
         statisticsTimer?.cancel()
         timer?.cancel()
         modem?.lineLost()
-        resumeDevices()
+        for device in shares.removeAll() { device.resume() }
     }
 
     /// A client sent a value.
     func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
         guard let modem, !isStopped else { return }
+        let queued = modem.queuedByteCount
         let reason = modem.take(value, of: element, from: device.name, at: .now())
-        if let reason { tell(.refused(element, device: device, reason: reason)) }
+        if let reason {
+            tell(.refused(element, device: device, reason: reason))
+            service.refuse(element, from: device, ValueRefusal(reason))
+        }
         // A device that cannot take it does not keep it from the others.
         if reason == nil, element.access.contains(.read) { _ = try? service.send(value, to: element) }
-        if modem.waitingByteCount > Self.waitingMarks.high, !element.latest, waitingDevices.insert(device).inserted {
-            device.pause()
+        if !element.latest {
+            let byteCount = modem.queuedByteCount - queued
+            let isToWait = shares.note(
+                device, byteCount, queued: modem.queuedByteCount, waiting: modem.waitingByteCount)
+            if isToWait { device.pause() }
         }
         pump()
-    }
-
-    private func resumeDevices() {
-        for device in waitingDevices { device.resume() }
-        waitingDevices.removeAll()
     }
 
     /// Gives the line what may go now, and sees to it that the rest follows.
@@ -80,7 +83,8 @@ final class GatewayServer {
             let bytes = modem.output(at: now)
             if !bytes.isEmpty { line.write(bytes) }
         }
-        if !waitingDevices.isEmpty, modem.waitingByteCount < Self.waitingMarks.low { resumeDevices() }
+        let waiting = modem.waitingByteCount
+        for device in shares.takeResumed(gone: modem.queuedByteCount - waiting, waiting: waiting) { device.resume() }
         schedule(line.isWritable ? modem.wakeTime : modem.silenceTime)
     }
 

@@ -4,7 +4,7 @@ import NIOCore
 protocol Line: AnyObject {
     /// Where the machine is attached, for people.
     var name: String { get }
-    /// Whether bytes may be written now; false while the other end takes none.
+    /// Whether bytes may be written now; false while the other end accepts none.
     var isWritable: Bool { get }
 
     /// Begins to open the line, and opens it again whenever it is lost, until ``stop()``.

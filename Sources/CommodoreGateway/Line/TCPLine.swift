@@ -1,5 +1,14 @@
+import Elemental
 import NIOCore
 import NIOPosix
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// A port that an emulator dials. Who dials last has the line: one that was restarted need not wait until the system
 /// finds out that its old connection is dead.
@@ -31,6 +40,11 @@ final class TCPLine: Line, LineChannelOwner {
             let server = try await ServerBootstrap(group: eventLoop)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelOption(.autoRead, value: false)
+                .serverChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler())
+                    }
+                }
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
                 // What lies in the system's buffer cannot be called back.
                 .childChannelOption(.socketOption(.so_sndbuf), value: 4096)
@@ -41,7 +55,7 @@ final class TCPLine: Line, LineChannelOwner {
                         try channel.pipeline.syncOperations.addHandler(LineChannel(owner: line))
                     }
                 }
-                .bind(host: host, port: port).get()
+                .bind(to: ListeningAddress.find(host, port: port)).get()
             return try await eventLoop.submit {
                 let line = TCPLine(server: server, usesIP232: usesIP232)
                 holder.value = line
@@ -50,6 +64,12 @@ final class TCPLine: Line, LineChannelOwner {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw GatewayError(
                 .lineUnavailable, "port \(port) is taken by another program; choose another for --listen")
+        } catch let error as SocketAddressError.UnknownHost {
+            throw GatewayError(
+                .lineUnavailable, "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
+        } catch let error as IOError {
+            throw GatewayError(
+                .lineUnavailable, "cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
         } catch {
             throw GatewayError(.lineUnavailable, "cannot listen on \(host):\(port)", cause: error)
         }

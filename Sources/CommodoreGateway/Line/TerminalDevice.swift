@@ -49,7 +49,7 @@ enum TerminalDevice {
         }
     }
 
-    /// Makes a pseudo-terminal, raw, that nobody has open at the other end.
+    /// Makes a pseudo-terminal in raw mode whose other end is not open yet.
     ///
     /// - Returns: this end, and the path of the other.
     static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {

@@ -64,7 +64,7 @@ package struct CommandParser {
         return isUnknownCommand
     }
 
-    /// The line was opened anew.
+    /// The line was reopened.
     package mutating func reset() {
         skippedByteCount += pending.count
         begin()

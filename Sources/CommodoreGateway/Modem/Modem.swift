@@ -94,7 +94,7 @@ final class Modem {
         lastByteTime = parser.isWaiting ? now : nil
     }
 
-    /// The machine's DTR fell: its program let go of the line.
+    /// The machine's DTR went low: its program closed the line.
     func terminalIsNotReady() {
         parser.reset()
         hangUp()
@@ -109,7 +109,7 @@ final class Modem {
             answer(.ok)
         case .setPassword: answer(.ok)
         case .startWiFi:
-            // The gateway's own network is the only one. A program that chooses none gets what the firmware says.
+            // The gateway's own network is the only one. A program that names no network gets the firmware's answer.
             answer(ssid?.isEmpty == true ? .emptySSID : .ok)
         case .stopWiFi:
             // A program begins with this: nothing of what was meant for one before may reach it, and the answer has to
@@ -147,7 +147,7 @@ final class Modem {
         owner.modemHasOutput()
     }
 
-    /// Ends the program's connection without a word to it.
+    /// Ends the program's connection without notifying the program.
     private func hangUp() {
         guard let session else { return }
         self.session = nil
@@ -216,6 +216,9 @@ final class Modem {
     /// Bytes of values that wait to go to the machine.
     var waitingByteCount: Int { queue.byteCount }
 
+    /// Bytes of values that were ever queued for the machine.
+    var queuedByteCount: Int { queue.addedByteCount }
+
     /// Tells the statistics that changed.
     func publishStatistics() {
         let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
@@ -264,7 +267,7 @@ extension Modem: ProgramHost {
 
 /// Who has a modem, and is told what it does.
 protocol ModemOwner: AnyObject {
-    /// Clients are to be told a value.
+    /// A value has to be sent to the clients.
     func modem(publishes value: ElementValue, of element: ElementDefinition)
     /// The machine has other elements from now on.
     func modem(replacesElements elements: [ElementDefinition])

@@ -18,7 +18,7 @@ package enum ModemCommand: Sendable, Hashable {
     /// The most bytes that a command carries.
     package static let maximumByteCount = 255
 
-    /// The command of that code, or nil if there is none.
+    /// The command with that code, or nil if the code is unknown.
     init?(code: UInt8, bytes: [UInt8]) {
         switch code {
         case 1: self = .setSSID(bytes)

@@ -44,7 +44,9 @@ struct OutputQueue {
     private var positions: [Int8: Int] = [:]
     /// The bytes of ``items`` that wait.
     private(set) var byteCount = 0
-    /// The record that has begun, and how much of it has gone.
+    /// The bytes that were ever added to ``items``, replaced ones not counted.
+    private(set) var addedByteCount = 0
+    /// The record being sent, and how much of it has been sent.
     private var record: [UInt8] = []
     private var sentCount = 0
     private var recordTime: NIODeadline?
@@ -73,6 +75,7 @@ struct OutputQueue {
         if let id = item.latest, let position = positions[id] {
             let index = position - removedCount
             byteCount += item.bytes.count - items[index].bytes.count
+            addedByteCount += item.bytes.count - items[index].bytes.count
             items[index].bytes = item.bytes
             counts.replaced &+= 1
             return true
@@ -84,6 +87,7 @@ struct OutputQueue {
         if let id = item.latest { positions[id] = removedCount + items.count }
         items.append(item)
         byteCount += item.bytes.count
+        addedByteCount += item.bytes.count
         return true
     }
 

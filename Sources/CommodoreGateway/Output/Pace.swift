@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// Two things are kept from overflowing: the line, on which only a few bytes are under way, so that what comes next can
 /// still be changed (a newer value of a `latest` element, a program that starts anew); and the machine's receive buffer
-/// of 255 bytes, of which the program takes so many a second.
+/// of 255 bytes, which the program empties at a limited rate.
 struct Pace {
     private var line: LeakyBucket
     private var buffer: LeakyBucket

@@ -6,12 +6,12 @@ import PETSCII
 struct Addresses {
     /// The characters of programs that speak in elements.
     let characterSet: CommodoreCharacterSet
-    /// The elements of a program that says none.
+    /// The elements of a program that sends no catalogue.
     let standardElements: [ElementDefinition]
 
     /// The hubs that programs reach, by the addresses that they ask for.
     var hubs: [String: String] = [:]
-    /// After so long without a message of the program a hub is sent a ping.
+    /// How long the program may be silent before the gateway pings its hub.
     var hubPingInterval = TimeAmount.seconds(15)
     /// Where connections to hubs live.
     var eventLoop: (any EventLoop)?

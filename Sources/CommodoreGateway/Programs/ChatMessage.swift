@@ -1,8 +1,8 @@
-/// A message of the chat program: who says what, as the bytes that it understands.
+/// A message of the chat program, sender and text, in the bytes that the program understands.
 ///
 /// Source of the layout: the program takes its parts from fixed places. [0] the body's length, one byte below 128; [1]
 /// 95, an array of five; [2] 01, an invocation; [3] 80; [4] C0; [5] AA "NewMessage"; [16] 92; from [17] the sender and
-/// the text. A longer body is dropped by it without a word.
+/// the text. It silently drops a longer body.
 enum ChatMessage {
     private static let target = Array("NewMessage".utf8)
     /// The body's bytes before the sender.

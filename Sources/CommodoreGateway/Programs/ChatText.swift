@@ -22,7 +22,7 @@ enum ChatText {
         }
     }
 
-    /// The text of bytes that the program sent: ASCII, and screen codes where those are none of ASCII's. Others are
+    /// The text of bytes that the program sent: ASCII, and screen codes where those do not collide with ASCII. Others are
     /// replaced.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         String(

@@ -25,7 +25,7 @@ enum CompactCatalogue {
 
     /// The elements of a catalogue.
     ///
-    /// - Throws: ``Problem`` if it is cut off, or an element is none.
+    /// - Throws: ``Problem`` if it is cut off or an element is invalid.
     static func elements(in bytes: ArraySlice<UInt8>) throws(Problem) -> [ElementDefinition] {
         var reader = Reader(rest: bytes)
         guard try reader.byte() == version else { throw Problem(text: "version is not 1") }

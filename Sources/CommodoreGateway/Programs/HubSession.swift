@@ -6,15 +6,16 @@ import SignalR
 ///
 /// Two things are mended on the way, for hubs of today and the program of "Cloud enabled Commodore 64" differ. The program
 /// numbers its invocations with a text that is no UTF-8 (`A1 C0`), which some hubs take for a broken connection: what it
-/// broadcasts is said anew, with no number, for it waits for no answer. And it looks for a message's parts at fixed
-/// places, while hubs write the same message in more than one way: messages for it are written as it reads them.
+/// broadcasts is rewritten without its invocation identifier, since it expects no answer. And it looks for a message's
+/// parts at fixed places, while hubs write the same message in more than one way: messages for it are written as it
+/// reads them.
 final class HubSession: ProgramSession {
     let name = "hub"
     let reading = ProgramReading.byteAFrame
     private(set) var wakeTime: NIODeadline?
 
     private let url: String
-    /// After so long without a message of the program the hub is sent a ping.
+    /// How long the program may be silent before the gateway pings its hub.
     private let pingInterval: TimeAmount
     private let eventLoop: any EventLoop
     private unowned let host: any ProgramHost
@@ -80,7 +81,8 @@ final class HubSession: ProgramSession {
     // MARK: - To the hub
 
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
-        guard let socket else { return .sendFailed }
+        // A hub that takes nothing more is not sent more: the program tries again.
+        guard let socket, socket.isWritable else { return .sendFailed }
         wakeTime = now + pingInterval
         let bodies = isShaken ? ChatMessage.bodies(of: message) : []
         guard !bodies.isEmpty, bodies.allSatisfy({ ChatMessage.broadcast($0) != nil }) else {

@@ -4,7 +4,7 @@ struct MessagePackReader {
 
     init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// The number of elements of an array, or nil if there is none.
+    /// The number of elements of an array, or nil if the value is not an array.
     mutating func array() -> Int? {
         guard let byte = bytes.first, byte & 0xF0 == 0x90 else { return nil }
         bytes.removeFirst()

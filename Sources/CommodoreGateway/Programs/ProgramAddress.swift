@@ -1,5 +1,5 @@
 /// Where a program wants to be connected to.
-enum ProgramAddress: Hashable {
+package enum ProgramAddress: Hashable {
     /// `elemental:NAME`: to the elements themselves.
     case elemental(name: String)
     /// `ws://HOST[:PORT]/PATH` or `wss://…`: to a hub.
@@ -32,6 +32,9 @@ enum ProgramAddress: Hashable {
         }
         self = .webSocket(text)
     }
+
+    /// Whether a program can ask for that address and means a hub by it.
+    package static func isHub(_ text: String) -> Bool { ProgramAddress(Array(text.utf8)) == .webSocket(text) }
 }
 
 extension String {

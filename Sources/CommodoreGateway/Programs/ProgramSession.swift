@@ -18,7 +18,7 @@ protocol ProgramSession: AnyObject {
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult
     /// A client sent a value for the machine.
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken
-    /// When ``wake(at:)`` is to be called, or nil.
+    /// When ``wake(at:)`` must be called, or nil if it need not be.
     var wakeTime: NIODeadline? { get }
     /// The time that was asked for has come.
     func wake(at now: NIODeadline)

@@ -43,7 +43,7 @@ package enum RecordText {
         return value.map { "\($0)" } ?? hexadecimal(bytes)
     }
 
-    /// ASCII with a dot for each byte that is none.
+    /// The bytes as ASCII, with a dot for each byte that is not printable.
     private static func readable(_ bytes: [UInt8]) -> String {
         String(bytes.map { 0x20..<0x7F ~= $0 ? Character(Unicode.Scalar($0)) : "." })
     }

@@ -1,3 +1,5 @@
+import Elemental
+
 /// What a person types at a terminal, as bytes for the line.
 package enum TerminalLine {
     /// What is wrong with a line, in words.
@@ -41,21 +43,22 @@ package enum TerminalLine {
                 throw Problem(description: "a value has at most \(NativeSession.maximumValueByteCount) bytes")
             }
             return ModemCommand.send([UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value).bytes
-        default: throw Problem(description: "unknown command '\(parts.first ?? "")'; help shows what there is")
+        default:
+            throw Problem(description: "unknown command '\((parts.first ?? "").excerpt)'; help shows what there is")
         }
     }
 
     private static func payload(_ text: String) throws(Problem) -> [UInt8] {
         guard text.hasPrefix("$") else { return Array(text.utf8) }
-        let digits = text.dropFirst().filter { $0 != " " }
-        guard digits.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else {
-            throw Problem(description: "'\(text)' is no row of bytes; two hexadecimal digits each")
-        }
         var bytes: [UInt8] = []
-        var rest = digits[...]
-        while let byte = UInt8(rest.prefix(2), radix: 16) {
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
+        for digits in text.dropFirst().split(separator: " ") {
+            // Not "0 1 2 3" for 01 23: blanks stand between bytes.
+            guard let group = digits.hexadecimalBytes else {
+                throw Problem(
+                    description:
+                        "'\(text.excerpt)' is no row of bytes; give two hexadecimal digits for each, as in $01 7B")
+            }
+            bytes += group
         }
         return bytes
     }

@@ -6,7 +6,7 @@ struct InterfaceChip {
         static let any: UInt8 = 0x80
     }
 
-    /// What comes in from outside on the lines of port A; a line that is let go is 1.
+    /// The external inputs of port A; a line that nothing pulls low reads 1.
     var inputA: UInt8 = 0xFF
     /// The same of port B.
     var inputB: UInt8 = 0xFF
@@ -30,7 +30,7 @@ struct InterfaceChip {
     /// Whether the chip holds its interrupt line down.
     var isInterrupting: Bool { raised & mask != 0 }
 
-    /// Whether the interrupt line has gone down since this was last asked.
+    /// Whether the interrupt line has gone low since this was last asked.
     mutating func takeInterruptEdge() -> Bool {
         defer { wasInterrupting = isInterrupting }
         return isInterrupting && !wasInterrupting

@@ -128,7 +128,7 @@ extension Machine {
     mutating func characterIn() -> RoutineEnd {
         switch memory.ram[Kernal.Variable.inputDevice] {
         case Device.serialLine:
-            // As in the original, a byte of 0 is not told from none, and gets lost.
+            // As in the original, a byte of 0 cannot be distinguished from no byte, and is lost.
             guard let byte = memory.takeReceivedByte(), byte != 0 else { return .waits(cycles: 60) }
             processor.a = byte
         case Device.screen: processor.a = takeScreenCharacter()

@@ -69,7 +69,7 @@ extension Machine {
         return .returns(cycles: 10)
     }
 
-    /// There is no serial bus: whoever talks on it finds no device.
+    /// There is no serial bus: every access reports "device not present".
     mutating func serialBus() -> RoutineEnd {
         memory.ram[Kernal.Variable.status] |= 0x80
         return .returns(cycles: 100)

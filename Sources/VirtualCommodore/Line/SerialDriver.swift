@@ -12,7 +12,7 @@ struct SerialDriver {
     var frameLength = 10
     /// The data bits that count.
     var dataMask: UInt8 = 0xFF
-    /// When the byte being sent is a bit further, in cycles; never while none is.
+    /// When the next bit of the byte being sent is due, in cycles; never while no byte is being sent.
     var nextBit: UInt64 = .max
     var bitsLeft = 0
     /// The byte being sent.

@@ -28,7 +28,7 @@ public struct SerialLine: Sendable {
     var incoming = ByteQueue()
     var outgoing = ByteQueue()
 
-    /// When the byte under way is a bit further, in cycles; never while none is.
+    /// When the next bit of the byte in transit is due, in cycles; never while no byte is in transit.
     var nextBit: UInt64 = .max
     /// The bits of the byte under way that are still to come.
     var bitsLeft = 0
@@ -58,7 +58,7 @@ public struct SerialLine: Sendable {
         rest()
     }
 
-    /// Lets no byte be under way; the one that was begins anew.
+    /// Aborts the byte in transit, which will be sent again from its first bit.
     mutating func rest() {
         nextBit = .max
         bitsLeft = 0

@@ -14,7 +14,7 @@ struct AddressSpace: ~Copyable {
 
     /// Whether a chip holds the interrupt line down.
     var isInterruptRequested = false
-    /// Whether the line of the non-maskable interrupt has gone down since the last one.
+    /// Whether the non-maskable interrupt's line has gone low since the last such interrupt.
     var isNonMaskableRequested = false
 
     var video: VideoChip
