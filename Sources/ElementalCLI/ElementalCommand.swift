@@ -25,7 +25,8 @@ struct ElementalCommand: AsyncParsableCommand {
               $ elemental watch robot
 
             TARGET is SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT. Results go to standard output, everything else to \
-            standard error. The exit status is 0, 1 after a failure, 64 after a mistake on the command line.
+            standard error. The exit status is 0, 1 after a failure, 64 after a mistake on the command line, 130 after Ctrl-C \
+            and 143 after SIGTERM where something was left to do.
             """,
         version: "1.0.0",
         subcommands: [
@@ -42,15 +43,44 @@ struct ElementalCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            await exit(.success)
         } catch let code as ExitCode {
-            exit(withError: code)
+            await exit(code)
         } catch {
             // Someone who reads JSON learns of a mistake on the command line as well.
             if exitCode(for: error) == .validationFailure, CommandLine.arguments.contains("--json") {
-                Console(json: true).emit(.error(message(for: error), code: "usage"))
+                await Console(json: true).emit(.error(message(for: error), code: "usage"))
             }
-            exit(withError: error)
+            await exit(telling: error)
         }
+    }
+}
+
+extension ElementalCommand {
+    /// Ends the process when all that was written has been read.
+    private static func exit(_ code: ExitCode) async -> Never {
+        let console = Console(json: false)
+        await console.finish()
+        if code == .success, let failure = console.failure {
+            await console.emit(.error(failure.description, code: failure.code))
+            await console.finish()
+            exit(withError: ExitCode.failure)
+        }
+        exit(withError: code)
+    }
+
+    /// Ends the process with what the parser has to say: help and the version on standard output, mistakes on standard
+    /// error.
+    private static func exit(telling error: any Error) async -> Never {
+        let code = exitCode(for: error)
+        let stream: StandardStreams.Stream = code == .success ? .output : .error
+        let text = fullMessage(for: error)
+        if !text.isEmpty {
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+                StandardStreams.shared.write(String(line), to: stream)
+            }
+        }
+        await exit(code)
     }
 }
 
@@ -68,15 +98,22 @@ extension ReportingCommand {
         do {
             try FileDescriptors.expectEnough()
             try await perform(console)
+            await console.finish()
             if let failure = console.failure { throw failure }
         } catch let error as ValidationError {
             throw error
+        } catch let error as Interrupted {
+            await tell(CommandFailure("cancelled", "interrupted before it was done"), console)
+            throw ExitCode(error.status)
         } catch {
-            let failure = CommandFailure(error)
-            let event = Event.error(failure.description, code: failure.code)
-            for line in event.lines { console.talk(line) }
-            if output.json { console.emit(event) }
+            await tell(CommandFailure(error), console)
             throw ExitCode.failure
         }
+    }
+
+    private func tell(_ failure: CommandFailure, _ console: Console) async {
+        let event = Event.error(failure.description, code: failure.code)
+        for line in event.lines { await console.talk(line) }
+        if output.json { await console.emit(event) }
     }
 }

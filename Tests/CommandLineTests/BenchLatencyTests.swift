@@ -4,7 +4,7 @@ import Testing
 extension BenchTests {
     /// `elemental bench latency`.
     struct Latency {
-        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
+        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "task-streams", "ping"])
         func withItsOwnResponder(_ transport: String, _ via: String) async throws {
             let report = try await ElementalProcess.report(
                 "latency", "--transport", transport, "--via", via, "--count", "200")
@@ -13,14 +13,14 @@ extension BenchTests {
             try Self.check(report, count: 200)
         }
 
-        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "ping"])
+        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "task-streams", "ping"])
         func atARate(_ transport: String, _ via: String) async throws {
             let report = try await ElementalProcess.report(
                 "latency", "--transport", transport, "--via", via, "--count", "200", "--rate", "2000")
             try Self.check(report, count: 200)
         }
 
-        @Test(arguments: ["handlers", "streams"])
+        @Test(arguments: ["handlers", "streams", "task-streams"])
         func dataOfAnySize(_ via: String) async throws {
             let report = try await ElementalProcess.report("latency", "--via", via, "--count", "50", "--size", "100000")
             try Self.check(report, count: 50)

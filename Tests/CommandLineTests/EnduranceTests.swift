@@ -1,19 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
 
 /// What thousands of connections leave behind in a service's process.
 struct EnduranceTests {
-    private func number(_ key: String, of process: Int32) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(key) })
-        return try #require(Int(line.filter(\.isNumber)))
-    }
-
-    private func descriptors(of process: Int32) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
-    }
-
     @Test("connect and vanish 1,000 times, three times: no descriptor and no memory is left behind")
     func connectAndVanish() async throws {
         let arguments = [
@@ -21,6 +10,7 @@ struct EnduranceTests {
         ]
         try await ChildProcess.with(ElementalProcess.path, arguments) { service in
             let port = try await service.listeningPort()
+            let figures = ProcessFigures(of: service)
             func thousand() async throws {
                 for index in 0..<1000 {
                     let socket = try RawSocket.connect(to: port)
@@ -29,14 +19,14 @@ struct EnduranceTests {
                 }
             }
             // The process may still be opening some of its own. Of 3,000 connections far more than these would stay.
-            let most = try descriptors(of: service.processID) + 8
+            let most = try figures.descriptors + 8
             try await thousand()
-            try await eventually("\(most) descriptors") { try descriptors(of: service.processID) <= most }
-            let memory = try number("VmRSS", of: service.processID)
+            try await eventually("\(most) descriptors") { try figures.descriptors <= most }
+            let memory = try figures.residentMemory
             try await thousand()
             try await thousand()
-            try await eventually("\(most) descriptors") { try descriptors(of: service.processID) <= most }
-            let grown = try number("VmRSS", of: service.processID) - memory
+            try await eventually("\(most) descriptors") { try figures.descriptors <= most }
+            let grown = try figures.residentMemory - memory
             // In KiB. A connection's state is some KiB: 2,000 that stayed would be far more than this. Sanitizers keep
             // memory of their own, and of what was freed.
             #expect(
@@ -54,24 +44,6 @@ struct EnduranceTests {
             let status = try await child.waitForExit()
             #expect(status == .exited(1), "\(child.transcript)")
             #expect(child.lines(of: .error).last?.contains("ulimit -n") == true, "\(child.transcript)")
-        }
-    }
-
-    @Test("a service that runs out of descriptors accepts again when some are free")
-    func outOfDescriptors() async throws {
-        let publish = [
-            try ElementalProcess.path, "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json",
-            "--element", "1:Speed:float=0.5",
-        ]
-        try await ChildProcess.with("sh", ["-c", "ulimit -n 50; exec \"$@\"", "sh"] + publish) { service in
-            let port = try await service.listeningPort()
-            var crowd = try (0..<100).map { _ in try RawSocket.connect(to: port) }
-            try await eventually { try descriptors(of: service.processID) == 50 }
-            #expect(service.isRunning)
-            crowd.removeAll()
-            let get = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed", "--timeout", "20")
-            #expect(get.status == .exited(0), "\(get.errors)")
-            #expect(get.output == ["Speed=0.5"])
         }
     }
 }

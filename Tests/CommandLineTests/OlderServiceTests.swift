@@ -52,6 +52,21 @@ struct OlderServiceTests {
         }
     }
 
+    @Test("the advice is one that the command can follow", arguments: [["describe"], ["bench", "latency"]])
+    func adviceWithoutTheOption(_ command: [String]) async throws {
+        try await withOlderService { listener, target in
+            try await ChildProcess.with(ElementalProcess.path, command + [target, "--timeout", "1"]) { child in
+                let server = try await greet(listener)
+                let status = try await child.waitForExit()
+                #expect(status == .exited(1), "\(child.transcript)")
+                let text = child.lines(of: .error).joined(separator: " ")
+                #expect(text.contains("take") || text.contains("bench serve"), "\(child.transcript)")
+                #expect(!text.contains("ID:NAME"), "\(child.transcript)")
+                _ = server
+            }
+        }
+    }
+
     @Test
     func withoutElementsTheErrorSaysToGiveThem() async throws {
         try await withOlderService { listener, target in

@@ -99,7 +99,6 @@ struct SignalRCommandTests {
         try await Peers.withHub { _, port in
             for (url, words) in [
                 ("http://127.0.0.1:\(port)/elsewhere", "another path"), ("http://127.0.0.1:1/hub", "running there"),
-                ("127.0.0.1:1", "http://"),
             ] {
                 let (status, _, errors) = try await ElementalProcess.run("signalr", "call", url, "Nothing")
                 #expect(status == .exited(1))
@@ -118,7 +117,7 @@ struct SignalRCommandTests {
             let peer = try await listener.accept()
             child.send(signal: SIGTERM)
             let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
+            #expect(status == .exited(143), "\(child.transcript)")
             withExtendedLifetime(peer) {}
         }
     }

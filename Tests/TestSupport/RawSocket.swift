@@ -62,13 +62,19 @@ public final class RawSocket: Sendable {
 
     /// Listens on a port, which the system chooses if it is 0.
     ///
-    /// - Parameter backlog: so many connections and one more come about before they are accepted.
+    /// - Parameters:
+    ///   - backlog: so many connections and one more come about before they are accepted.
+    ///   - receiveBuffer: how many bytes the system keeps for a connection that does not read; the system's choice if
+    ///     `nil`.
     public static func listen(
-        port: Int = 0, address: String = "127.0.0.1", backlog: Int32 = 16
+        port: Int = 0, address: String = "127.0.0.1", backlog: Int32 = 16, receiveBuffer: Int32? = nil
     ) throws -> (socket: RawSocket, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
         guard Glibc.listen(descriptor, backlog) == 0 else { throw Failure("listen") }
         return (raw, try raw.localPort())

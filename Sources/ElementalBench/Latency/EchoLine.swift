@@ -1,10 +1,10 @@
 import Elemental
 
-/// A way to a bench service's echo and back: the element, and whether handlers or streams take what comes.
+/// A way to a bench service's echo and back: the element, and what takes what comes back.
 struct EchoLine<Value: NumberedValue>: Sendable {
     let device: ElementalDevice
     let element: Element<Value>
-    let usesStreams: Bool
+    let via: Via
     let timeout: Duration
 
     /// Ends the handing over.
@@ -27,14 +27,14 @@ struct EchoLine<Value: NumberedValue>: Sendable {
         _ outcome: Outcome<Report>, _ take: @escaping @Sendable (Value) -> Void
     ) async throws(ElementalError) -> Listening {
         outcome.fail(whenEnded: device)
-        guard usesStreams else {
+        guard via == .streams || via == .taskStreams else {
             return Listening(registration: device.onValue(of: element, perform: take), task: nil)
         }
-        try await device.sendWhenReady(true, to: BenchElements.openStreams)
+        try await device.sendWhenReady(via == .streams, to: BenchElements.openStreams)
         // Datagrams may overtake it, so what was sent is waited for: it is handled before the ping behind it.
         _ = try await device.ping(timeout: timeout)
         let values = device.values(of: element)
-        let task = Task {
+        let task = Task(executorPreference: via == .streams ? device.executor : nil) {
             for await value in values { take(value) }
         }
         return Listening(registration: nil, task: task)

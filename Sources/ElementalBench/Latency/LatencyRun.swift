@@ -85,15 +85,15 @@ public struct LatencyRun: Sendable {
 
     private static func echo(_ via: Via, _ transport: Transport) -> BenchElements.Echo {
         switch (via, transport) {
-        case (.streams, .tcp): BenchElements.streamEcho
-        case (.streams, .udp): BenchElements.streamEchoDatagram
+        case (.streams, .tcp), (.taskStreams, .tcp): BenchElements.streamEcho
+        case (.streams, .udp), (.taskStreams, .udp): BenchElements.streamEchoDatagram
         case (_, .tcp): BenchElements.echo
         case (_, .udp): BenchElements.echoDatagram
         }
     }
 
     private func line<Value>(_ device: ElementalDevice, _ element: Element<Value>, _ via: Via) -> EchoLine<Value> {
-        EchoLine(device: device, element: element, usesStreams: via == .streams, timeout: timeout)
+        EchoLine(device: device, element: element, via: via, timeout: timeout)
     }
 
     private func run<Value>(

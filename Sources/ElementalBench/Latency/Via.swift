@@ -2,8 +2,10 @@
 public enum Via: String, Sendable, CaseIterable {
     /// A handler at each end, on its event loop, through the typed API. It takes a bench service.
     case handlers
-    /// An async stream at each end, consumed by a task, through the typed API. It takes a bench service.
+    /// An async stream at each end, consumed by a task that runs on the connection's event loop. It takes a bench service.
     case streams
+    /// An async stream at each end, consumed by a task that runs on Swift's thread pool. It takes a bench service.
+    case taskStreams = "task-streams"
     /// The framework's own pings, which any service answers. A task waits for each.
     case ping
 }
@@ -13,7 +15,8 @@ extension Via {
     var title: String {
         switch self {
         case .handlers: "handlers"
-        case .streams: "async streams"
+        case .streams: "async streams on the event loop"
+        case .taskStreams: "async streams on Swift's thread pool"
         case .ping: "pings"
         }
     }

@@ -27,8 +27,8 @@ public enum BenchElements {
     static let echoDatagram = Echo(10, "Echo datagram", transport: .udp)
     static let streamEcho = Echo(12, "Stream echo", transport: .tcp)
     static let streamEchoDatagram = Echo(14, "Stream echo datagram", transport: .udp)
-    /// Any value: has the service consume what the device sends to the stream echoes.
-    static let openStreams = Element<Bool>(16, "Open streams", access: .write)
+    /// Has the service consume what the device sends to the stream echoes: on its event loop, or on Swift's thread pool.
+    static let openStreams = Element<Bool>(16, "Open streams on the loop", access: .write)
 
     // Broadcasts.
     static let broadcast = Element<JSON<BroadcastRequest>>(17, "Broadcast", access: .write)

@@ -12,8 +12,9 @@ struct BenchLatencyCommand: ReportingCommand {
         abstract: "Measure round trips: percentiles and a histogram.",
         discussion: """
             With a TARGET started by `elemental bench serve`, messages go through the programming interface: by handlers, \
-            which answer on the event loop, or by async streams, which pass each message to a task. Any other service \
-            of this framework is measured by pings. Without --rate one round trip follows the other. With --rate each \
+            which answer on the event loop, or by async streams, whose messages a task answers on the event loop \
+            (streams) or on Swift's thread pool (task-streams). Any other service of this framework is measured by \
+            pings. Without --rate one round trip follows the other. With --rate each \
             begins when it is due and its time counts from then, so that a stall shows in all the round trips that it \
             delayed. A message that is not answered within --timeout is lost. Up to 1000 round trips before the first \
             that counts warm up both ends. Beside a load give a --rate too: round trips that follow each other pile up \
@@ -31,7 +32,7 @@ struct BenchLatencyCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How messages are sent and received: handlers, streams or ping "
+            "How messages are sent and received: handlers, streams, task-streams or ping "
                 + "(default: handlers with a bench service, ping with any other)."))
     var via: Via?
 

@@ -25,28 +25,30 @@ struct BenchServeCommand: ReportingCommand {
     @Flag(help: .hidden)
     var responder = false
 
+    @OptionGroup var limits: LimitOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        try Publishing.check(service: BenchElements.service, name: name)
     }
 
     func perform(_ console: Console) async throws {
-        FileDescriptors.allowMany()
         var configuration = ServiceConfiguration()
         configuration.port = port
         configuration.address = responder ? "127.0.0.1" : nil
         configuration.isPublished = !responder
         configuration.maximumDeviceCount = 10_000
         configuration.maximumDeviceCountPerAddress = 10_000
+        configuration.limits = limits.device
         configuration.limits.handshakeTimeout = output.limit
         configuration.logger = output.logger
         let service = BenchService.make(displayName: name, configuration: configuration)
         let isResponder = responder
         try await ServiceHost(service, console, passesValuesOn: false, showsValues: false).run {
             guard isResponder else { return try await Interruption.forever() }
-            let input = InputLines()
-            while try await input.next() != nil {}
+            let input = InputLines(limit: InputLines.longestCommand)
+            while await input.next() != nil {}
         }
     }
 }

@@ -24,14 +24,51 @@ struct BrowseCommand: ReportingCommand {
 
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        guard let service else { return }
+        do {
+            try ElementalService.check(service: service)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
     func perform(_ console: Console) async throws {
         let browser = ElementalBrowser(service, logger: output.logger)
         let events = try browser.events()
         let time = time?.duration
         try await Interruption.run(console) {
+            let health = Locked(Health())
             await Interruption.limit(to: time) {
-                for await event in events { console.emit(Self.translate(event)) }
+                for await event in events {
+                    health.withLock { $0.take(event) }
+                    await console.emit(Self.translate(event))
+                }
             }
+            if let failure = health.withLock({ $0.failure }), !Task.isCancelled { throw failure }
+        }
+    }
+
+    /// Whether looking has worked at all.
+    private struct Health {
+        private var hasWorked = false
+        private var last: (error: ElementalError, nextAttempt: ContinuousClock.Instant)?
+
+        /// Longer than a failing attempt takes.
+        private static let patience: Duration = .seconds(1)
+
+        mutating func take(_ event: ElementalBrowser.Event) {
+            if case .failed(let error, let delay) = event {
+                last = (error, .now + delay)
+            } else {
+                hasWorked = true
+            }
+        }
+
+        /// Why it has not: a failure that the next attempt has not mended.
+        var failure: ElementalError? {
+            guard !hasWorked, let last, .now < last.nextAttempt + Self.patience else { return nil }
+            return last.error
         }
     }
 

@@ -43,7 +43,8 @@ struct C64CPUTestCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let program: Program
         do {
-            program = try Program(try FileContent.read(path), at: load.value)
+            let content = try await FileContent.read(path, atMost: 65536, timeout: output.limit)
+            program = try Program(content, at: load.value)
         } catch let error as ProgramError {
             throw CommandFailure("invalidFile", "file '\(path)': \(error)")
         }
@@ -51,7 +52,7 @@ struct C64CPUTestCommand: ReportingCommand {
         machine.load(program)
         let outcome = machine.runTest(from: start.value, success: success.value, atMost: cycles)
         guard case .success(let cycles) = outcome else { throw CommandFailure("testFailed", "\(outcome)") }
-        console.emit(.cpuTest(cycles: cycles))
+        await console.emit(.cpuTest(cycles: cycles))
     }
 }
 
@@ -61,10 +62,11 @@ struct MachineAddress: ExpressibleByArgument, Sendable {
 
     init?(argument: String) {
         let digits = argument.lowercased()
-        let hexadecimal = ["0x", "$"].first { digits.hasPrefix($0) }
-        let value =
-            if let hexadecimal { UInt16(digits.dropFirst(hexadecimal.count), radix: 16) } else { UInt16(digits) }
-        guard let value else { return nil }
+        let prefix = ["0x", "$"].first { digits.hasPrefix($0) } ?? ""
+        let number = digits.dropFirst(prefix.count)
+        // A sign is no digit, though the integer's initializer takes one.
+        guard number.first != "+", number.first != "-", let value = UInt16(number, radix: prefix.isEmpty ? 10 : 16)
+        else { return nil }
         self.value = value
     }
 }

@@ -3,6 +3,12 @@ import CommodoreGateway
 import Elemental
 import PETSCII
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Publishes the Commodore behind a line as a service.
 struct C64GatewayCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -72,10 +78,11 @@ struct C64GatewayCommand: ReportingCommand {
         help: ArgumentHelp(
             "Connect programs that ask for ADDRESS to the SignalR hub at URL; may be given several times.",
             discussion: "To any other ws:// or wss:// address the gateway itself is the hub, of the chat alone.",
-            valueName: "address=url"),
-        transform: HubMapping.init(parsing:))
-    var mappings: [HubMapping] = []
+            valueName: "address=url"))
+    // Read in `validate`: the parser repeats a value that it refuses, and a URL may have a password in it.
+    var mappings: [String] = []
 
+    @OptionGroup var limits: LimitOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -83,8 +90,22 @@ struct C64GatewayCommand: ReportingCommand {
             throw ValidationError("--png and --svg go with --virtual: only that machine's screen is known here")
         }
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        try Publishing.check(service: service, name: name, address: address)
         for (option, rate) in [("--pace", pace), ("--native-pace", nativePace)] where !(1...10_000 ~= rate) {
             throw ValidationError("\(option) takes 1 to 10000 bytes a second, not \(rate)")
+        }
+        _ = try hubs
+    }
+
+    /// The URLs of hubs by the addresses that programs ask for.
+    private var hubs: [String: String] {
+        get throws {
+            do {
+                let mappings = try mappings.map(HubMapping.init(parsing:))
+                return Dictionary(mappings.map { ($0.address, $0.url) }) { $1 }
+            } catch {
+                throw ValidationError("--map: \(error)")
+            }
         }
     }
 
@@ -95,27 +116,29 @@ struct C64GatewayCommand: ReportingCommand {
         configuration.fastBytesPerSecond = nativePace
         configuration.allowsMemory = allowMemory
         configuration.characterSet = graphics ? .graphics : .lowerCase
-        configuration.hubs = Dictionary(mappings.map { ($0.address, $0.url) }) { $1 }
+        configuration.hubs = try hubs
         configuration.service.port = port
         configuration.service.address = address
         configuration.service.isPublished = !unlisted
         // No element of a Commodore travels in datagrams.
         configuration.service.allowsUDP = false
+        configuration.service.limits = limits.device
         configuration.service.limits.handshakeTimeout = output.limit
         configuration.service.logger = output.logger
         let gateway = CommodoreGateway(
-            line: try line.line, service: service, displayName: name, configuration: configuration)
-        let (events, event) = AsyncStream.makeStream(of: GatewayEvent.self, bufferingPolicy: .bufferingNewest(65536))
-        gateway.onEvent { event.yield($0) }
+            line: try await line.line(timeout: output.limit), service: service, displayName: name,
+            configuration: configuration)
+        let (events, event) = AsyncStream.makeStream(of: TimedEvent.self, bufferingPolicy: .bufferingNewest(65536))
+        gateway.onEvent { event.yield(TimedEvent($0)) }
         let telling = Task {
-            for await event in events { console.emit(event) }
+            for await event in events { await console.emit(event) }
         }
-        let signals = await Interruption.trap()
+        await Interruption.trap()
         do {
             try await gateway.openLine()
             let isVirtual = line.virtual != nil
-            try await ServiceHost(gateway.service, console, passesValuesOn: false).run(signals: signals) {
-                if isVirtual { try await Self.type(on: gateway) }
+            try await ServiceHost(gateway.service, console, passesValuesOn: false).run {
+                if isVirtual { try await Self.type(on: gateway, console) }
                 try await Interruption.forever()
             }
         } catch {
@@ -129,34 +152,51 @@ struct C64GatewayCommand: ReportingCommand {
         event.finish()
         await telling.value
         if let (picture, report) = end {
-            console.emit(.screen(report))
+            await console.emit(.screen(report))
             try pictures.save(picture)
         }
     }
 
     /// Types the lines of standard input on the virtual machine's keyboard.
-    private static func type(on gateway: CommodoreGateway) async throws {
-        let input = InputLines()
-        while let line = try await input.next() {
-            try await gateway.virtualMachine?.with { $0.type(line + "\n") }
+    private static func type(on gateway: CommodoreGateway, _ console: Console) async throws {
+        let input = InputLines(limit: InputLines.longestCommand)
+        while let line = await input.next() {
+            switch line {
+            case .success(let text): try await gateway.virtualMachine?.with { $0.type(text + "\n") }
+            case .failure(let failure): await console.talk("ignored: \(failure)")
+            }
+            // The machine sees 60 keys a second: a faster writer waits.
+            while try await gateway.virtualMachine?.with({ $0.untypedKeyCount }) ?? 0 > InputLines.longestCommand,
+                !Task.isCancelled
+            {
+                await Delay.wait(.milliseconds(100))
+            }
         }
     }
 }
 
+/// What happened to a gateway, and when.
+private struct TimedEvent: Sendable {
+    let event: GatewayEvent
+    let time = Date()
+
+    init(_ event: GatewayEvent) { self.event = event }
+}
+
 extension Console {
     /// Tells what happens to a gateway; what the machine does often is left to `watch`.
-    fileprivate func emit(_ event: GatewayEvent) {
-        switch event {
-        case .lineReady(let name): emit(.line(name, state: "ready", reason: nil, retryIn: nil))
-        case .lineOpened: emit(.line(nil, state: "open", reason: nil, retryIn: nil))
-        case .lineLost(let reason, let delay): emit(.line(nil, state: "lost", reason: reason, retryIn: delay))
-        case .programConnected(let name): emit(.program(name, isConnected: true))
-        case .programDisconnected(let name): emit(.program(name, isConnected: false))
+    fileprivate func emit(_ timed: TimedEvent) async {
+        switch timed.event {
+        case .lineReady(let name): await emit(.line(name, state: "ready", reason: nil, retryIn: nil))
+        case .lineOpened: await emit(.line(nil, state: "open", reason: nil, retryIn: nil))
+        case .lineLost(let reason, let delay): await emit(.line(nil, state: "lost", reason: reason, retryIn: delay))
+        case .programConnected(let name): await emit(.program(name, isConnected: true))
+        case .programDisconnected(let name): await emit(.program(name, isConnected: false))
         case .told(let element, let value):
             guard element.id != CommodoreElements.jiffies.id else { return }
-            emit(.value(element, value, device: "commodore"))
+            await emit(.value(ArrivedValue(element, value, time: timed.time), device: "commodore"))
         case .refused(let element, let device, let reason):
-            talk("'\(element.name)' from \(device) does not go to the machine: \(reason)")
+            await talk("'\(element.name)' from \(device) does not go to the machine: \(reason)")
         }
     }
 }

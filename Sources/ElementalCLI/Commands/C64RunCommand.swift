@@ -22,8 +22,8 @@ struct C64RunCommand: ReportingCommand {
             40 columns by 25 rows; with 48 by 29 the border is shown too. Sprites and bitmaps are seen in the PNG only.
 
             Elsewhere, in a pipe or a script, the program runs as fast as it can for --frames or --seconds, and then its \
-            screen is printed as text. Standard input is read to its end before, and typed. With --modem it runs at the \
-            machine's own speed there, too, and input is typed as it comes.
+            screen is printed as text. Standard input is read before, to its end or 64 KiB of it, and typed. With \
+            --modem it runs at the machine's own speed there, too, and input is typed as it comes.
 
               $ elemental c64 run game.prg --joystick 2
               $ elemental c64 run Samples/Commodore/build/commodore.prg --modem 192.168.1.7:6400
@@ -31,7 +31,7 @@ struct C64RunCommand: ReportingCommand {
               $ echo "your name" | elemental c64 run hello.prg --frames 200
 
             --modem connects the user port to a gateway that listens (`elemental c64 gateway --listen`), and keeps trying \
-            when it is away. Without it nobody answers on the line.
+            when it is away; the status is 1 if it was never reached. Without it nobody answers on the line.
 
             PROGRAM is a PRG file: two bytes for its address, then machine language, with a line of BASIC "SYS" before it \
             if it loads at $0801. There is no BASIC and no ROM; a program that needs what is missing stops with a reason.
@@ -95,19 +95,23 @@ struct C64RunCommand: ReportingCommand {
         }
         let program: Program
         do {
-            program = try Program(prg: try FileContent.read(path))
+            program = try Program(prg: try await FileContent.program(path, timeout: output.limit))
         } catch let error as ProgramError {
             throw CommandFailure("invalidFile", "file '\(path)': \(error)")
         }
         let emulation = Emulation(
             program: program, standard: standard.value, baud: baud, joystick: joystick, modem: modem,
+            onModem: { event in
+                // Not across the machine's screen.
+                if !isShown { console.offer(Self.translate(event)) }
+            },
             typed: typed?.replacing("\\n", with: "\n") ?? "", limit: cycles, title: isShown ? title : nil)
         let end = Locked<Emulation.End?>(nil)
         try await Interruption.run(console) {
             let reached = try await emulation.run()
             end.withLock { $0 = reached }
         }
-        if let end = end.withLock({ $0 }) { try finish(end, isShown: isShown, console) }
+        if let end = end.withLock({ $0 }) { try await finish(end, isShown: isShown, console) }
     }
 
     /// How long it runs, in cycles, if there is a limit.
@@ -124,11 +128,22 @@ struct C64RunCommand: ReportingCommand {
     private var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Saves the pictures and tells how it ended.
-    private func finish(_ end: Emulation.End, isShown: Bool, _ console: Console) throws {
+    private func finish(_ end: Emulation.End, isShown: Bool, _ console: Console) async throws {
         try pictures.save(end.picture)
-        if !isShown { console.emit(.screen(end.report)) }
-        guard let reason = end.stopReason else { return }
-        guard reason == .returnedToBasic else { throw CommandFailure("stopped", "the machine stopped: \(reason)") }
-        if isShown { console.talk("\(reason)") }
+        if !isShown { await console.emit(.screen(end.report)) }
+        if let reason = end.stopReason {
+            guard reason == .returnedToBasic else { throw CommandFailure("stopped", "the machine stopped: \(reason)") }
+            if isShown { await console.talk("\(reason)") }
+        }
+        if let modem, let reason = end.modemFailure {
+            throw CommandFailure("connectionFailed", "no gateway was reached at \(modem): \(reason)")
+        }
+    }
+
+    private static func translate(_ event: ModemLink.Event) -> Event {
+        switch event {
+        case .connected: .line(nil, state: "open", reason: nil, retryIn: nil)
+        case .away(let reason, let delay): .line(nil, state: "lost", reason: reason, retryIn: delay)
+        }
     }
 }

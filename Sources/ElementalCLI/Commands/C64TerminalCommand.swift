@@ -65,37 +65,39 @@ struct C64TerminalCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let signals = await Interruption.trap()
+        await Interruption.trap()
         let start = ContinuousClock.now
         let terminal = try await LineTerminal.open(try place) { event in
-            let time = ContinuousClock.now - start
+            let elapsed = ContinuousClock.now - start
             switch event {
-            case .ready(let name): console.emit(.line(name, state: "ready", reason: nil, retryIn: nil))
-            case .opened: console.emit(.line(nil, state: "open", reason: nil, retryIn: nil))
+            case .ready(let name): console.offer(.line(name, state: "ready", reason: nil, retryIn: nil))
+            case .opened: console.offer(.line(nil, state: "open", reason: nil, retryIn: nil))
             case .lost(let reason, let delay):
-                console.emit(.line(nil, state: "lost", reason: reason, retryIn: delay))
-            case .record(let bytes): console.emit(.record(bytes, isSent: false, isWhole: true, time))
-            case .remains(let bytes): console.emit(.record(bytes, isSent: false, isWhole: false, time))
+                console.offer(.line(nil, state: "lost", reason: reason, retryIn: delay))
+            case .record(let bytes): console.offer(.record(bytes, isSent: false, isWhole: true, elapsed: elapsed))
+            case .remains(let bytes): console.offer(.record(bytes, isSent: false, isWhole: false, elapsed: elapsed))
             }
         }
         do {
-            try await Interruption.run(console, signals: signals) {
-                let input = InputLines()
-                while let line = try await input.next() {
-                    guard !line.allSatisfy(\.isWhitespace) else { continue }
-                    if line.lowercased() == "help" {
-                        for line in TerminalLine.help { console.talk(line) }
-                        continue
-                    }
-                    do throws(TerminalLine.Problem) {
+            try await Interruption.run(console) {
+                let input = InputLines(limit: InputLines.longestCommand)
+                while let line = await input.next() {
+                    do {
+                        let line = try line.get()
+                        guard !line.allSatisfy(\.isWhitespace) else { continue }
+                        if line.lowercased() == "help" {
+                            for line in TerminalLine.help { await console.talk(line) }
+                            continue
+                        }
                         let bytes = try TerminalLine.bytes(line)
                         // What is typed early, or comes from a file, waits for the line.
                         await terminal.waitUntilOpen()
                         guard !Task.isCancelled else { return }
-                        console.emit(.record(bytes, isSent: true, isWhole: true, ContinuousClock.now - start))
+                        await console.emit(
+                            .record(bytes, isSent: true, isWhole: true, elapsed: ContinuousClock.now - start))
                         terminal.send(bytes)
                     } catch {
-                        console.talk("ignored: \(error)")
+                        await console.talk("ignored: \(error)")
                     }
                 }
                 // The answers to what was typed last.

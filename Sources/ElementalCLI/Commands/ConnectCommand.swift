@@ -26,21 +26,18 @@ struct ConnectCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let catalogue = try element.catalogue
         try await Interruption.run(console) { [client, reconnection, output] in
-            let client = try await Client.open(
-                client.target, as: client.clientName, output, console, elements: catalogue, wantsValues: true,
-                reconnection: reconnection.policy)
-            console.emit(.joined(device: client.device.name, address: client.device.addressText))
-            do {
+            try await Client.with(
+                client.target, as: client.clientName, output, console, elements: catalogue,
+                limits: client.limits.device, wantsValues: true,
+                reconnection: reconnection.policy
+            ) { client in
+                await console.emit(.joined(device: client.device.name, address: client.device.addressText))
                 try await client.tellingReconnections(console) {
                     // What the service has set is there before the first command asks for it.
                     try? await client.settle(timeout: output.limit)
                     try await InteractiveSession(client, console, timeout: output.limit).run()
                 }
-            } catch {
-                await client.device.close()
-                throw error
             }
-            await client.device.close()
         }
     }
 }

@@ -16,10 +16,15 @@ struct DescribeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        let client = try await Client.open(client.target, as: client.clientName, output, console, elements: nil)
-        // The current values come before the answer.
-        try await client.settle(timeout: output.limit)
-        console.emit(.service(ServiceDescription(client.device, client.elements)))
-        await client.device.close()
+        try await Interruption.run(console, .task) { [client, output] in
+            try await Client.with(
+                client.target, as: client.clientName, output, console, elements: nil, limits: client.limits.device,
+                advice: .otherCommands
+            ) { client in
+                // The current values come before the answer.
+                try await client.settle(timeout: output.limit)
+                await console.emit(.service(ServiceDescription(client.device, client.elements)))
+            }
+        }
     }
 }

@@ -33,20 +33,17 @@ struct GetCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let client = try await Client.open(
-            client.target, as: client.clientName, output, console, elements: element.catalogue
-        ) {
-            arrival.yield()
+        let catalogue = try element.catalogue
+        try await Interruption.run(console, .task) { [client, names, raw, output] in
+            let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            try await Client.with(
+                client.target, as: client.clientName, output, console, elements: catalogue,
+                limits: client.limits.device, onValue: { arrival.yield() }
+            ) { client in
+                client.device.onDisconnect { _, _ in arrival.finish() }
+                try await client.printValues(names, arrivals, timeout: output.limit, raw: raw, console)
+            }
         }
-        client.device.onDisconnect { _, _ in arrival.finish() }
-        do {
-            try await client.printValues(names, arrivals, timeout: output.limit, raw: raw, console)
-        } catch {
-            await client.device.close()
-            throw error
-        }
-        await client.device.close()
     }
 }
 
@@ -65,20 +62,27 @@ extension Client {
                 "invalidText", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
         }
         let missing = { @Sendable in wanted.filter { device.value(of: $0) == nil } }
-        await transfers.limit(toStillnessOf: timeout) {
+        let wait = await transfers.limit(to: timeout, for: missing().map(\.id), .incoming) {
             for await _ in arrivals where missing().isEmpty { return }
         }
         for element in wanted {
-            guard let value = device.value(of: element) else { continue }
-            switch value {
-            case .data(let data) where raw: data.withUnsafeBytes { console.emit(bytes: $0) }
-            case .string(var text) where raw: text.withUTF8 { console.emit(bytes: UnsafeRawBufferPointer($0)) }
-            default: console.emit(.value(element, value, device: device.name))
+            guard let newest = arrivalTimes.newest(element, of: device) else { continue }
+            switch newest.value {
+            case .data(let data) where raw: await console.emit(bytes: data)
+            case .string(let text) where raw: await console.emit(bytes: Array(text.utf8))
+            default: await console.emit(.value(newest, device: device.name))
             }
         }
         let absent = missing()
         guard !absent.isEmpty else { return }
         if let reason = device.disconnectReason { throw Self.ended(device, reason) }
+        if let (element, amount) = absent.lazy.compactMap({ element in
+            wait?.amount(of: element.id).map { (element, $0) }
+        }).first {
+            throw CommandFailure(
+                "timedOut",
+                "'\(element.name)' stopped coming or comes too slowly: \(amount) came; --timeout gives it more time")
+        }
         throw CommandFailure(
             "timedOut",
             "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"

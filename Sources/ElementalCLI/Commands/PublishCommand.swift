@@ -8,9 +8,9 @@ struct PublishCommand: ReportingCommand {
         abstract: "Publish a service; lines NAME=VALUE on standard input set its elements.",
         discussion: """
             A line NAME=VALUE on standard input sets an element and sends it to every device. What a device sends is \
-            printed, becomes the element's value and is passed on to the other devices. A device that connects later \
-            gets the values at once. It ends with the input, on Ctrl-C and on SIGTERM; the service is withdrawn and the \
-            devices are told.
+            printed, becomes the element's value and goes to all devices, the sender included, unless the element is \
+            write-only. A device that connects later gets the values at once. It ends with the input, on Ctrl-C and on \
+            SIGTERM; the service is withdrawn and the devices are told.
 
             An element is ID:NAME:TYPE[:udp][:latest][:rw|:ro|:wo][=INITIAL]: ID is 0 to 127, the same at both ends; \
             TYPE is int8 … uint64, float, double, string, data, bool, float2, float3, float4 or float4x4; udp sends it \
@@ -55,18 +55,26 @@ struct PublishCommand: ReportingCommand {
     @Flag(help: "Go on serving after the end of input, until Ctrl-C or SIGTERM.")
     var stay = false
 
+    @OptionGroup var limits: LimitOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         for entry in txt where entry.first == "=" || !entry.contains("=") {
-            throw ValidationError("--txt takes KEY=VALUE, not '\(entry)'")
+            throw ValidationError("--txt takes KEY=VALUE, not '\(entry.excerpt)'")
         }
+        try Publishing.check(service: service, name: name, address: address, txt: txtEntries)
         do {
             _ = try ElementCatalogue(specs.map(\.definition))
         } catch {
             throw ValidationError(error.message)
         }
+    }
+
+    /// What browsers show, by key; of a key given twice the last value counts.
+    private var txtEntries: [String: String] {
+        let pairs = txt.map { $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false) }
+        return Dictionary(pairs.map { (String($0[0]), String($0[1])) }) { $1 }
     }
 
     func perform(_ console: Console) async throws {
@@ -75,38 +83,40 @@ struct PublishCommand: ReportingCommand {
         configuration.address = address
         configuration.allowsUDP = !noUDP
         configuration.isPublished = !unlisted
+        configuration.limits = limits.device
         configuration.limits.handshakeTimeout = output.limit
         configuration.logger = output.logger
-        for entry in txt {
-            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            configuration.txt[String(parts[0])] = String(parts[1])
-        }
+        configuration.txt = txtEntries
         let service = ElementalService(
             service, displayName: name, elements: try ElementCatalogue(specs.map(\.definition)),
             configuration: configuration)
         for spec in specs {
             guard let initial = spec.initial else { continue }
             try service.send(
-                try Assignment.value(initial, of: spec.definition, readsFiles: true), to: spec.definition)
+                try await Assignment.value(initial, of: spec.definition, readingFilesFor: output.limit),
+                to: spec.definition)
         }
         let host = ServiceHost(service, console, passesValuesOn: true)
         try await host.run {
             let input = InputLines()
             var backlog = Backlog()
-            while let line = try await input.next() { set(line, service, &backlog, console) }
+            while let line = await input.next() { await set(line, service, &backlog, console) }
             if stay { try await Interruption.forever() }
         }
     }
 
     /// Takes a line of input. A bad one is told and is no reason to end.
-    private func set(_ line: String, _ service: ElementalService, _ backlog: inout Backlog, _ console: Console) {
-        guard !line.allSatisfy(\.isWhitespace) else { return }
+    private func set(
+        _ line: InputLines.Line, _ service: ElementalService, _ backlog: inout Backlog, _ console: Console
+    ) async {
         do {
+            let line = try line.get()
+            guard line.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else { return }
             let assignment = try Assignment(
-                parsing: line, among: service.elements, of: "service '\(service.service)'", readsFiles: false)
-            backlog.report(try service.send(assignment.value, to: assignment.element), console)
+                parsing: line, among: service.elements, of: "service '\(service.service)'")
+            await backlog.report(try service.send(assignment.value, to: assignment.element), console)
         } catch {
-            console.talk("ignored: \(CommandFailure(error).description)")
+            await console.talk("ignored: \(CommandFailure(error).description)")
         }
     }
 }

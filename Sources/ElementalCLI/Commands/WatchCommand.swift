@@ -41,12 +41,14 @@ struct WatchCommand: ReportingCommand {
         let catalogue = try element.catalogue
         let count = count
         let time = time?.duration
-        try await Interruption.run(console) { [client, reconnection, output, names] in
-            let client = try await Client.open(
-                client.target, as: client.clientName, output, console, elements: catalogue, wantsValues: true,
-                reconnection: reconnection.policy)
-            console.emit(.joined(device: client.device.name, address: client.device.addressText))
-            do {
+        try await Interruption.run(console, count == nil ? .endless : .counted) {
+            [client, reconnection, output, names] in
+            try await Client.with(
+                client.target, as: client.clientName, output, console, elements: catalogue,
+                limits: client.limits.device, wantsValues: true,
+                reconnection: reconnection.policy
+            ) { client in
+                await console.emit(.joined(device: client.device.name, address: client.device.addressText))
                 let wanted = try client.readable(names)
                 let remaining = Counter(count ?? .max)
                 try await client.tellingReconnections(console) {
@@ -54,14 +56,11 @@ struct WatchCommand: ReportingCommand {
                         try await client.watch(wanted, remaining, console)
                     }
                 }
-                if count != nil, remaining.value > 0, !Task.isCancelled {
+                if count != nil, remaining.value > 0 {
+                    try Task.checkCancellation()
                     throw CommandFailure("timedOut", "\(remaining.value) of \(count ?? 0) values did not come")
                 }
-            } catch {
-                await client.device.close()
-                throw error
             }
-            await client.device.close()
         }
     }
 }
@@ -95,13 +94,13 @@ extension Client {
     /// - Throws: ``CommandFailure`` if the connection ends and nobody asked for it.
     func watch(_ wanted: Set<Int8>, _ remaining: Counter, _ console: Console) async throws {
         guard let values else { return }
-        for await (element, value) in values where wanted.contains(element.id) {
-            console.emit(.value(element, value, device: device.name))
+        for await arrived in values where wanted.contains(arrived.element.id) {
+            await console.emit(.value(arrived, device: device.name))
             if remaining.decrement() == 0 { return }
         }
         if Task.isCancelled { return }
         let reason = await device.waitUntilDisconnected()
-        console.emit(.disconnected(device: device.name, reason))
+        await console.emit(.disconnected(device: device.name, reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }
 }

@@ -21,6 +21,8 @@ struct Emulation: Sendable {
     let joystick: Int?
     /// The gateway at the other end of the line, if there is one.
     let modem: ModemAddress?
+    /// Gets what happens to the line to the gateway.
+    let onModem: @Sendable (ModemLink.Event) -> Void
     /// What is typed at the start.
     let typed: String
     /// How many cycles it runs, or nil for as long as nobody ends it.
@@ -33,6 +35,8 @@ struct Emulation: Sendable {
         let picture: Picture
         let report: ScreenReport
         let stopReason: StopReason?
+        /// Why no gateway was ever reached, if one was wanted.
+        let modemFailure: String?
     }
 
     /// The longest text that is typed from standard input before a machine starts that is not paced.
@@ -47,6 +51,7 @@ struct Emulation: Sendable {
     /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
     func run() async throws -> End {
         let isEnded = Locked(false)
+        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem) } else { nil }
         // A terminal that closes, and Ctrl-\ from elsewhere: they too shall leave the terminal as it was.
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigquit)
         let watcher = Task {
@@ -56,7 +61,7 @@ struct Emulation: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue(label: "elemental.commodore").async {
-                    continuation.resume(with: Result { try run(while: { !isEnded.withLock { $0 } }) })
+                    continuation.resume(with: Result { try run(address, while: { !isEnded.withLock { $0 } }) })
                 }
             }
         } onCancel: {
@@ -64,10 +69,20 @@ struct Emulation: Sendable {
         }
     }
 
-    private func run(while isWanted: () -> Bool) throws -> End {
+    private func run(_ address: ModemLink.Resolved?, while isWanted: () -> Bool) throws -> End {
         let machine = Commodore64(standard: standard, line: SerialLine(baud: baud))
         machine.line.dcd = false
-        let link = try modem.map { try ModemLink($0) }
+        var modemFailure = address == nil ? nil : "the machine stopped before"
+        var hasConnected = false
+        let link = address.map { address in
+            ModemLink(address) { event in
+                switch event {
+                case .connected: hasConnected = true
+                case .away(let reason, _): modemFailure = reason
+                }
+                onModem(event)
+            }
+        }
         do {
             try machine.start(program)
         } catch {
@@ -82,7 +97,9 @@ struct Emulation: Sendable {
         } else {
             runFast(machine, while: isWanted)
         }
-        return End(picture: machine.picture(), report: ScreenReport(machine), stopReason: machine.stopReason)
+        return End(
+            picture: machine.picture(), report: ScreenReport(machine), stopReason: machine.stopReason,
+            modemFailure: hasConnected ? nil : modemFailure)
     }
 
     private func isFinished(_ machine: Commodore64) -> Bool {

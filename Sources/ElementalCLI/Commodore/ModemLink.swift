@@ -28,9 +28,37 @@ final class ModemLink {
     private var state = State.away(until: .now)
     /// What the machine has sent and the connection has not taken.
     private var unsent: [UInt8] = []
+    private let onEvent: (Event) -> Void
+    /// Whether it has been told that the gateway is away.
+    private var isKnownToBeAway = false
 
-    /// - Throws: ``CommandFailure`` if the host is not known.
-    init(_ place: ModemAddress) throws {
+    /// What happens to the connection.
+    enum Event: Sendable {
+        case connected
+        /// Told once for as long as it lasts.
+        case away(reason: String, retryIn: Duration)
+    }
+
+    init(_ address: Resolved, onEvent: @escaping (Event) -> Void) {
+        self.onEvent = onEvent
+        self.address = address.bytes
+        family = address.family
+    }
+
+    /// Where a gateway listens, as the system has it.
+    struct Resolved: Sendable {
+        fileprivate let bytes: [UInt8]
+        fileprivate let family: Int32
+    }
+
+    /// Asks the system for the address.
+    ///
+    /// - Throws: ``CommandFailure`` if the host is not known; `CancellationError` if the task is cancelled before.
+    static func resolve(_ place: ModemAddress) async throws -> Resolved {
+        try await Blocking.run { try resolveNow(place) }
+    }
+
+    private static func resolveNow(_ place: ModemAddress) throws -> Resolved {
         var hints = addrinfo()
         #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -43,8 +71,8 @@ final class ModemLink {
         guard code == 0, let first = result?.pointee, let bytes = first.ai_addr else {
             throw CommandFailure("connectionFailed", "the host '\(place.host)' of --modem is not known")
         }
-        address = Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen)))
-        family = first.ai_family
+        return Resolved(
+            bytes: Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen))), family: first.ai_family)
     }
 
     deinit { close() }
@@ -69,7 +97,7 @@ final class ModemLink {
             finishConnecting(descriptor, machine)
         case .connected(let descriptor):
             guard send(descriptor), receive(descriptor, machine) else {
-                close()
+                lose("the gateway has ended the connection")
                 machine.line.cut()
                 return
             }
@@ -84,7 +112,7 @@ final class ModemLink {
         #else
         let descriptor = socket(family, SOCK_STREAM, 0)
         #endif
-        guard descriptor >= 0 else { return close() }
+        guard descriptor >= 0 else { return lose(Self.reason(errno)) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         state = .connecting(descriptor)
@@ -92,7 +120,7 @@ final class ModemLink {
         var yes: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         let result = address.withUnsafeBytes { Descriptor.connect(descriptor, to: $0) }
-        if result != 0 && errno != EINPROGRESS { close() }
+        if result != 0 && errno != EINPROGRESS { lose(Self.reason(errno)) }
     }
 
     private func finishConnecting(_ descriptor: Int32, _ machine: Commodore64) {
@@ -100,10 +128,22 @@ final class ModemLink {
         guard poll(&entry, 1, 0) == 1 else { return }
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else { return close() }
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else {
+            return lose(Self.reason(error))
+        }
         state = .connected(descriptor)
         machine.line.dcd = true
+        isKnownToBeAway = false
+        onEvent(.connected)
     }
+
+    private func lose(_ reason: String) {
+        close()
+        if !isKnownToBeAway { onEvent(.away(reason: reason, retryIn: Self.pause)) }
+        isKnownToBeAway = true
+    }
+
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 
     private func close() {
         switch state {

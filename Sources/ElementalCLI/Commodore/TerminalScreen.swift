@@ -21,7 +21,7 @@ final class TerminalScreen {
     private static let border = (columns: 4, rows: 2)
 
     /// - Parameter title: stands below the screen.
-    init(title: String) { self.title = title }
+    init(title: String) { self.title = printable(title) }
 
     /// Takes the terminal: its second screen, so that what was there comes back, no cursor, keys as they are pressed.
     func open() {
@@ -37,6 +37,8 @@ final class TerminalScreen {
 
     /// Shows the machine's screen: only the rows that have changed.
     func show(_ machine: Commodore64) {
+        // A terminal that is behind is spared the pictures in between.
+        guard StandardStreams.shared.isOutputIdle else { return }
         let size = Self.size()
         var text = ""
         if size != self.size {
@@ -58,7 +60,7 @@ final class TerminalScreen {
         if !text.isEmpty { write(text) }
     }
 
-    private func write(_ text: String) { _ = Descriptor.writeAll(text, to: STDOUT_FILENO) }
+    private func write(_ text: String) { StandardStreams.shared.write(text.utf8) }
 
     /// The terminal's size, or that of the oldest ones if it does not tell.
     private static func size() -> (columns: Int, rows: Int) {

@@ -23,7 +23,7 @@ struct ElementSpec: Sendable {
             throw problem("\(parts.count == 1 ? "NAME and TYPE are" : "TYPE is") missing; write \(Self.form)")
         }
         guard let id = Int(parts[0]) else {
-            throw problem("ID '\(parts[0])' is not a number; give one from 0 to 127")
+            throw problem("ID '\(parts[0].excerpt)' is not a number; give one from 0 to 127")
         }
         let sides = parts[2].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let words = sides[0].split(separator: ":", omittingEmptySubsequences: false)
@@ -39,7 +39,7 @@ struct ElementSpec: Sendable {
         initial = sides.count == 2 ? String(sides[1]) : nil
         guard let initial else { return }
         guard definition.access.contains(.read) else {
-            throw problem("a write-only element has no value to begin with; leave out '=\(initial)'")
+            throw problem("a write-only element has no value to begin with; leave out '=\(initial.excerpt)'")
         }
         // A file is read when the service starts.
         if initial.hasPrefix("@"), type == .string || type == .data { return }
@@ -67,7 +67,7 @@ struct ElementSpec: Sendable {
                 case "latest" where !latest: latest = true
                 case "udp", "tcp", "rw", "ro", "wo", "latest":
                     throw Problem(description: "'\(word)' comes after another word of its kind; give one of them")
-                default: throw Problem(description: "'\(word)' is none of udp, latest, rw, ro, wo")
+                default: throw Problem(description: "'\(word.excerpt)' is none of udp, latest, rw, ro, wo")
                 }
             }
         }
@@ -78,7 +78,7 @@ struct ElementSpec: Sendable {
         let near = NearNames.closest(to: word, among: names)
         let hint =
             near.isEmpty ? "it is one of " + names.joined(separator: ", ") : "did you mean " + quotedList(near) + "?"
-        return "TYPE '\(word)' is unknown; \(hint)"
+        return "TYPE '\(word.excerpt)' is unknown; \(hint)"
     }
 }
 

@@ -16,7 +16,7 @@ struct BenchOptions: ParsableArguments {
     var name: String?
 
     func validate() throws {
-        if name?.isEmpty == true { throw ValidationError("--name takes a name that is not empty") }
+        try ClientName.check(name)
     }
 
     static func check(count: Int?) throws {
@@ -32,12 +32,21 @@ struct BenchOptions: ParsableArguments {
     /// Connects to the target, or to a responder that lasts as long as `body`, which may make further connections.
     func measure(
         _ console: Console, _ output: OutputOptions,
-        _ body: (ElementalDevice, @escaping ConnectAnother) async throws -> Event
+        _ body: @escaping @Sendable (ElementalDevice, @escaping ConnectAnother) async throws -> Event
     ) async throws {
-        if let target { return try await measure(target, console, output, body) }
-        let responder = try ResponderProcess.start()
-        defer { responder.end() }
-        try await measure(.address(host: "127.0.0.1", port: responder.port), console, output, body)
+        try await Interruption.run(console, .task) {
+            if let target { return try await measure(target, console, output, body) }
+            let responder = try await ResponderProcess.start()
+            let result: Result<Void, any Error>
+            do {
+                let target = Target.address(host: "127.0.0.1", port: responder.port)
+                result = .success(try await measure(target, console, output, body))
+            } catch {
+                result = .failure(error)
+            }
+            await responder.end()
+            try result.get()
+        }
     }
 
     private func measure(
@@ -45,9 +54,8 @@ struct BenchOptions: ParsableArguments {
         _ body: (ElementalDevice, @escaping ConnectAnother) async throws -> Event
     ) async throws {
         FileDescriptors.allowMany()
-        let name = name ?? ClientOptions.defaultName
+        let name = name ?? ClientName.standard
         let place = try await Place.find(target, output)
-        let client = try await Client.open(place, as: name, output, console, elements: nil)
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
             var options = ConnectOptions()
             options.timeout = output.limit
@@ -56,13 +64,11 @@ struct BenchOptions: ParsableArguments {
             options.allowsUDP = allowsUDP
             return try await place.connect(as: "\(name) \(number)", elements: BenchElements.all, options: options)
         }
-        do {
-            console.emit(try await body(client.device, connect))
-        } catch {
-            await client.device.close()
-            throw error
+        try await Client.with(
+            place, as: name, output, console, elements: nil, advice: .benchService
+        ) { client in
+            await console.emit(try await body(client.device, connect))
         }
-        await client.device.close()
     }
 }
 

@@ -1,14 +1,6 @@
 import ArgumentParser
 import Elemental
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// What the commands take that connect to a service.
 struct ClientOptions: ParsableArguments {
     @Argument(
@@ -21,23 +13,14 @@ struct ClientOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What this client calls itself (default: elemental@HOST).", valueName: "name"))
     var name: String?
 
+    @OptionGroup var limits: LimitOptions
+
     func validate() throws {
-        if name?.isEmpty == true { throw ValidationError("--name takes a name that is not empty") }
+        try ClientName.check(name)
     }
 
     /// The name that the service is told.
-    var clientName: String { name ?? Self.defaultName }
-
-    static var defaultName: String {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        let result = buffer.withUnsafeMutableBytes { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { gethostname($0, text.count - 1) }
-            }
-        }
-        let name = String(decoding: buffer.prefix { $0 != 0 && $0 != UInt8(ascii: ".") }, as: UTF8.self)
-        return result == 0 && !name.isEmpty ? "elemental@\(name)" : "elemental"
-    }
+    var clientName: String { name ?? ClientName.standard }
 }
 
 /// The elements that a client gives itself, for a service that cannot tell them.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommodoreGateway
+import Elemental
 import VirtualCommodore
 
 /// Where the Commodore is attached to a gateway: one of four ways.
@@ -32,7 +33,10 @@ struct LineOptions: ParsableArguments {
     @Flag(help: "With --virtual: an NTSC machine instead of a PAL one.")
     var ntsc = false
 
-    @Option(help: "The line's speed in bits a second, the same at both ends: 300, 600, 1200 or 2400, or 50 to 1800.")
+    @Option(
+        help: ArgumentHelp(
+            "The line's speed in bits a second, the same at both ends: "
+                + GatewayConfiguration.bauds.map(String.init).joined(separator: ", ") + "."))
     var baud = 1200
 
     func validate() throws {
@@ -52,17 +56,15 @@ struct LineOptions: ParsableArguments {
     }
 
     /// The line, with the program read.
-    var line: GatewayLine {
-        get throws {
-            if let serial { return .serial(path: serial) }
-            if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
-            guard let virtual else { return .pseudoTerminal(link: link) }
-            do {
-                let program = try Program(prg: try FileContent.read(virtual))
-                return .virtual(program, standard: ntsc ? .ntsc : .pal)
-            } catch let error as ProgramError {
-                throw CommandFailure("invalidProgram", "file '\(virtual)': \(error)")
-            }
+    func line(timeout: Duration) async throws -> GatewayLine {
+        if let serial { return .serial(path: serial) }
+        if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
+        guard let virtual else { return .pseudoTerminal(link: link) }
+        do {
+            let program = try Program(prg: try await FileContent.program(virtual, timeout: timeout))
+            return .virtual(program, standard: ntsc ? .ntsc : .pal)
+        } catch let error as ProgramError {
+            throw CommandFailure("invalidProgram", "file '\(virtual)': \(error)")
         }
     }
 }
@@ -78,8 +80,8 @@ struct TCPPlace: Sendable {
 
     init(parsing text: String) throws(Problem) {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-            let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
-        else { throw Problem(description: "'\(text)' is no HOST:PORT, such as 127.0.0.1:25232") }
+            let port = PortNumber.parse(text[text.index(after: colon)...], allowed: 0...65535)
+        else { throw Problem(description: "'\(text.excerpt)' is no HOST:PORT, such as 127.0.0.1:25232") }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         self.host = String(host)

@@ -11,7 +11,8 @@ struct OutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long each step may take: finding the service, connecting, an answer.", valueName: "seconds"))
+            "How long each step may take: finding the service, connecting, an answer, the next bytes of a pipe that is read.",
+            valueName: "seconds"))
     var timeout = 5.0
 
     /// The time limit of each step.
@@ -19,7 +20,7 @@ struct OutputOptions: ParsableArguments {
 
     var logger: Logger {
         guard verbose else { return Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() }) }
-        var logger = Logger(label: "elemental", factory: { StreamLogHandler.standardError(label: $0) })
+        var logger = Logger(label: "elemental", factory: { StreamLogHandler(label: $0, stream: LogStream()) })
         logger.logLevel = .debug
         return logger
     }
@@ -28,6 +29,15 @@ struct OutputOptions: ParsableArguments {
         guard (0.001...86400).contains(timeout) else {
             throw ValidationError("--timeout takes seconds from 0.001 to 86400, not \(timeout)")
         }
+    }
+}
+
+/// Takes the lines of the log to standard error, as everything else that goes there.
+private struct LogStream: TextOutputStream {
+    func write(_ text: String) {
+        // Each event comes in one piece, its end included; any other end of a line came from outside.
+        let line = text.last == "\n" ? String(text.dropLast()) : text
+        StandardStreams.shared.offer(line, to: .error)
     }
 }
 

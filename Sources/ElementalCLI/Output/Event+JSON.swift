@@ -17,8 +17,15 @@ extension Event {
             ]
         case .discoveryFailed(let reason, let delay):
             [Self.object("discoveryFailed", [("reason", .string(reason)), ("retryIn", Self.seconds(delay))])]
-        case .listening(let service, let port):
-            [Self.object("listening", [("service", .string(service)), ("port", .integer(port))])]
+        case .listening(let service, let port, let maximumDevices):
+            [
+                Self.object(
+                    "listening",
+                    [
+                        ("service", .string(service)), ("port", .integer(port)),
+                        ("maximumDevices", .integer(maximumDevices)),
+                    ])
+            ]
         case .published(let service, let name, let port):
             [
                 Self.object(
@@ -38,8 +45,14 @@ extension Event {
         case .didReconnect(let device, let address):
             [Self.object("didReconnect", [("device", .string(device)), ("address", .string(address))])]
         case .service(let description): Self.service(description)
-        case .value(let element, let value, let device), .received(let element, let value, let device):
-            [Self.object("value", Self.members(element, value) + [("device", .string(device))])]
+        case .value(let arrived, let device), .received(let arrived, let device):
+            [
+                Self.object(
+                    "value",
+                    Self.members(arrived.element, arrived.value) + [
+                        ("device", .string(device)), ("time", JSONText(arrived.unixTime)),
+                    ])
+            ]
         case .set(let element, let value, let device):
             [Self.object("set", Self.setMembers(element, value) + [("device", .string(device))])]
         case .progress(let progress, let device):
@@ -67,12 +80,12 @@ extension Event {
             ]
         case .program(let name, let isConnected):
             [Self.object("program", [("name", .string(name)), ("connected", .bool(isConnected))])]
-        case .record(let bytes, let isSent, let isWhole, let time):
+        case .record(let bytes, let isSent, let isWhole, let elapsed):
             [
                 Self.object(
                     "record",
                     [
-                        ("direction", .string(isSent ? "sent" : "received")), ("time", Self.seconds(time)),
+                        ("direction", .string(isSent ? "sent" : "received")), ("elapsed", Self.seconds(elapsed)),
                         ("name", .string(RecordText.name(bytes, isCommand: isSent))),
                         ("bytes", .string(RecordText.hexadecimal(bytes))),
                         ("content", .string(RecordText.content(bytes))), ("whole", .bool(isWhole)),

@@ -11,7 +11,7 @@ extension Event {
         case .unresolved(let service, let name, let reason):
             ["\(service)/\(name) is listed but does not answer: \(reason)"]
         case .discoveryFailed(let reason, let delay): ["looking does not work now: \(reason); next attempt in \(delay)"]
-        case .listening(let service, let port): ["\(service) listens at port \(port)"]
+        case .listening(let service, let port, _): ["\(service) listens at port \(port)"]
         case .published(let service, let name, let port): ["published as \(service)/\(name) at port \(port)"]
         case .publishFailed(let service, let reason, let delay):
             ["\(service) is not published: \(reason); next attempt in \(delay)"]
@@ -24,9 +24,9 @@ extension Event {
         case .didReconnect(let device, let address):
             ["connected to \(device) again" + (device == address ? "" : " at \(address)")]
         case .service(let description): description.lines
-        case .value(let element, let value, _): [element.line(value)]
+        case .value(let arrived, _): [arrived.element.line(arrived.value)]
         case .set(let element, let value, _): [Self.brief(element, value)]
-        case .received(let element, let value, let device): ["\(Self.brief(element, value))  from \(device)"]
+        case .received(let arrived, let device): ["\(Self.brief(arrived.element, arrived.value))  from \(device)"]
         case .progress(let progress, _):
             ["\(progress.element.name): \(progress.byteCount) of \(progress.totalByteCount) bytes"]
         case .statistics(let statistics, _): Self.table(statistics)
@@ -114,13 +114,6 @@ extension ElementValue {
 extension DiscoveredService {
     /// The host's name without the dot at its end, as people type it.
     var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
-}
-
-extension String {
-    /// The text with blanks behind it up to that many characters.
-    func padded(to count: Int) -> String {
-        self + String(repeating: " ", count: max(0, count - self.count))
-    }
 }
 
 extension Duration {

@@ -12,7 +12,7 @@ enum Event: Sendable {
     case discoveryFailed(reason: String, retryIn: Duration)
 
     // A service of ours
-    case listening(service: String, port: Int)
+    case listening(service: String, port: Int, maximumDevices: Int)
     case published(service: String, name: String, port: Int)
     case publishFailed(service: String, reason: String, retryIn: Duration)
     case stopped(service: String)
@@ -28,9 +28,9 @@ enum Event: Sendable {
     case didReconnect(device: String, address: String)
     case service(ServiceDescription)
     /// A value that a client sent to a service of ours.
-    case received(ElementDefinition, ElementValue, device: String)
+    case received(ArrivedValue, device: String)
     /// A value that the service told.
-    case value(ElementDefinition, ElementValue, device: String)
+    case value(ArrivedValue, device: String)
     /// A value that was sent.
     case set(ElementDefinition, ElementValue, device: String)
     /// A part of a large value came or was taken.
@@ -43,8 +43,8 @@ enum Event: Sendable {
     case line(String?, state: String, reason: String?, retryIn: Duration?)
     /// A program of the machine's is connected by that name, or is not any more.
     case program(String, isConnected: Bool)
-    /// Bytes that a terminal sent or received, and when.
-    case record([UInt8], isSent: Bool, isWhole: Bool, Duration)
+    /// Bytes that a terminal sent or received, and how long after it was started.
+    case record([UInt8], isSent: Bool, isWhole: Bool, elapsed: Duration)
 
     // Measurements
     case latency(LatencyReport)

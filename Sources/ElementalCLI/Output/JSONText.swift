@@ -1,3 +1,5 @@
+import Support
+
 /// A value of JSON that keeps the order of its keys and every digit of its numbers.
 ///
 /// `JSONEncoder` sorts or shuffles keys, and a `Double` in between would round 64-bit integers.
@@ -51,18 +53,20 @@ enum JSONText: Sendable {
 
     private static func quote(_ string: String, _ text: inout String) {
         text += "\""
-        for scalar in string.unicodeScalars {
+        string.forEachScalar { scalar, isPrintable in
             switch scalar {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // Besides the controls that JSON forbids, the separators that some readers take for the end of a line.
-            case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+            case _ where isPrintable: text.unicodeScalars.append(scalar)
+            // Besides the controls that JSON forbids, what a terminal or a reader of lines would take for something else.
+            default:
+                for unit in UTF16.encode(scalar) ?? .init() {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
             }
         }
         text += "\""

@@ -10,16 +10,16 @@ struct ProgressLine {
     /// Since the value's first part.
     let elapsed: Duration
 
-    /// The line, cut to `columns` characters.
+    /// The line, cut to `columns` columns of a terminal.
     func text(columns: Int) -> String {
-        let name = progress.element.name
+        let name = printable(progress.element.name)
         let full = Int(Double(Self.barLength) * progress.fraction)
         let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.barLength - full)
         let percentage = "\(Int(progress.fraction * 100))%"
         let amount = "\(Self.megabytes(progress.byteCount)) of \(Self.megabytes(progress.totalByteCount)) MB"
         let line =
             "\(name) [\(bar)] \(String(repeating: " ", count: max(0, 4 - percentage.count)))\(percentage)  \(amount)"
-        return String((line + pace).prefix(columns))
+        return String((line + pace).prefix(columns: columns))
     }
 
     /// Bytes a second and the time that is left; nothing in the first tenth of a second, which says little.

@@ -30,12 +30,15 @@ struct ServiceDescription: Sendable {
         let table = [header] + elements.map { Self.row($0.definition, $0.value) }
         // Columns that are empty for all elements are left out.
         let columns = header.indices.filter { column in table.dropFirst().contains { !$0[column].isEmpty } }
-        let widths = columns.map { column in table.map { $0[column].count }.max() ?? 0 }
+        let widths = columns.map { column in table.map { $0[column].columnCount }.max() ?? 0 }
         let rows = table.map { row in
             var line = ""
             for (width, column) in zip(widths, columns) {
-                let padding = String(repeating: " ", count: width - row[column].count)
-                line += "  " + (column == 0 ? padding + row[column] : row[column] + padding)
+                let cell = row[column]
+                line += "  "
+                line +=
+                    column == 0
+                    ? String(repeating: " ", count: width - cell.columnCount) + cell : cell.padded(to: width)
             }
             return String(line.reversed().drop { $0 == " " }.reversed())
         }
@@ -44,12 +47,18 @@ struct ServiceDescription: Sendable {
     }
 
     private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [String] {
-        let text = value.map(\.description) ?? ""
         return [
             String(element.id), element.name, element.type.name, element.transport.rawValue,
             element.access.abbreviation + (element.latest ? " latest" : ""), range(element), element.unit,
-            text.count <= 40 ? text : text.prefix(37) + "...",
+            value.map(beginning) ?? "",
         ]
+    }
+
+    /// What fits into 40 columns.
+    private static func beginning(_ value: ElementValue) -> String {
+        // Digits of no more data than is shown.
+        let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
+        return value.description.cut(to: 40)
     }
 
     private static func range(_ element: ElementDefinition) -> String {

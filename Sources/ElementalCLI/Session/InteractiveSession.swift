@@ -49,33 +49,38 @@ struct InteractiveSession: Sendable {
         console.endPrompt()
         guard hasLost, !Task.isCancelled else { return }
         let reason = await client.device.waitUntilDisconnected()
-        console.emit(.disconnected(device: client.device.name, reason))
+        await console.emit(.disconnected(device: client.device.name, reason))
         if !reason.isExpected { throw Client.ended(client.device, reason) }
     }
 
     private func printValues() async {
         guard let values = client.values else { return }
-        for await (element, value) in values {
-            watched.ids.withLock { ids in
-                if ids.contains(element.id) { console.emit(.value(element, value, device: client.device.name)) }
+        for await arrived in values {
+            let event = Event.value(arrived, device: client.device.name)
+            let isWatched = watched.ids.withLock { ids in
+                guard ids.contains(arrived.element.id) else { return false }
+                console.put(event)
+                return true
             }
+            if isWatched { await console.waitForRoom(after: event) }
         }
     }
 
     private func takeLines() async throws {
         let input = InputLines()
         while true {
-            if let prompt { console.show(prompt: prompt) }
-            guard let line = try await input.next() else { break }
+            if let prompt { await console.show(prompt: prompt) }
+            guard let line = await input.next() else { break }
             console.hidePrompt()
             do {
-                guard let line = try SessionLine(parsing: line) else { continue }
+                guard let line = try SessionLine(parsing: line.get()) else { continue }
                 if line == .quit { break }
                 try await perform(line)
             } catch {
+                try Task.checkCancellation()
                 if let reason = client.device.disconnectReason { throw Client.ended(client.device, reason) }
                 let failure = CommandFailure(error)
-                console.emit(.error(failure.description, code: failure.code))
+                await console.emit(.error(failure.description, code: failure.code))
             }
         }
         try checkKept()
@@ -91,37 +96,40 @@ struct InteractiveSession: Sendable {
     private func perform(_ line: SessionLine) async throws {
         let device = client.device
         switch line {
-        case .list: console.emit(.service(ServiceDescription(device, client.elements)))
+        case .list: await console.emit(.service(ServiceDescription(device, client.elements)))
         case .get(let names):
             for element in try elements(names) {
-                if let value = device.value(of: element) {
-                    console.emit(.value(element, value, device: device.name))
+                if let newest = client.arrivalTimes.newest(element, of: device) {
+                    await console.emit(.value(newest, device: device.name))
                 } else if !names.isEmpty {
-                    console.talk("\(element.name) has no value yet")
+                    await console.talk("\(element.name) has no value yet")
                 }
             }
         case .set(let text):
-            let assignment = try Assignment(
-                parsing: text, among: client.elements, of: device.name, readsFiles: true)
+            let assignment = try await Assignment(
+                parsing: text, among: client.elements, of: device.name, readingFilesFor: timeout)
             try await client.send([assignment], timeout: timeout)
-            if device.isReconnecting { console.talk("kept until \(device.name) is back") }
+            if device.isReconnecting { await console.talk("kept until \(device.name) is back") }
         case .watch(let names):
             let wanted = try elements(names)
             // In one turn: one that comes in between is either the value that is printed here, or comes behind it.
-            watched.ids.withLock { ids in
+            let told = watched.ids.withLock { ids in
                 ids.formUnion(wanted.map(\.id))
-                for element in wanted {
-                    if let value = device.value(of: element) {
-                        console.emit(.value(element, value, device: device.name))
+                return wanted.compactMap { element in
+                    client.arrivalTimes.newest(element, of: device).map { newest in
+                        let event = Event.value(newest, device: device.name)
+                        console.put(event)
+                        return event
                     }
                 }
             }
+            if let last = told.last { await console.waitForRoom(after: last) }
         case .unwatch(let names):
             let unwanted = try elements(names)
             watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
-        case .stats: console.emit(.statistics(device.statistics, device: device.name))
-        case .ping: console.emit(.ping(try await device.ping(timeout: timeout), device: device.name))
-        case .help: for line in SessionLine.helpText.split(separator: "\n") { console.talk(String(line)) }
+        case .stats: await console.emit(.statistics(device.statistics, device: device.name))
+        case .ping: await console.emit(.ping(try await device.ping(timeout: timeout), device: device.name))
+        case .help: for line in SessionLine.helpText.split(separator: "\n") { await console.talk(String(line)) }
         case .quit: break
         }
     }

@@ -30,13 +30,14 @@ enum SessionLine: Sendable, Hashable {
     init?(parsing line: String) throws {
         let line = line.trimmed
         guard !line.isEmpty else { return nil }
-        let word = line.prefix { !$0.isWhitespace }
-        let rest = String(line[word.endIndex...]).trimmed
+        let end = line.unicodeScalars.firstIndex { $0.properties.isWhitespace } ?? line.endIndex
+        let word = line[..<end]
+        let rest = String(line[end...]).trimmed
         switch word.lowercased() {
         case "list", "ls", "describe": self = .list
         case "get": self = .get(try Self.names(rest))
         case "set":
-            guard rest.contains("=") else { throw CommandFailure("usage", "set takes NAME=VALUE") }
+            guard rest.utf8.contains(UInt8(ascii: "=")) else { throw CommandFailure("usage", "set takes NAME=VALUE") }
             self = .set(rest)
         case "watch": self = .watch(try Self.names(rest))
         case "unwatch": self = .unwatch(try Self.names(rest))
@@ -52,23 +53,26 @@ enum SessionLine: Sendable, Hashable {
     /// Words, those in quotes as one.
     private static func names(_ text: String) throws -> [String] {
         var names: [String] = []
-        var name: String?
-        var quote: Character?
-        for character in text {
+        var name = String.UnicodeScalarView()
+        var isInName = false
+        var quote: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
             if let open = quote {
-                if character == open { quote = nil } else { name?.append(character) }
-            } else if character == "\"" || character == "'" {
-                quote = character
-                name = name ?? ""
-            } else if character.isWhitespace {
-                if let name { names.append(name) }
-                name = nil
-            } else {
-                name = (name ?? "") + String(character)
+                if scalar == open { quote = nil } else { name.append(scalar) }
+            } else if scalar == "\"" || scalar == "'" {
+                quote = scalar
+                isInName = true
+            } else if !scalar.properties.isWhitespace {
+                name.append(scalar)
+                isInName = true
+            } else if isInName {
+                names.append(String(name))
+                name = String.UnicodeScalarView()
+                isInName = false
             }
         }
         guard quote == nil else { throw CommandFailure("usage", "the closing quote is missing") }
-        if let name { names.append(name) }
+        if isInName { names.append(String(name)) }
         return names
     }
 }
@@ -76,6 +80,9 @@ enum SessionLine: Sendable, Hashable {
 extension String {
     /// The text without white space at its ends.
     var trimmed: String {
-        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        let isText = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
+        guard let first = unicodeScalars.firstIndex(where: isText), let last = unicodeScalars.lastIndex(where: isText)
+        else { return "" }
+        return String(self[first..<unicodeScalars.index(after: last)])
     }
 }

@@ -1,3 +1,4 @@
+import Elemental
 import SignalR
 
 #if canImport(FoundationEssentials)
@@ -23,8 +24,14 @@ struct HubArgument: Sendable {
         }
         if let first = text.first, "[{\"".contains(first) {
             throw Problem(
-                description: "'\(text)' begins as JSON does and is none; a shell needs it in single quotes, and a text "
+                description:
+                    "'\(text.excerpt)' begins like JSON but is not valid; a shell needs it in single quotes, and a text "
                     + "that is meant so in double ones within them")
+        }
+        // JSON too, but for its size: a text would be something else than was meant.
+        if let number = Double(text), !number.isFinite, text.utf8.last.map({ (0x30...0x39).contains($0) }) == true {
+            throw Problem(
+                description: "the number '\(text.excerpt)' is too large; if a text is meant, it goes in double quotes")
         }
         value = .string(text)
     }
@@ -39,6 +46,7 @@ extension HubValue {
         case .integer(let number): .number(String(number))
         case .unsigned(let number): .number(String(number))
         case .double(let number): JSONText(number)
+        case .decimal(let number): .number(number.description)
         case .string(let text): .string(text)
         case .data(let data): .string(data.base64EncodedString())
         case .array(let values): .array(values.map(\.json))

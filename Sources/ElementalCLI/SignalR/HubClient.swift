@@ -19,7 +19,7 @@ struct HubClient: Sendable {
         let client = HubClient(url: url, connection: connection, events: connection.events, console: console)
         prepare(connection)
         try await connection.start()
-        console.emit(.hub(.opened(url: url, connection.transport)))
+        await console.emit(.hub(.opened(url: url, connection.transport)))
         do {
             try await body(client)
         } catch {
@@ -36,12 +36,12 @@ struct HubClient: Sendable {
         for await event in events {
             switch event {
             case .opened, .failedToOpen: break
-            case .willReconnect(let error): console.emit(.hub(.willReconnect(url: url, error)))
+            case .willReconnect(let error): await console.emit(.hub(.willReconnect(url: url, error)))
             case .didReconnect:
-                console.emit(.hub(.didReconnect(url: url)))
+                await console.emit(.hub(.didReconnect(url: url)))
                 await reconnected()
             case .closed(let error):
-                console.emit(.hub(.closed(url: url, error)))
+                await console.emit(.hub(.closed(url: url, error)))
                 return error
             }
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Elemental
 import SignalR
 
 /// How a hub is reached, for every command that talks to one.
@@ -43,11 +44,33 @@ struct HubOptions: ParsableArguments {
         if encoding == .messagepack, !transports.isEmpty, transports.allSatisfy({ $0 == .sse }) {
             throw ValidationError("server-sent events carry text only: leave out '--protocol messagepack'")
         }
-        if token?.isEmpty == true { throw ValidationError("--token takes a token that is not empty") }
+        if let token {
+            guard !token.isEmpty, token != "@" else {
+                throw ValidationError("--token takes a token that is not empty, or @FILE")
+            }
+            guard token.hasPrefix("@") || token.isHeaderValue else {
+                throw ValidationError("--token takes a token without line ends and other control characters")
+            }
+        }
+        if trustedFiles.contains("") { throw ValidationError("--trust takes the name of a file") }
     }
 
+    /// Checks a hub's address by the client's own rules.
+    static func check(url: String, _ what: String = "URL") throws {
+        do {
+            try HubConnection.check(url: url)
+        } catch {
+            throw ValidationError("\(what): \(error.message)")
+        }
+    }
+
+    /// The most bytes of certificates: many times what systems trust in all.
+    private static let longestCertificates = 4 * 1024 * 1024
+    /// The most bytes of a token, which goes into a header.
+    private static let longestToken = 65536
+
     /// A connection to the hub, not started.
-    func connection(to url: String, _ output: OutputOptions, reconnects: Bool) throws -> HubConnection {
+    func connection(to url: String, _ output: OutputOptions, reconnects: Bool) async throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
             .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })
             .withOptions { options in
@@ -55,23 +78,24 @@ struct HubOptions: ParsableArguments {
                 if !transports.isEmpty { options.transports = Set(transports.map(\.kind)) }
             }
         for file in trustedFiles {
-            let pem = try FileContent.read(file)
+            let pem = try await FileContent.read(file, atMost: Self.longestCertificates, timeout: output.limit)
             do throws(SignalRError) {
                 builder = try builder.withTrustedCertificates(pem: pem)
             } catch {
                 throw CommandFailure("invalidFile", "file '\(file)' holds no certificate in PEM form")
             }
         }
-        if let token { builder = builder.withAccessToken { try Self.read(token) } }
+        if let token { builder = builder.withAccessToken { try await Self.read(token, output.limit) } }
         if skipNegotiation { builder = builder.withoutNegotiation() }
         if reconnects { builder = builder.withAutoReconnect(GrowingIntervals()) }
         return builder.build()
     }
 
     /// The token, or what the file holds that it names.
-    private static func read(_ token: String) throws -> String {
+    private static func read(_ token: String, _ timeout: Duration) async throws -> String {
         guard token.hasPrefix("@") else { return token }
-        return String(decoding: try FileContent.read(String(token.dropFirst())), as: UTF8.self).trimmed
+        let content = try await FileContent.read(String(token.dropFirst()), atMost: longestToken, timeout: timeout)
+        return String(decoding: content, as: UTF8.self).trimmed
     }
 }
 
@@ -90,18 +114,13 @@ struct HubHeader: Sendable {
         guard parts.count == 2, !parts[0].isEmpty else {
             throw Problem(description: "write it as 'NAME: VALUE'")
         }
-        // RFC 9110, 5.6.2 and 5.5: anything else could begin another header.
-        let isName = parts[0].utf8.allSatisfy { "!#$%&'*+-.^_`|~".utf8.contains($0) || Self.isAlphanumeric($0) }
-        guard isName else { throw Problem(description: "'\(parts[0])' is no header's name") }
-        guard parts[1].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw Problem(description: "a header's value has no line ends")
+        // Anything else could begin another header.
+        guard String(parts[0]).isHeaderName else {
+            throw Problem(description: "'\(parts[0].excerpt)' is no header's name")
         }
+        guard String(parts[1]).isHeaderValue else { throw Problem(description: "a header's value has no line ends") }
         name = String(parts[0])
         value = String(parts[1]).trimmed
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
     }
 }
 

@@ -50,6 +50,7 @@ struct SignalRBridgeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try HubOptions.check(url: url, "--hub")
         guard rate == 0 || (0.001...100_000).contains(rate) else {
             throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
         }
@@ -67,20 +68,17 @@ struct SignalRBridgeCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let (catalogue, options, url, prints) = (try element.catalogue, options, url, prints)
         try await Interruption.run(console) { [client, hub, output] in
-            let client = try await Client.open(
+            try await Client.with(
                 client.target, as: client.clientName, output, console, elements: catalogue,
-                reconnection: .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0))
-            console.emit(.joined(device: client.device.name, address: client.device.addressText))
-            do {
+                limits: client.limits.device,
+                reconnection: .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0)
+            ) { client in
+                await console.emit(.joined(device: client.device.name, address: client.device.addressText))
                 try await client.tellingReconnections(console) {
-                    let connection = try hub.connection(to: url, output, reconnects: true)
+                    let connection = try await hub.connection(to: url, output, reconnects: true)
                     try await client.bridge(to: connection, url, options, console, prints: prints)
                 }
-            } catch {
-                await client.device.close()
-                throw error
             }
-            await client.device.close()
         }
     }
 }
@@ -101,11 +99,11 @@ extension Client {
                 else { return }
             default: break
             }
-            console.emit(.bridge(event, hub: url))
+            console.offer(.bridge(event, hub: url))
         }
-        connection.onOpened { console.emit(.hub(.opened(url: url, connection.transport))) }
+        connection.onOpened { console.offer(.hub(.opened(url: url, connection.transport))) }
         guard let reason = try await bridge.run() else { return }
-        console.emit(.disconnected(device: device.name, reason))
+        await console.emit(.disconnected(device: device.name, reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }
 

@@ -21,14 +21,14 @@ struct SignalRCallCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        try await Interruption.run(console, mustFinish: true) { [call, hub, output] in
-            let connection = try hub.connection(to: call.url, output, reconnects: false)
+        try await Interruption.run(console, .task) { [call, hub, output] in
+            let connection = try await hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { client in
                 let result = try await client.limited(call.method, output.limit) {
                     try await connection.invoke(
                         call.method, arguments: call.arguments.map(\.value), returning: HubValue.self)
                 }
-                console.emit(.hub(.result(method: call.method, result)))
+                await console.emit(.hub(.result(method: call.method, result)))
             }
         }
     }

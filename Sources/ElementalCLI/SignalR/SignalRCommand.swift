@@ -33,4 +33,9 @@ struct HubCallOptions: ParsableArguments {
         help: ArgumentHelp("The method's arguments, as JSON or plain text.", valueName: "argument"),
         transform: HubArgument.init(parsing:))
     var arguments: [HubArgument] = []
+
+    func validate() throws {
+        try HubOptions.check(url: url)
+        if method.isEmpty { throw ValidationError("METHOD is empty; give the name of a method of the hub") }
+    }
 }

@@ -40,6 +40,7 @@ struct SignalRListenCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try HubOptions.check(url: url)
         if let count, count < 1 { throw ValidationError("--count takes a number above 0, not \(count)") }
         _ = try openingArguments
     }
@@ -57,10 +58,10 @@ struct SignalRListenCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let arguments = try openingArguments
         let (url, methods, opening, count, time) = (url, methods, opening.first, count, time?.duration)
-        try await Interruption.run(console) { [reconnection, hub, output] in
+        try await Interruption.run(console, count == nil ? .endless : .counted) { [reconnection, hub, output] in
             let remaining = Counter(count ?? .max)
             let (enough, isEnough) = AsyncStream.makeStream(of: Void.self)
-            let connection = try hub.connection(to: url, output, reconnects: reconnection.reconnect)
+            let connection = try await hub.connection(to: url, output, reconnects: reconnection.reconnect)
             let prepare: (HubConnection) -> Void = { connection in
                 for method in methods {
                     connection.onAny(method) { call in
@@ -68,7 +69,7 @@ struct SignalRListenCommand: ReportingCommand {
                         let arguments: [HubValue] = try call.decodeAll()
                         let left = remaining.decrement()
                         guard left >= 0 else { return }
-                        console.emit(.hub(.invocation(method: call.method, arguments)))
+                        await console.emit(.hub(.invocation(method: call.method, arguments)))
                         if left == 0 { isEnough.finish() }
                     }
                 }
@@ -87,7 +88,7 @@ struct SignalRListenCommand: ReportingCommand {
                             do {
                                 try await connection.send(opening, arguments: arguments)
                             } catch {
-                                console.talk("'\(opening)' could not be called again: \(error)")
+                                await console.talk("'\(opening)' could not be called again: \(error)")
                             }
                         }
                         failure.withLock { $0 = error }
@@ -96,7 +97,8 @@ struct SignalRListenCommand: ReportingCommand {
                     }
                 }
                 if let error = failure.withLock({ $0 }) { throw error }
-                if let count, remaining.value > 0, !Task.isCancelled {
+                if let count, remaining.value > 0 {
+                    try Task.checkCancellation()
                     throw CommandFailure("timedOut", "\(remaining.value) of \(count) calls did not come")
                 }
             }

@@ -26,11 +26,11 @@ struct SignalRSendCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        try await Interruption.run(console, mustFinish: true) { [call, hub, output, linger] in
-            let connection = try hub.connection(to: call.url, output, reconnects: false)
+        try await Interruption.run(console, .task) { [call, hub, output, linger] in
+            let connection = try await hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { _ in
                 try await connection.send(call.method, arguments: call.arguments.map(\.value))
-                console.emit(.hub(.sent(method: call.method)))
+                await console.emit(.hub(.sent(method: call.method)))
                 await Delay.wait(linger?.duration ?? .milliseconds(250))
             }
         }

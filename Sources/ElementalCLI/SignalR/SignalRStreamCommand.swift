@@ -32,9 +32,9 @@ struct SignalRStreamCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         let (count, time) = (count, time?.duration)
-        try await Interruption.run(console) { [call, reconnection, hub, output] in
+        try await Interruption.run(console, count == nil ? .endless : .counted) { [call, reconnection, hub, output] in
             let remaining = Counter(count ?? .max)
-            let connection = try hub.connection(to: call.url, output, reconnects: reconnection.reconnect)
+            let connection = try await hub.connection(to: call.url, output, reconnects: reconnection.reconnect)
             try await HubClient.with(call.url, connection, console) { client in
                 let (returns, hasReturned) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
                 let telling = Task {
@@ -55,7 +55,8 @@ struct SignalRStreamCommand: ReportingCommand {
                         }
                     }
                 }
-                if let count, remaining.value > 0, !Task.isCancelled {
+                if let count, remaining.value > 0 {
+                    try Task.checkCancellation()
                     throw CommandFailure("endOfStream", "\(remaining.value) of \(count) items did not come")
                 }
             }
@@ -76,7 +77,7 @@ extension HubCallOptions {
     ) async throws {
         let items = try await connection.stream(method, arguments: arguments.map(\.value), of: HubValue.self)
         for try await item in items {
-            console.emit(.hub(.item(method: method, item)))
+            await console.emit(.hub(.item(method: method, item)))
             if remaining.decrement() == 0 { return }
         }
     }

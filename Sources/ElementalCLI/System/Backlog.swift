@@ -6,17 +6,17 @@ struct Backlog {
     private var missed: [ElementalDevice: Int] = [:]
 
     /// Takes in what one value could not be sent to.
-    mutating func report(_ failures: [SendFailure], _ console: Console) {
+    mutating func report(_ failures: [SendFailure], _ console: Console) async {
         guard !failures.isEmpty || !missed.isEmpty else { return }
         let failing = Set(failures.map(\.device))
         for (device, count) in missed where !failing.contains(device) {
             missed[device] = nil
-            if device.isConnected { console.talk("\(device) takes values again; \(count) were not sent to it") }
+            if device.isConnected { await console.talk("\(device) takes values again; \(count) were not sent to it") }
         }
         for failure in failures {
             let count = missed[failure.device, default: 0]
             missed[failure.device] = count + 1
-            if count == 0 { console.talk("not sent to \(failure.device): \(failure.error)") }
+            if count == 0 { await console.talk("not sent to \(failure.device): \(failure.error)") }
         }
     }
 }

@@ -41,7 +41,7 @@ struct CommandFailure: Error, CustomStringConvertible {
             if names.isEmpty { "it has none" } else if near.isEmpty { "there are: " + quotedList(names, "and") } else {
                 "did you mean " + quotedList(near) + "?"
             }
-        return CommandFailure("unknownElement", "\(place) has no \(what) '\(name)'; \(hint)")
+        return CommandFailure("unknownElement", "\(place) has no \(what) '\(name.excerpt)'; \(hint)")
     }
 }
 
@@ -53,7 +53,8 @@ extension SignalRError {
             "; does the hub want a token? --token gives it one"
         case (.refused, 404), (.noTransport, 404): "; is the hub at another path of the address?"
         case (.connectionFailed, _): "; is the hub running there?"
-        case (.tlsFailed, _): "; if the hub signed its own certificate, --trust FILE trusts it"
+        case (.tlsFailed, _) where (cause as? TLSFailure)?.kind == .untrustedCertificate:
+            "; if the hub signed its own certificate, --trust FILE trusts it"
         default: ""
         }
     }

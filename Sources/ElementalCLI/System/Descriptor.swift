@@ -28,6 +28,31 @@ enum Descriptor {
         #endif
     }
 
+    static func open(_ path: String, _ flags: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.open(path, flags)
+        #elseif canImport(Musl)
+        Musl.open(path, flags)
+        #else
+        Glibc.open(path, flags)
+        #endif
+    }
+
+    /// A pipe that child processes do not inherit.
+    static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Darwin)
+        let result = Darwin.pipe(&ends)
+        #elseif canImport(Musl)
+        let result = Musl.pipe(&ends)
+        #else
+        let result = Glibc.pipe(&ends)
+        #endif
+        guard result == 0 else { throw CommandFailure("failed", "no pipe: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
         _ = Darwin.close(descriptor)
@@ -48,14 +73,6 @@ enum Descriptor {
         #else
         return Glibc.connect(descriptor, address, count)
         #endif
-    }
-
-    /// Writes all of a text, waiting as long as it takes.
-    ///
-    /// - Returns: whether all of it was written.
-    static func writeAll(_ text: String, to descriptor: Int32) -> Bool {
-        var text = text
-        return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
     /// Writes all bytes, waiting as long as it takes.

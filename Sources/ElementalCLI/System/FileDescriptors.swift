@@ -8,19 +8,27 @@ import Darwin
 
 /// How many files and sockets this process may have open.
 enum FileDescriptors {
+    /// What a command needs beside the connections of the devices that it serves.
+    private static let ownCount = 256
+
+    /// Allows as many as a service needs for its devices, if the system lets this user have them.
+    static func allow(devices: Int) { allow(rlim_t(max(0, devices) + ownCount)) }
+
     /// Allows as many as the system lets this user have, which is mostly far more than it begins with.
-    static func allowMany() {
+    static func allowMany() { allow(.max) }
+
+    private static func allow(_ wanted: rlim_t) {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
         let resource = RLIMIT_NOFILE
         #endif
         var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(wanted, limit.rlim_max) else { return }
         #if canImport(Darwin)
-        limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        limit.rlim_cur = min(wanted, limit.rlim_max, rlim_t(OPEN_MAX))
         #else
-        limit.rlim_cur = limit.rlim_max
+        limit.rlim_cur = min(wanted, limit.rlim_max)
         #endif
         _ = setrlimit(resource, &limit)
     }

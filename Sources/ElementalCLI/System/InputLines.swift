@@ -11,41 +11,46 @@ import Darwin
 
 /// The lines of standard input, read as they are asked for on a thread that may block.
 ///
-/// Nothing is read ahead but what comes with a line, so that a fast writer waits for a slow reader.
+/// Nothing is read ahead but what comes with a line, at most 64 KiB, so that a fast writer waits for a slow reader.
 final class InputLines: Sendable {
-    /// Longer than the longest value in hexadecimal digits.
-    private static let maximumByteCount = 130 * 1024 * 1024
+    /// A line without its end, or why it cannot be taken: it is too long, or no text. The next one is not affected.
+    typealias Line = LineCutter.Line
 
-    fileprivate struct State {
-        var lines: [String] = []
-        var rest: [UInt8] = []
+    /// More than the longest text that a value may have, with the name before it.
+    private static let longestValue = 130 * 1024 * 1024
+    /// The most bytes of a line that is typed for a Commodore or its modem, which take 255 at a time.
+    static let longestCommand = 65536
+
+    private struct State {
+        var lines: LineCutter
+        /// A line that was read and that nobody has taken.
+        var newest: Line?
         var isAtEnd = false
-        var isTooLong = false
         var isReading = false
-        var waiting: CheckedContinuation<String?, Never>?
+        var waiting: CheckedContinuation<Line?, Never>?
+
+        /// The next line that has been read, the last one at the end of the input.
+        mutating func next() -> Line? { newest.take() ?? lines.next() ?? (isAtEnd ? lines.last() : nil) }
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let queue = DispatchQueue(label: "elemental.input")
 
-    /// The next line without its end; `nil` at the end of input or when the task is cancelled. One task may wait.
-    ///
-    /// - Throws: ``CommandFailure`` if a line does not end.
-    func next() async throws -> String? {
-        let line = await nextLine()
-        if line == nil, state.withLock({ $0.isTooLong }) {
-            throw CommandFailure("invalidText", "a line of input is longer than \(Self.maximumByteCount) bytes")
-        }
-        return line
+    /// - Parameter limit: the most bytes of a line. A longer one is skipped to its end and not kept.
+    init(limit: Int = longestValue) {
+        state = Locked(State(lines: LineCutter(limit: limit)))
     }
 
-    private func nextLine() async -> String? {
+    /// The next line; `nil` at the end of input or when the task is cancelled. One task may wait.
+    func next() async -> Line? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 var mustRead = false
-                let answer: String?? = state.withLock { state in
-                    if !state.lines.isEmpty { return .some(state.lines.removeFirst()) }
-                    if state.isAtEnd || Task.isCancelled { return .some(nil) }
+                let answer: Line?? = state.withLock { state in
+                    if Task.isCancelled { return .some(nil) }
+                    // While a thread reads there is none: it stops at the first.
+                    if let line = state.next() { return .some(line) }
+                    if state.isAtEnd { return .some(nil) }
                     state.waiting = continuation
                     mustRead = !state.isReading
                     state.isReading = true
@@ -64,17 +69,13 @@ final class InputLines: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
-            let answer: (CheckedContinuation<String?, Never>, String?)?? = state.withLock { state in
-                if count > 0 { state.take(buffer[..<count]) } else { state.takeEnd() }
-                if state.rest.count > Self.maximumByteCount {
-                    state.rest = []
-                    state.isTooLong = true
-                    state.isAtEnd = true
-                }
-                guard !state.lines.isEmpty || state.isAtEnd else { return nil }
+            let answer: (CheckedContinuation<Line?, Never>, Line?)?? = state.withLock { state in
+                if count > 0 { state.lines.append(buffer[..<count]) } else { state.isAtEnd = true }
+                // Whoever waited for it may have been cancelled: it is the next one's then.
+                state.newest = state.next()
+                guard state.newest != nil || state.isAtEnd else { return nil }
                 state.isReading = false
-                guard let waiting = state.waiting.take() else { return .some(nil) }
-                return (waiting, state.lines.isEmpty ? nil : state.lines.removeFirst())
+                return .some(state.waiting.take().map { ($0, state.newest.take()) })
             }
             guard let answer else { continue }
             if let (continuation, line) = answer { continuation.resume(returning: line) }
@@ -94,30 +95,5 @@ final class InputLines: Sendable {
                 return 0
             }
         }
-    }
-}
-
-extension InputLines.State {
-    /// Takes bytes and makes lines of them.
-    fileprivate mutating func take(_ bytes: ArraySlice<UInt8>) {
-        var start = bytes.startIndex
-        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-            rest += bytes[start..<end]
-            finishLine()
-            start = end + 1
-        }
-        rest += bytes[start...]
-    }
-
-    /// The end of input ends the last line too.
-    fileprivate mutating func takeEnd() {
-        if !rest.isEmpty { finishLine() }
-        isAtEnd = true
-    }
-
-    private mutating func finishLine() {
-        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
-        lines.append(String(decoding: rest, as: UTF8.self))
-        rest.removeAll(keepingCapacity: true)
     }
 }

@@ -1,60 +1,62 @@
 import Elemental
-import UnixSignals
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Work that ends in order on Ctrl-C, on SIGTERM, and when the reader of standard output is gone.
 enum Interruption {
-    /// From now on Ctrl-C and SIGTERM do not end the process: they wait for ``run(_:signals:_:)``. For who has
-    /// something to leave in order before that.
-    static func trap() async -> UnixSignalsSequence { await UnixSignalsSequence(trapping: .sigint, .sigterm) }
+    /// From now on Ctrl-C and SIGTERM do not end the process: they wait for ``run(_:mustFinish:_:)``. For commands that
+    /// have something to leave in order from before that.
+    static func trap() async { await EndRequest.shared.trapSignals() }
 
-    /// Runs `body` and, when the user wants the program to end, cancels it and waits for it.
+    /// What a command does, which decides what it means that it was ended.
+    enum Work: Sendable {
+        /// It runs until it is told to end.
+        case endless
+        /// It prints so many values and ends by itself then.
+        case counted
+        /// It does one thing, and does it even if the reader of standard output is gone.
+        case task
+    }
+
+    /// Runs `body` and, when the program is to end, cancels it and waits for it.
     ///
-    /// Being cancelled is no failure then, unless the body has something to finish. A second signal ends the program at
-    /// once, should the end take too long.
+    /// A second signal ends the program at once, should the end take too long.
+    /// - Throws: ``Interrupted`` if a signal ended what has an end of its own; otherwise what `body` throws, unless it only
+    ///   says that it was told to end.
     static func run(
-        _ console: Console, signals: UnixSignalsSequence? = nil, mustFinish: Bool = false,
-        _ body: @escaping @Sendable () async throws -> Void
+        _ console: Console, _ work: Work = .endless, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        let (wishes, wish) = AsyncStream.makeStream(of: Void.self)
-        console.onBrokenPipe { wish.yield() }
-        let signals = if let signals { signals } else { await trap() }
-        let watcher = Task {
-            var count = 0
-            for await _ in signals {
-                count += 1
-                if count > 1 { exit(130) }
-                wish.yield()
-            }
+        await trap()
+        let task = Task {
+            try await body()
+            // What was asked for is done when it has been written.
+            if work != .endless, await !console.finish() { throw CancellationError() }
         }
-        defer { watcher.cancel() }
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await body()
-                return false
+        let waiting = Task {
+            guard await EndRequest.shared.wait(signalsOnly: work == .task) else { return false }
+            task.cancel()
+            return true
+        }
+        do {
+            try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
             }
-            group.addTask {
-                for await _ in wishes { break }
-                return true
-            }
-            let isInterrupted = try await group.next() ?? false
-            group.cancelAll()
-            guard isInterrupted else { return }
-            do {
-                _ = try await group.next()
-            } catch {
-                if !CommandFailure(error).isCancellation { throw error }
-                if mustFinish { throw CommandFailure("cancelled", "ended before it was done") }
-            }
+            waiting.cancel()
+        } catch {
+            waiting.cancel()
+            guard await waiting.value else { throw error }
+            if work != .endless, let signal = EndRequest.shared.signal { throw Interrupted(signal: signal) }
+            if !CommandFailure(error).isCancellation { throw error }
         }
     }
+}
+
+/// A command that had something to finish was interrupted before it had.
+struct Interrupted: Error {
+    let signal: Int32
+
+    /// As a shell has it for a program that a signal ended: 130 for Ctrl-C, 143 for SIGTERM.
+    var status: Int32 { 128 + signal }
 }
 
 extension Interruption {

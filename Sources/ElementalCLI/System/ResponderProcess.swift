@@ -17,10 +17,20 @@ struct ResponderProcess: Sendable {
     private let pid: pid_t
     /// The other end of its standard input.
     private let input: Int32
+
+    /// How long it may take to end in order.
+    private static let patience: Duration = .seconds(5)
+
     /// Starts it and waits until it listens.
-    static func start() throws -> ResponderProcess {
-        let toChild = try pipe()
-        let fromChild = try pipe()
+    ///
+    /// - Throws: ``CommandFailure`` if it does not; `CancellationError` if the task is cancelled before.
+    static func start() async throws -> ResponderProcess {
+        try await Blocking.run(abandoned: { $0.endNow() }) { try startNow() }
+    }
+
+    private static func startNow() throws -> ResponderProcess {
+        let toChild = try Descriptor.pipe()
+        let fromChild = try Descriptor.pipe()
         let spawned = Result { try spawn(input: toChild.read, output: fromChild.write) }
         close(toChild.read)
         close(fromChild.write)
@@ -36,7 +46,9 @@ struct ResponderProcess: Sendable {
     }
 
     /// Ends it and waits until it is gone.
-    func end() {
+    func end() async { await Blocking.finish { endNow() } }
+
+    private func endNow() {
         close(input)
         Self.end(pid)
     }
@@ -55,22 +67,13 @@ struct ResponderProcess: Sendable {
 
     private static func end(_ pid: pid_t) {
         kill(pid, SIGTERM)
+        let deadline = ContinuousClock.now + patience
         var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-    }
-
-    private static func pipe() throws -> (read: Int32, write: Int32) {
-        var ends: [Int32] = [-1, -1]
-        #if canImport(Darwin)
-        let result = Darwin.pipe(&ends)
-        #elseif canImport(Musl)
-        let result = Musl.pipe(&ends)
-        #else
-        let result = Glibc.pipe(&ends)
-        #endif
-        guard result == 0 else { throw CommandFailure("failed", "no pipe: \(String(cString: strerror(errno)))") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
+        while waitpid(pid, &status, WNOHANG) == 0 {
+            if ContinuousClock.now > deadline { kill(pid, SIGKILL) }
+            var pause = timespec(tv_sec: 0, tv_nsec: 2_000_000)
+            nanosleep(&pause, nil)
+        }
     }
 
     private static func spawn(input: Int32, output: Int32) throws -> pid_t {
@@ -102,7 +105,7 @@ struct ResponderProcess: Sendable {
         var byte: UInt8 = 0
         while line.count < 4096, read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
         let text = String(decoding: line, as: UTF8.self)
-        guard text.contains("\"listening\""), let colon = text.lastIndex(of: ":") else { return nil }
-        return Int(text[text.index(after: colon)...].prefix { $0.isNumber })
+        guard text.contains("\"listening\""), let port = text.firstRange(of: "\"port\":") else { return nil }
+        return Int(text[port.upperBound...].prefix { $0.isNumber })
     }
 }

@@ -1,8 +1,10 @@
 import Elemental
-import UnixSignals
 
 /// Runs a service of ours and tells what happens to it and what devices send.
 struct ServiceHost: Sendable {
+    /// Devices and events that wait to be told while nobody reads. A device that waits costs some KiB.
+    private static let mostItems = 8192
+
     private let service: ElementalService
     private let console: Console
     private let passesValuesOn: Bool
@@ -25,39 +27,42 @@ struct ServiceHost: Sendable {
     }
 
     /// Starts the service, runs `body` until it ends or the user wants the program to end, and stops the service.
-    ///
-    /// - Parameter signals: trapped before; without them they are trapped before the service starts.
-    func run(
-        signals: UnixSignalsSequence? = nil, _ body: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let signals = if let signals { signals } else { await Interruption.trap() }
-        let (items, item) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingNewest(65536))
-        service.onEvent { [showsValues] event in
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        await Interruption.trap()
+        let (items, item) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingNewest(Self.mostItems))
+        service.onEvent { [showsValues, console] event in
             // On the event loop, before the device's first value is handed on.
-            if case .deviceConnected(let device) = event {
-                item.yield(.device(device, showsValues ? device.values() : nil))
-            } else {
-                item.yield(.event(event))
-            }
+            let next: Item =
+                if case .deviceConnected(let device) = event {
+                    .device(device, showsValues ? device.values { ArrivedValue($0, $1) } : nil)
+                } else {
+                    .event(event)
+                }
+            if case .dropped = item.yield(next) { console.noteOmitted(1) }
         }
-        if passesValuesOn {
-            service.onAnyValue { [service] element, value, _ in
-                // On the event loop too, so that whoever connects next gets this value and no older one. A device that
-                // cannot take it does not keep it from the others.
-                if element.access.contains(.read) { _ = try? service.send(value, to: element) }
-            }
-        }
+        if passesValuesOn { service.relayAll() }
+        FileDescriptors.allow(devices: service.configuration.maximumDeviceCount)
         try await service.start()
         let telling = Task { await tell(items) }
         let result: Result<Void, any Error>
         do {
-            result = .success(try await Interruption.run(console, signals: signals, body))
+            result = .success(try await Interruption.run(console, .endless, body))
         } catch {
             result = .failure(error)
         }
         await service.stop(reason: "the service has ended")
         await telling.value
         try result.get()
+    }
+
+    private func tellListening(_ port: Int) async {
+        let allowed = service.configuration.maximumDeviceCount
+        let capacity = service.deviceCapacity ?? allowed
+        await console.emit(.listening(service: service.service, port: port, maximumDevices: capacity))
+        guard capacity < allowed else { return }
+        await console.talk(
+            "only \(capacity) instead of \(allowed) devices can connect at a time, since this process may not open more "
+                + "files and sockets; raise the limit (ulimit -n)")
     }
 
     /// Tells everything in order; a device's end after its last value.
@@ -67,26 +72,24 @@ struct ServiceHost: Sendable {
                 switch item {
                 case .device(let device, let values):
                     let name = device.name
-                    console.emit(.connected(device: name, address: device.addressText))
+                    await console.emit(.connected(device: name, address: device.addressText))
                     group.addTask {
                         if let values {
-                            for await (element, value) in values {
-                                console.emit(.received(element, value, device: name))
-                            }
+                            for await value in values { await console.emit(.received(value, device: name)) }
                         }
-                        console.emit(.disconnected(device: name, await device.waitUntilDisconnected()))
+                        await console.emit(.disconnected(device: name, await device.waitUntilDisconnected()))
                     }
-                case .event(.listening(let port)): console.emit(.listening(service: service.service, port: port))
+                case .event(.listening(let port)): await tellListening(port)
                 case .event(.published(let name)):
-                    console.emit(.published(service: service.service, name: name, port: service.port ?? 0))
+                    await console.emit(.published(service: service.service, name: name, port: service.port ?? 0))
                 case .event(.failedToPublish(let error, let delay)):
-                    console.emit(
+                    await console.emit(
                         .publishFailed(service: service.service, reason: error.message, retryIn: delay))
                 case .event(.stopped): return
                 case .event(.deviceConnected), .event(.deviceDisconnected): break
                 }
             }
         }
-        console.emit(.stopped(service: service.service))
+        await console.emit(.stopped(service: service.service))
     }
 }

@@ -12,13 +12,7 @@ enum StandardDescriptors {
     static func open() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // The lowest free number is the one that was closed.
-            #if canImport(Darwin)
-            _ = Darwin.open("/dev/null", O_RDWR)
-            #elseif canImport(Musl)
-            _ = Musl.open("/dev/null", O_RDWR)
-            #else
-            _ = Glibc.open("/dev/null", O_RDWR)
-            #endif
+            _ = Descriptor.open("/dev/null", O_RDWR)
         }
     }
 }

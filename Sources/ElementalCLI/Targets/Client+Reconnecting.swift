@@ -8,9 +8,9 @@ extension Client {
             for await event in events {
                 switch event {
                 case .willReconnect(let attempt, let delay):
-                    console.emit(.willReconnect(device: device.name, attempt, delay: delay))
+                    await console.emit(.willReconnect(device: device.name, attempt, delay: delay))
                 case .didReconnect:
-                    console.emit(.didReconnect(device: device.name, address: device.addressText))
+                    await console.emit(.didReconnect(device: device.name, address: device.addressText))
                 case .disconnected: break
                 }
             }

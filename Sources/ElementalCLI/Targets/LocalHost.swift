@@ -14,7 +14,7 @@ enum LocalHost {
     /// The name itself where the system knows it; otherwise the address that an element service of that host tells.
     static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
         let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
-        guard name.hasSuffix(".local"), !isKnown(name) else { return host }
+        guard name.hasSuffix(".local"), try await !isKnown(name, within: timeout) else { return host }
         let events = try ElementalBrowser(logger: logger).events()
         let address = try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
@@ -47,7 +47,19 @@ enum LocalHost {
     }
 
     /// Asks the system, which answers at once for a name in .local that it has no way to look up, and otherwise as fast
-    /// as the network does.
+    /// as the network does. One that does not answer in time does not know it.
+    private static func isKnown(_ name: String, within timeout: Duration) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { try await Blocking.run { isKnown(name) } }
+            group.addTask {
+                await Delay.wait(timeout)
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+    }
+
     private static func isKnown(_ name: String) -> Bool {
         var result: UnsafeMutablePointer<addrinfo>?
         defer { if let result { freeaddrinfo(result) } }

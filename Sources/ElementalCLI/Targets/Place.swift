@@ -30,4 +30,20 @@ enum Place: Sendable {
             try await service.connect(as: name, elements: elements, options: options, configure: configure)
         }
     }
+
+    /// Makes a connection for as long as `body` runs.
+    func withConnection<Result>(
+        as name: String, elements: ElementCatalogue?, options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,
+        _ body: (ElementalDevice) async throws -> Result
+    ) async throws -> Result {
+        switch self {
+        case .address(let host, let port):
+            try await ElementalDevice.withConnection(
+                host: host, port: port, as: name, elements: elements, options: options, configure: configure, body)
+        case .found(let service):
+            try await service.withConnection(
+                as: name, elements: elements, options: options, configure: configure, body)
+        }
+    }
 }

@@ -8,8 +8,8 @@ final class Transfers: Sendable {
     private static let interval: Duration = .milliseconds(100)
 
     private struct State {
-        /// Parts that came or were taken.
-        var moves = 0
+        /// What is waited for.
+        var wait: TransferWait?
         var start: [Int8: ContinuousClock.Instant] = [:]
         var told: ContinuousClock.Instant?
     }
@@ -28,32 +28,35 @@ final class Transfers: Sendable {
         device.onProgress { [self] progress, device in tell(progress, device) }
     }
 
-    /// Runs `body` until nothing has moved for `limit`, then cancels it.
+    /// Runs `body` for `limit`, and for as long again whenever the values that are waited for came on in that time, by as
+    /// much as ``TransferWait`` asks for; then cancels it.
     ///
-    /// Where nothing large is on its way that is after `limit`.
-    /// - Returns: whether it ended by itself.
+    /// - Parameter elements: the identifier of each value that is waited for.
+    /// - Returns: `nil` if it ended by itself; otherwise what was waited for, with how far it is.
     @discardableResult
     func limit(
-        toStillnessOf limit: Duration, _ body: @escaping @Sendable () async throws -> Void
-    ) async rethrows -> Bool {
-        defer { console.show(status: nil) }
-        return try await withThrowingTaskGroup(of: Bool.self) { group in
+        to limit: Duration, for elements: [Int8], _ direction: TransferProgress.Direction,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async rethrows -> TransferWait? {
+        state.withLock { $0.wait = TransferWait(for: elements, direction) }
+        defer {
+            state.withLock { $0.wait = nil }
+            console.show(status: nil)
+        }
+        return try await withThrowingTaskGroup(of: TransferWait?.self) { group in
             group.addTask {
                 try await body()
-                return true
+                return nil
             }
             group.addTask { [state] in
-                var seen = -1
-                while !Task.isCancelled {
-                    let moves = state.withLock { $0.moves }
-                    if moves == seen { break }
-                    seen = moves
+                while true {
                     await Delay.wait(limit)
+                    let (wait, goesOn) = state.withLock { state in (state.wait, state.wait?.endWindow() == true) }
+                    if Task.isCancelled || !goesOn { return wait }
                 }
-                return false
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? false
+            return try await group.next() ?? nil
         }
     }
 
@@ -61,7 +64,7 @@ final class Transfers: Sendable {
         let now = ContinuousClock.now
         let isWhole = progress.byteCount == progress.totalByteCount
         let elapsed: Duration? = state.withLock { state in
-            state.moves += 1
+            state.wait?.note(progress)
             guard showsIncoming || progress.direction == .outgoing else { return nil }
             let start = state.start[progress.element.id] ?? now
             state.start[progress.element.id] = isWhole ? nil : start
@@ -71,7 +74,7 @@ final class Transfers: Sendable {
         }
         guard let elapsed else { return }
         if console.isJSON {
-            console.emit(.progress(progress, device: device.name))
+            console.offer(.progress(progress, device: device.name))
         } else {
             console.show(status: isWhole ? nil : ProgressLine(progress: progress, elapsed: elapsed))
         }

@@ -1,0 +1,189 @@
+import Dispatch
+import Elemental
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Bytes on their way to standard output, standard error, or both. A thread of its own writes them: when the reader
+/// stops reading, that thread blocks and no other.
+///
+/// The queue itself takes everything: callers look at ``isFull`` or wait in ``waitForRoom()``.
+final class OutputQueue: Sendable {
+    /// Bytes that may wait before those who can wait do.
+    static let capacity = 256 * 1024
+    /// What is left when they go on.
+    private static let lowMark = capacity / 2
+    /// What a pipe takes in one piece (PIPE_BUF on Linux), so that lines of several processes do not mix.
+    private static let pieceSize = 4096
+
+    /// Bytes one behind the other, and which of them belong together and where they go.
+    private struct Batch {
+        var bytes: [UInt8] = []
+        var parts: [(descriptor: Int32, count: Int)] = []
+    }
+
+    private struct State {
+        var pending = Batch()
+        /// Of `pending` and of what is being written.
+        var byteCount = 0
+        /// Pieces written so far.
+        var progress: UInt64 = 0
+        var isWriting = false
+        var isClosed = false
+        /// Descriptors that cannot be written to any more.
+        var broken: Set<Int32> = []
+        var waiting: [UInt64: (threshold: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "elemental.output")
+    private let onBroken: @Sendable (_ descriptor: Int32, _ code: Int32) -> Void
+
+    /// - Parameter onBroken: called once for each descriptor that cannot be written to any more, with the system's reason.
+    init(onBroken: @escaping @Sendable (_ descriptor: Int32, _ code: Int32) -> Void) { self.onBroken = onBroken }
+
+    /// Whether more should wait.
+    var isFull: Bool { state.withLock { $0.byteCount >= Self.capacity } }
+
+    /// Whether less than the capacity and a reserve waits.
+    func hasRoom(withReserve reserve: Int) -> Bool { state.withLock { $0.byteCount < Self.capacity + reserve } }
+
+    /// Whether what had not been written was given up.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Whether everything has been written, or will never be.
+    var isEmpty: Bool { state.withLock { $0.byteCount == 0 } }
+
+    /// Counts what has been written: it changes as long as the reader reads.
+    var progress: UInt64 { state.withLock { $0.progress } }
+
+    /// Adds bytes that belong together. Does not wait.
+    func add(_ bytes: some Collection<UInt8>, to descriptor: Int32) {
+        let mustStart = state.withLock { state in
+            guard !state.isClosed, !state.broken.contains(descriptor), !bytes.isEmpty else { return false }
+            state.pending.bytes += bytes
+            state.pending.parts.append((descriptor, bytes.count))
+            state.byteCount += bytes.count
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if mustStart { queue.async { self.write() } }
+    }
+
+    /// Waits until there is room for more, or the task is cancelled.
+    func waitForRoom() async {
+        if isFull { await wait(untilAtMost: Self.lowMark) }
+    }
+
+    /// Waits until everything is written or given up, or the task is cancelled.
+    func waitUntilEmpty() async { await wait(untilAtMost: 0) }
+
+    /// Gives up what has not been written, and all that comes later.
+    func close() {
+        finish { state in
+            state.isClosed = true
+            state.pending = Batch()
+            state.byteCount = 0
+        }
+    }
+
+    // MARK: - Waiting
+
+    private func wait(untilAtMost threshold: Int) async {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.byteCount > threshold, !Task.isCancelled else { return false }
+                    state.waiting[id] = (threshold, continuation)
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.continuation.resume()
+        }
+    }
+
+    /// Changes the state, and lets those go on who have waited for that.
+    private func finish(_ change: (inout State) -> Void) {
+        let ready = state.withLock { state in
+            change(&state)
+            let byteCount = state.byteCount
+            let ready = state.waiting.filter { byteCount <= $0.value.threshold }
+            for id in ready.keys { state.waiting[id] = nil }
+            return ready.values.map(\.continuation)
+        }
+        for continuation in ready { continuation.resume() }
+    }
+
+    // MARK: - Writing
+
+    /// Writes what is there until nothing is.
+    private func write() {
+        var batch = Batch()
+        while true {
+            let isDone = state.withLock { state in
+                state.isWriting = !state.pending.parts.isEmpty
+                swap(&batch, &state.pending)
+                return !state.isWriting
+            }
+            if isDone { return }
+            write(batch)
+            batch.parts.removeAll(keepingCapacity: true)
+            // A single long value is no reason to keep as much.
+            batch.bytes.removeAll(keepingCapacity: batch.bytes.capacity <= 2 * Self.capacity)
+        }
+    }
+
+    private func write(_ batch: Batch) {
+        var start = 0
+        var index = 0
+        while index < batch.parts.count {
+            let descriptor = batch.parts[index].descriptor
+            var count = batch.parts[index].count
+            index += 1
+            // As many as go in one piece.
+            while index < batch.parts.count, batch.parts[index].descriptor == descriptor,
+                count + batch.parts[index].count <= Self.pieceSize
+            {
+                count += batch.parts[index].count
+                index += 1
+            }
+            batch.bytes.withUnsafeBytes {
+                write(UnsafeRawBufferPointer(rebasing: $0[start..<start + count]), to: descriptor)
+            }
+            start += count
+        }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize))
+            let isWanted = state.withLock { !$0.isClosed && !$0.broken.contains(descriptor) }
+            let isWritten = isWanted && Descriptor.writeAll(piece, to: descriptor)
+            if isWanted, !isWritten { reportBroken(descriptor, errno) }
+            // What cannot be written is done with as well.
+            finish { state in
+                state.byteCount = max(0, state.byteCount - piece.count)
+                if isWritten { state.progress &+= 1 }
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+        }
+    }
+
+    private func reportBroken(_ descriptor: Int32, _ code: Int32) {
+        state.withLock { _ = $0.broken.insert(descriptor) }
+        onBroken(descriptor, code)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The times of events in JSON.
+struct EventTimeTests {
+    private func withService(
+        _ body: (_ service: ChildProcess, _ target: String) async throws -> Void
+    ) async throws {
+        let arguments = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            try await body(service, "127.0.0.1:\(try await service.listeningPort())")
+        }
+    }
+
+    /// Seconds since 1970, as the command line tells them: to the microsecond.
+    private func now() -> Double { (Date().timeIntervalSince1970 * 1e6).rounded() / 1e6 }
+
+    @Test
+    func aValueHasTheTimeOfItsArrival() async throws {
+        try await withService { service, target in
+            let start = now()
+            let watch = try await ElementalProcess.run("watch", target, "Speed", "--json", "--count", "1")
+            let watched = try #require(watch.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
+            let get = try await ElementalProcess.run("get", target, "Speed", "--json")
+            let got = try #require(get.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
+            let set = try await ElementalProcess.run("set", target, "Speed=0.75", "--json")
+            #expect(set.status == .exited(0))
+            let received = try await service.nextEvent("value")
+            let end = now()
+
+            let times = try [watched, got, received].map { try #require($0.number("time")) }
+            #expect(([start] + times + [end]) == ([start] + times + [end]).sorted(), "\(start) \(times) \(end)")
+            // Whole seconds would be too coarse; that all three come at one has a chance of one in 10^18.
+            #expect(times.contains { $0 != $0.rounded() }, "\(times)")
+        }
+    }
+
+    @Test
+    func aValueThatIsPrintedLaterKeepsItsTime() async throws {
+        try await withService { service, target in
+            try await ChildProcess.with(ElementalProcess.path, ["connect", target, "--json"]) { session in
+                try session.writeLine("watch Speed")
+                let first = try await session.nextEvent("value") { $0.number("value") == 0.5 }
+                try service.writeLine("Speed=0.25")
+                let changed = try await session.nextEvent("value") { $0.number("value") == 0.25 }
+                try session.writeLine("get Speed")
+                let printed = try await session.nextEvent("value") { $0.number("value") == 0.25 }
+                let times = try [first, changed, printed].map { try #require($0.number("time")) }
+                #expect(times[0] <= times[1])
+                #expect(times[1] == times[2])
+            }
+        }
+    }
+
+    @Test
+    func aRecordTellsHowLongTheTerminalHasBeenThere() async throws {
+        let arguments = ["c64", "gateway", "--listen", "127.0.0.1:0", "--unlisted", "--address", "127.0.0.1", "--json"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
+            let line: String = try #require(ready["line"])
+            try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+                try terminal.writeLine("wifi")
+                let record = try await terminal.nextEvent("record")
+                let elapsed = try #require(record.number("elapsed"))
+                #expect((0..<3600).contains(elapsed))
+                #expect(record.number("time") == nil)
+            }
+        }
+    }
+}

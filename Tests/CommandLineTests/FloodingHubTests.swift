@@ -1,0 +1,145 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `elemental signalr listen` and hubs that send without end and read nothing: what waits to be sent has a bound.
+struct FloodingHubTests {
+    /// Writes on a thread of its own, so that a socket that takes no more blocks nothing else.
+    private final class Flood: Sendable {
+        private let count = Atomic(0)
+        private let isOver = Atomic(false)
+
+        init(_ hub: ScriptedPeer, _ chunk: [UInt8], byteCount: Int) {
+            Thread.detachNewThread { [self] in
+                while sent < byteCount {
+                    do { try hub.write(chunk) } catch { break }
+                    count.add(chunk.count, ordering: .relaxed)
+                }
+                isOver.store(true, ordering: .relaxed)
+            }
+        }
+
+        /// Bytes that the other end's system has taken.
+        var sent: Int { count.load(ordering: .relaxed) }
+
+        /// Waits until all is written, or nothing moves any more while the client rests.
+        func waitUntilTakenOrRefused(by client: ChildProcess) async throws {
+            var (seen, still) = ((-1, -1), 0)
+            while !isOver.load(ordering: .relaxed), still < 5 {
+                let now = (sent, try FloodingHubTests.processorTicks(of: client.processID))
+                still = now == seen ? still + 1 : 0
+                seen = now
+                try await Task.sleep(for: .milliseconds(100), clock: .suspending)
+            }
+        }
+    }
+
+    private static func processorTicks(of process: Int32) throws -> Int {
+        let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        // The fields behind the name in parentheses; the 12th and 13th of them are user and system time.
+        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
+        return fields[12...13].compactMap { Int($0) }.reduce(0, +)
+    }
+
+    private func residentKilobytes(of process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+        return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+    }
+
+    private func withListener(
+        _ options: [String], _ body: (ChildProcess, RawSocket) async throws -> Void
+    ) async throws {
+        let (listener, port) = try RawSocket.listen(receiveBuffer: 4096)
+        let command = ["signalr", "listen", "http://127.0.0.1:\(port)/hub", "Say"]
+        try await ChildProcess.with(ElementalProcess.path, command + options) { child in
+            try await body(child, listener)
+        }
+    }
+
+    /// A WebSocket with the handshake done.
+    private func hub(_ listener: RawSocket) async throws -> ScriptedPeer {
+        let hub = ScriptedPeer(try await listener.accept())
+        try await hub.upgrade()
+        _ = try await hub.frame()
+        try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
+        return hub
+    }
+
+    private static let say = #"{"type":1,"target":"Say","arguments":["there"]}"#
+    /// A call of a method that the client does not have. The answer, which says so, has the method's long name.
+    private static let question: [UInt8] =
+        Array(
+            #"{"type":4,"invocationId":"1","target":"\#(String(repeating: "x", count: 10_000))","arguments":[]}"#.utf8)
+        + [0x1E]
+    /// Bytes of such calls.
+    private static let byteCount = 24 << 20
+
+    @Test
+    func pingsThatNobodyReadTheAnswersOf() async throws {
+        try await withListener(["--skip-negotiation"]) { child, listener in
+            let hub = try await hub(listener)
+            try hub.say(Self.say)
+            try await child.nextLine { $0 == #"Say "there""# }
+            let before = try residentKilobytes(of: child.processID)
+            let ping = ScriptedPeer.frame(Array(repeating: 1, count: 125), opcode: 9)
+            let pings = Array((0..<1000).map { _ in ping }.joined())
+            for _ in 0..<80 { try hub.write(pings) }
+            try hub.say(Self.say)
+            try await child.nextLine(timeout: .seconds(60)) { $0 == #"Say "there""# }
+            let grown = try residentKilobytes(of: child.processID) - before
+            #expect(grown < 12_000, "\(grown) KB for 80,000 pings")
+            // The last of them is answered, as RFC 6455 wants it: what it says is found behind older answers.
+            try hub.write(ScriptedPeer.frame([7], opcode: 9))
+            while try await hub.frame() != ScriptedPeer.Frame(opcode: 10, isLast: true, bytes: [7]) {}
+        }
+    }
+
+    @Test
+    func callsThatWantResultsWhichNobodyReads() async throws {
+        try await withListener(["--skip-negotiation"]) { child, listener in
+            let hub = try await hub(listener)
+            try hub.say(Self.say)
+            try await child.nextLine { $0 == #"Say "there""# }
+            let before = try residentKilobytes(of: child.processID)
+            let questions = ScriptedPeer.frame(Self.question)
+            let flood = Flood(hub, questions, byteCount: Self.byteCount)
+            try await flood.waitUntilTakenOrRefused(by: child)
+            let grown = try residentKilobytes(of: child.processID) - before
+            #expect(grown < 20_000, "\(grown) KB for \(flood.sent) bytes of calls")
+            #expect(flood.sent < Self.byteCount, "the client takes calls though nobody takes its answers")
+            // A hub that reads again gets them all, and goes on.
+            for _ in 0..<flood.sent / questions.count { _ = try await hub.message() }
+        }
+    }
+
+    @Test
+    func callsThatWantResultsOverServerSentEvents() async throws {
+        try await withListener(["--transport", "sse", "--timeout", "60"]) { child, listener in
+            let negotiation = ScriptedPeer(try await listener.accept())
+            _ = try await negotiation.request()
+            try negotiation.respond(
+                "200 OK", ["Connection: close"],
+                #"{"negotiateVersion":1,"connectionId":"i","connectionToken":"t","availableTransports":[{"transport":"#
+                    + #""ServerSentEvents","transferFormats":["Text"]}]}"#)
+            negotiation.closeOutput()
+            let hub = ScriptedPeer(try await listener.accept())
+            _ = try await hub.request()
+            try hub.write("HTTP/1.1 200 OK\r\n\r\n")
+            let posts = ScriptedPeer(try await listener.accept())
+            _ = try await posts.request()
+            try posts.respond()
+            try hub.write("data: {}\u{1e}\n\ndata: \(Self.say)\u{1e}\n\n")
+            try await child.nextLine { $0 == #"Say "there""# }
+            let before = try residentKilobytes(of: child.processID)
+            let questions: [UInt8] = Array("data: ".utf8) + Self.question + [10, 10]
+            // From here on, no POST is answered.
+            let flood = Flood(hub, questions, byteCount: Self.byteCount)
+            try await flood.waitUntilTakenOrRefused(by: child)
+            let grown = try residentKilobytes(of: child.processID) - before
+            #expect(grown < 20_000, "\(grown) KB for \(flood.sent) bytes of calls")
+            #expect(flood.sent < Self.byteCount, "the client takes calls though nobody takes its answers")
+        }
+    }
+}

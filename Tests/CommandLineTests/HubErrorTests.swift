@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `elemental signalr` says of hubs that misbehave and of mistakes in its arguments.
+struct HubErrorTests {
+    /// Runs a command against a hub that says what the script has it say.
+    private func run(
+        _ command: String, _ arguments: [String], _ script: @escaping @Sendable (RawSocket) async throws -> Void
+    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: String) {
+        let (listener, port) = try RawSocket.listen()
+        async let said: Void = script(listener)
+        let result = try await ChildProcess.with(
+            ElementalProcess.path, ["signalr", command, "http://127.0.0.1:\(port)/hub"] + arguments
+        ) { child in
+            let status = try await child.waitForExit()
+            return (status, child.lines(of: .output), child.lines(of: .error).joined(separator: "\n"))
+        }
+        try? await said
+        return result
+    }
+
+    /// Answers a call with JSON, over a WebSocket without negotiation.
+    private func answer(_ members: String) async throws -> (
+        status: ChildProcess.ExitStatus, output: [String], errors: String
+    ) {
+        try await run("call", ["Get", "--skip-negotiation"]) { listener in
+            let hub = ScriptedPeer(try await listener.accept())
+            try await hub.upgrade()
+            _ = try await hub.frame()
+            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
+            _ = try await hub.message()
+            try hub.say(#"{"type":3,"invocationId":"1",\#(members)}"#)
+            try? await hub.readToEnd()
+        }
+    }
+
+    @Test
+    func aHubThatDiesWhileItSendsEvents() async throws {
+        let listen = try await run("listen", ["Say", "--transport", "sse"]) { listener in
+            let negotiation = ScriptedPeer(try await listener.accept())
+            _ = try await negotiation.request()
+            try negotiation.respond(
+                "200 OK", ["Connection: close"],
+                #"{"negotiateVersion":1,"connectionId":"i","connectionToken":"t","availableTransports":[{"transport":"#
+                    + #""ServerSentEvents","transferFormats":["Text"]}]}"#)
+            negotiation.closeOutput()
+            let hub = ScriptedPeer(try await listener.accept())
+            _ = try await hub.request()
+            try hub.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let posts = ScriptedPeer(try await listener.accept())
+            _ = try await posts.request()
+            try posts.respond()
+            try hub.write("b\r\ndata: {}\u{1e}\n\n\r\n")
+            hub.closeOutput()
+            _ = try? await posts.readToEnd()
+        }
+        #expect(listen.status == .exited(1))
+        #expect(listen.errors.contains("closed the connection"), "\(listen.errors)")
+        #expect(!listen.errors.contains("does not speak HTTP"), "\(listen.errors)")
+    }
+
+    @Test("a connection that is reset is told in the system's words, without SwiftNIO's")
+    func aHubThatResetsTheConnection() async throws {
+        let call = try await run("call", ["Get", "--skip-negotiation"]) { listener in
+            let socket = try await listener.accept()
+            let hub = ScriptedPeer(socket)
+            try await hub.upgrade()
+            _ = try await hub.frame()
+            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
+            // The rest of the call stays unread, so that the system resets the connection when it is closed.
+            _ = try await socket.read(1)
+        }
+        #expect(call.status == .exited(1))
+        #expect(call.errors.contains("connection"), "\(call.errors)")
+        #expect(!call.errors.contains("errno"), "\(call.errors)")
+    }
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\u{7f}", "\u{1b}[2J"])
+    func aTokenThatNoHeaderHasIsAMistake(_ token: String) async throws {
+        let call = try await ElementalProcess.run(
+            "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", token)
+        #expect(call.status == .exited(64), "\(call.errors)")
+        #expect(call.errors.joined().contains("--token"), "\(call.errors)")
+    }
+
+    @Test
+    func aTokenFileWithALineEndWithinIsToldAsSuch() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+        try "a\r\nX-Evil: 1\n".write(toFile: file, atomically: false, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let call = try await ElementalProcess.run(
+            "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", "@\(file)")
+        #expect(call.status != .exited(0))
+        #expect(call.errors.joined().contains("access token"), "\(call.errors)")
+    }
+
+    @Test(arguments: ["http://me:geheim@127.0.0.1:1/hub", "http://me:geheim@", "http://me:geheim@127.0.0.1:99999/hub"])
+    func aPasswordInAnAddressIsNeitherUsedNorPrinted(_ url: String) async throws {
+        for options in [[], ["--json", "--verbose"]] {
+            let call = try await ChildProcess.with(
+                ElementalProcess.path, ["signalr", "call", url, "Get"] + options
+            ) { child in
+                (try await child.waitForExit(), (child.lines(of: .output) + child.lines(of: .error)).joined())
+            }
+            #expect(call.0 != .exited(0))
+            #expect(!call.1.contains("geheim"), "\(call.1)")
+            #expect(!call.1.contains("running there"), "\(call.1)")
+        }
+    }
+
+    @Test(arguments: [
+        "18446744073709551615", "18446744073709551616", "-9223372036854775809", "123456789012345678901234567890", "0.5",
+        "1e+300",
+    ])
+    func numbersKeepTheirDigits(_ number: String) async throws {
+        let call = try await answer(#""result":[\#(number)]"#)
+        #expect(call.output == ["[\(number)]"], "\(call.errors)")
+    }
+
+    @Test
+    func halfASurrogatePairIsReadAsAMistakeInText() async throws {
+        let call = try await answer(#""result":["\ud83d","\ud83d\ude00","\\ud83d"]"#)
+        #expect(call.output == [#"["\#u{fffd}","😀","\\ud83d"]"#], "\(call.errors)")
+        let failed = try await answer(#""error":"no \udc00""#)
+        #expect(failed.errors.contains("no \u{fffd}"), "\(failed.errors)")
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Ctrl-C and SIGTERM while a command waits for a peer that never answers.
+struct InterruptionTests {
+    /// Runs a command against a port that accepts and says nothing, and ends it once it is connected.
+    private func interrupt(
+        _ signal: Int32 = SIGINT, _ command: (Int) -> [String]
+    ) async throws -> (status: ChildProcess.ExitStatus, errors: [String], peerSawEnd: Bool) {
+        let (listener, port) = try RawSocket.listen()
+        return try await ChildProcess.with(ElementalProcess.path, command(port)) { child in
+            let peer = try await listener.accept()
+            // Whatever it says first: by then it waits for an answer.
+            _ = try await peer.readSome()
+            child.send(signal: signal)
+            let status = try await child.waitForExit()
+            _ = try await peer.readToEnd()
+            return (status, child.lines(of: .error), true)
+        }
+    }
+
+    @Test(arguments: [
+        ["get", "TARGET", "Speed", "--element", "1:Speed:float"], ["get", "TARGET", "Speed"], ["describe", "TARGET"],
+        ["set", "TARGET", "Speed=1"], ["watch", "TARGET", "--count", "1", "--element", "1:Speed:float"],
+        ["signalr", "call", "http://TARGET/hub", "Add", "1"], ["signalr", "send", "http://TARGET/hub", "Add", "1"],
+        ["signalr", "stream", "http://TARGET/hub", "Items", "--count", "1"],
+        ["signalr", "listen", "http://TARGET/hub", "Add", "--count", "1"],
+        ["bench", "latency", "TARGET"], ["bench", "throughput", "TARGET"], ["bench", "fanout", "TARGET"],
+    ])
+    func aCommandWithSomethingToDoEndsWith130(_ command: [String]) async throws {
+        let result = try await interrupt { port in
+            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + ["--timeout", "60"]
+        }
+        #expect(result.status == .exited(130), "\(result.errors)")
+        #expect(result.errors.last == "elemental: interrupted before it was done")
+    }
+
+    @Test
+    func sigtermIs143() async throws {
+        let result = try await interrupt(SIGTERM) { ["get", "127.0.0.1:\($0)", "Speed", "--timeout", "60"] }
+        #expect(result.status == .exited(143), "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        ["watch", "TARGET", "--element", "1:Speed:float"], ["connect", "TARGET"],
+        ["signalr", "listen", "http://TARGET/hub", "Add"], ["signalr", "stream", "http://TARGET/hub", "Items"],
+    ])
+    func aCommandThatRunsUntilToldEndsWith0(_ command: [String]) async throws {
+        let result = try await interrupt { port in
+            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + ["--timeout", "60"]
+        }
+        #expect(result.status == .exited(0), "\(result.errors)")
+    }
+
+    @Test
+    func aMeasurementEndsItsResponder() async throws {
+        try await ChildProcess.with(ElementalProcess.path, ["bench", "latency", "--count", "1000000000"]) { child in
+            let children = "/proc/\(child.processID)/task"
+            func responders() -> [Int32] {
+                let tasks = (try? FileManager.default.contentsOfDirectory(atPath: children)) ?? []
+                return tasks.flatMap { task -> [Int32] in
+                    let text = try? String(contentsOfFile: "\(children)/\(task)/children", encoding: .utf8)
+                    return (text ?? "").split(separator: " ").compactMap { Int32($0) }
+                }
+            }
+            try await eventually("the responder runs") { !responders().isEmpty }
+            let responder = try #require(responders().first)
+            try await eventually("it measures") {
+                Self.processorTime(of: responder) > 10
+            }
+            child.send(signal: SIGINT)
+            let status = try await child.waitForExit()
+            #expect(status == .exited(130), "\(child.transcript)")
+            #expect(kill(responder, 0) != 0, "the responder is still there")
+        }
+    }
+
+    /// In hundredths of a second.
+    private static func processorTime(of process: Int32) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return 0 }
+        // Behind the name, which stands in parentheses: utime and stime are the 12th and 13th.
+        let words = text.split(separator: ")").last?.split(separator: " ") ?? []
+        return words.count > 12 ? (Int(words[11]) ?? 0) + (Int(words[12]) ?? 0) : 0
+    }
+}

@@ -1,0 +1,83 @@
+import TestSupport
+import Testing
+
+/// Services whose list of elements is not what it should be.
+struct InvalidCatalogueTests {
+    private typealias Entry = ScriptedService.Entry
+
+    private static let invalid: [(entries: [ScriptedService.Entry], words: [String])] = [
+        ([Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b101100, numbers: [.nan])], ["Speed", "step"]),
+        ([Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b101100)], ["Speed", "step", "missing"]),
+        (
+            [Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b011100, numbers: [1, 0])],
+            ["Speed", "range", "missing or inverted"]
+        ),
+        (
+            [Entry(id: 1, type: 9, name: Array("Speed".utf8)), Entry(id: 2, type: 9, name: Array("Speed".utf8))],
+            ["share the name 'Speed'"]
+        ),
+        (
+            [Entry(id: 1, type: 9, name: Array("Speed".utf8)), Entry(id: 1, type: 9, name: Array("Other".utf8))],
+            ["share the identifier 1"]
+        ),
+        ([Entry(id: 1, type: 9, name: [0x53, 0xFF])], ["not UTF-8"]),
+        ([Entry(id: 200, type: 9, name: Array("Speed".utf8))], ["Speed", "identifier"]),
+    ]
+
+    @Test("a command that needs the service's elements fails at once and says what is wrong", arguments: 0..<7)
+    func withoutElements(_ index: Int) async throws {
+        let service = try ScriptedService()
+        // A process that waited for its limit would outlast the test's.
+        let arguments = ["describe", service.target, "--timeout", "600"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            let socket = try await service.accept(Self.invalid[index].entries)
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            let told = child.lines(of: .error).joined(separator: " ")
+            for word in Self.invalid[index].words + ["the service's element list is invalid", "--element"] {
+                #expect(told.contains(word), "\(told)")
+            }
+            _ = socket
+        }
+    }
+
+    @Test("a command that knows the elements goes on without the service's list")
+    func withElements() async throws {
+        let service = try ScriptedService()
+        let arguments = ["get", service.target, "Speed", "--element", "1:Speed:float", "--timeout", "600"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            let socket = try await service.accept(Self.invalid[0].entries)
+            try socket.write(ScriptedService.frame(1, [0, 0, 0, 0x3F]))
+            let status = try await child.waitForExit()
+            #expect(status == .exited(0), "\(child.transcript)")
+            #expect(child.lines(of: .output) == ["Speed=0.5"])
+            _ = socket
+        }
+    }
+
+    @Test("a service found by Zeroconf as well")
+    func found() async throws {
+        try await PrivateAvahi.with(hostName: "invalid") { avahi in
+            let service = try ScriptedService()
+            let port = try #require(service.target.split(separator: ":").last)
+            let listing = ["-s", "Rover", "_lab._tcp", String(port), "elemental=1"]
+            try await ChildProcess.with("avahi-publish", listing, environment: avahi.environment) { publisher in
+                try await publisher.nextLine(of: .error) { $0.contains("Established") }
+                for (options, expected) in [([], 1), (["--element", "1:Speed:float"], 0)] as [([String], Int32)] {
+                    let arguments = ["get", "lab/Rover", "Speed", "--timeout", "600"] + options
+                    try await ChildProcess.with(
+                        ElementalProcess.path, arguments, environment: avahi.environment
+                    ) { child in
+                        let socket = try await service.accept(Self.invalid[0].entries)
+                        try? socket.write(ScriptedService.frame(1, [0, 0, 0, 0x3F]))
+                        let status = try await child.waitForExit()
+                        #expect(status == .exited(expected), "\(child.transcript)")
+                        let told = child.lines(of: .error).joined(separator: " ")
+                        #expect(told.contains("the service's element list is invalid") == (expected == 1), "\(told)")
+                        _ = socket
+                    }
+                }
+            }
+        }
+    }
+}

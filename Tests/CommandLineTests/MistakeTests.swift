@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Mistakes on the command line: status 64 before anything is done.
+struct MistakeTests {
+    private static let long = String(repeating: "a", count: 64)
+    private static let element = ["--element", "1:Speed:float"]
+    private static let key = "a\tb=1"
+
+    @Test(
+        "what cannot be right is refused with 64, and the message says what to do",
+        arguments: [
+            // The service's name, published and not.
+            (["publish", "a"] + element, "2 to 15"), (["publish", "robot!"] + element, "letters"),
+            (["publish", "a_name_that_is_too_long"] + element, "2 to 15"), (["publish", ""] + element, "2 to 15"),
+            (["publish", "a", "--unlisted"] + element, "2 to 15"),
+            (["c64", "gateway", "--pty", "--service", "no.service"], "letters"),
+            (["browse", "robot!"], "letters"), (["get", "robot!", "Speed"], "letters"),
+            (["get", "a_name_that_is_too_long/Rover", "Speed"], "2 to 15"), (["bench", "latency", "1234"], "letter"),
+            (["set", "robot!", "Speed=1"], "letters"), (["watch", "robot!"], "letters"),
+            // The instance's name.
+            (["publish", "robot", "--name", long] + element, "63"),
+            (["publish", "robot", "--name", ""] + element, "name"),
+            (["publish", "robot", "--unlisted", "--name", long] + element, "63"),
+            (["publish", "robot", "--unlisted", "--name", "a\nb"] + element, "control character"),
+            (["c64", "gateway", "--pty", "--name", long], "63"), (["bench", "serve", "--name", long], "63"),
+            (["bench", "serve", "--name", ""], "name"),
+            // What browsers show.
+            (["publish", "robot", "--txt", "a=" + String(repeating: "x", count: 254)] + element, "255"),
+            (["publish", "robot", "--unlisted", "--txt", key] + element, "printable ASCII"),
+            (["publish", "robot", "--txt", "=1"] + element, "KEY=VALUE"),
+            (
+                ["publish", "robot"] + element
+                    + (0..<8).flatMap { ["--txt", "k\($0)=" + String(repeating: "x", count: 200)] }, "1300"
+            ),
+            // A client's name.
+            (["get", "robot", "Speed", "--name", String(repeating: "a", count: 1025)], "1024"),
+            (["bench", "latency", "--name", String(repeating: "a", count: 1025)], "1024"),
+            // Addresses.
+            (["publish", "robot", "--address", ""] + element, "--address"),
+            (["publish", "robot", "--address", "not an address"] + element, "--address"),
+            (["c64", "gateway", "--pty", "--address", ""], "--address"),
+            // Hubs.
+            (["signalr", "call", "localhost:5000/chat", "Add"], "http://"),
+            (["signalr", "send", "ftp://localhost/chat", "Add"], "http://"),
+            (["signalr", "stream", "http://", "Add"], "http://"),
+            (["signalr", "listen", "http://localhost:99999/chat", "Add"], "65535"),
+            (["signalr", "bridge", "robot", "--hub", "nowhere"], "http://"),
+            (["c64", "gateway", "--pty", "--map", "ws://a/b=http://"], "ADDRESS=URL"),
+            (["c64", "gateway", "--pty", "--map", "ws://a/b=http://c:99999/d"], "65535"),
+            (["c64", "gateway", "--pty", "--map", "ws://a b/c=ws://localhost/d"], "asks for"),
+            (["c64", "gateway", "--pty", "--map", "ws://a:99999/b=ws://localhost/d"], "asks for"),
+            (["c64", "gateway", "--pty", "--map", "ws://a=ws://localhost/d"], "asks for"),
+            (["signalr", "call", "http://localhost/", "Add", "--token", "a\r\nb"], "--token"),
+            (["signalr", "call", "http://localhost/", "Add", "--token", "@"], "--token"),
+            (["signalr", "call", "http://localhost/", "Add", "--trust", ""], "--trust"),
+            (["signalr", "call", "http://localhost/", "Add", "--header", "a b: c"], "header"),
+            (["signalr", "call", "http://localhost/", "", "1"], "METHOD"),
+            (["signalr", "call", "http://localhost/", "Add", "1e400"], "too large"),
+            (["signalr", "call", "http://localhost/", "Add", "[1"], "JSON"),
+            // Elements.
+            (["get", "127.0.0.1:1", "Speed", "--element", "1::float"], "1 to 255"),
+            (
+                ["get", "127.0.0.1:1", "Speed", "--element", "1:" + String(repeating: "a", count: 256) + ":float"],
+                "1 to 255"
+            ),
+            (["get", "127.0.0.1:1", "Speed", "--element", "1:a:float:often"], "none of udp"),
+            // Targets.
+            (["get", "127.0.0.1:0", "Speed"], "1 to 65535"), (["get", "", "Speed"], "empty"),
+            (["get", ":80", "Speed"], "host"), (["get", "::1:80", "Speed"], "brackets"),
+            (["get", "robot/", "Speed"], "robot/Rover"), (["get", "127.0.0.1:+80", "Speed"], "1 to 65535"),
+            (["get", "robot/" + long, "Speed"], "63 bytes"), (["get", "[:1", "Speed"], "no host"),
+            (["get", "a b:80", "Speed"], "no host"), (["c64", "gateway", "--listen", "127.0.0.1:+80"], "HOST:PORT"),
+            // Numbers.
+            (["get", "robot", "Speed", "--timeout", "nan"], "--timeout"),
+            (["get", "robot", "Speed", "--timeout", "inf"], "--timeout"),
+            (["get", "robot", "Speed", "--timeout", "1e30"], "--timeout"),
+            (["watch", "robot", "--for", "nan"], "--for"),
+            (["watch", "robot", "--for", "inf"], "--for"), (["watch", "robot", "--for", "1e30"], "--for"),
+            (["watch", "robot", "--count", "0"], "--count"), (["bench", "latency", "--rate", "nan"], "--rate"),
+            (["bench", "latency", "--rate", "inf"], "--rate"), (["bench", "latency", "--count", "1e3"], "--count"),
+            (["bench", "throughput", "--seconds", "nan"], "--seconds"),
+            (["bench", "fanout", "--devices", "0"], "--devices"),
+            (["bench", "fanout", "--size", "99999999999999999999"], "--size"),
+            (["signalr", "bridge", "robot", "--hub", "http://a/", "--rate", "nan"], "--rate"),
+            (["c64", "gateway", "--pty", "--baud", "1201"], "--baud"),
+            (["c64", "gateway", "--pty", "--pace", "nan"], "--pace"),
+            (["c64", "run", "x.prg", "--seconds", "nan"], "--seconds"),
+            (["c64", "cpu-test", "x", "--load", "0x-0", "--start", "0", "--success", "0"], "--load"),
+        ] as [([String], String)])
+    func refused(_ arguments: [String], _ hint: String) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(64), "\(child.transcript)")
+            let text = child.lines(of: .error).joined(separator: " ").lowercased()
+            #expect(text.contains(hint.lowercased()), "\(child.transcript)")
+        }
+    }
+
+    @Test(
+        "a password in a hub's address is not repeated",
+        arguments: [
+            ["signalr", "call", "http://me:secret@localhost/", "Add"],
+            ["signalr", "bridge", "robot", "--hub", "ftp://me:secret@localhost/"],
+            ["c64", "gateway", "--pty", "--map", "ws://a/b=http://me:secret@localhost/"],
+            ["c64", "gateway", "--pty", "--map", "ws://a/b=ftp://me:secret@localhost/"],
+        ])
+    func passwordIsNotRepeated(_ arguments: [String]) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(64), "\(child.transcript)")
+            #expect(!child.lines(of: .error).joined().contains("secret"), "\(child.transcript)")
+        }
+    }
+
+    @Test("an address of another machine is told in words, without SwiftNIO's")
+    func addressOfAnotherMachine() async throws {
+        let arguments = ["c64", "gateway", "--unlisted", "--listen", "192.0.2.1:0"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            let text = child.lines(of: .error).joined(separator: " ")
+            #expect(text.contains("cannot listen on 192.0.2.1:0: "), "\(child.transcript)")
+            #expect(!text.contains("errno"), "\(child.transcript)")
+        }
+    }
+
+    @Test(
+        "a host that is not known is told in words",
+        arguments: [
+            ["get", "no..host:80", "Speed"], ["publish", "robot", "--unlisted", "--address", "no..host"] + element,
+            ["c64", "gateway", "--unlisted", "--listen", "no..host:0"],
+        ])
+    func unknownHost(_ arguments: [String]) async throws {
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            #expect(status == .exited(1), "\(child.transcript)")
+            let text = child.lines(of: .error).joined(separator: " ")
+            #expect(text.contains("the host is not known") && !text.contains("Error"), "\(child.transcript)")
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental set` and a Commodore behind a line that is slower than what is set.
+struct SlowLineTests {
+    /// A gateway with a program that is connected, at 50 baud: five bytes a second.
+    private func withSlowMachine(
+        _ body: (_ target: String, _ gateway: ChildProcess) async throws -> Void
+    ) async throws {
+        let arguments = [
+            "c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json", "--listen",
+            "127.0.0.1:0", "--baud", "50", "--allow-memory",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
+            let name: String = try #require(ready["line"])
+            let line = try RawSocket.connect(to: try #require(name.split(separator: ":").last.flatMap { Int($0) }))
+            // STOP_WIFI, START_WIFI and START_WEBSOCKET; the answers are not of interest.
+            let address = Array("elemental:slow".utf8)
+            try line.write([4, 0, 3, 0, 5, UInt8(address.count)] + address)
+            try await gateway.nextEvent("program") { $0["name"] == "slow" }
+            // The line and the service are there in either order.
+            var port: Double?
+            try await eventually("the service") {
+                let events = gateway.lines(of: .output).compactMap { JSONLine($0) }
+                port = events.first { $0.event == "listening" }?.number("port")
+                return port != nil
+            }
+            try await body("127.0.0.1:\(Int(try #require(port)))", gateway)
+        }
+    }
+
+    private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+    @Test
+    func whatIsQueuedForTheLineHasArrived() async throws {
+        try await withSlowMachine { target, _ in
+            for assignments in [
+                ["print=\(Self.text(1500))"], ["print=\(Self.text(100_000))"],
+                ["print=\(Self.text(1500))", "border=6", "print=\(Self.text(1500))", "print=\(Self.text(1500))"],
+            ] {
+                // At this speed the line is busy with it for minutes.
+                let set = try await ChildProcess.with(ElementalProcess.path, ["set", target] + assignments) { child in
+                    (try await child.waitForExit(), child.transcript.suffix(300))
+                }
+                #expect(set.0 == .exited(0), "\(set.1)")
+            }
+        }
+    }
+
+    @Test
+    func aValueThatTheMachineCannotTakeIsRefusedWithTheReason() async throws {
+        try await withSlowMachine { target, gateway in
+            let set = try await ElementalProcess.run("set", target, "memoryRead=0004f9")
+            #expect(set.status == .exited(1))
+            let reason = "memoryRead takes an address of 2 bytes and a count of 1 to 248"
+            #expect(set.errors.contains { $0.hasSuffix("refused 'memoryRead': \(reason)") }, "\(set.errors)")
+            #expect(set.output.isEmpty)
+        }
+    }
+}

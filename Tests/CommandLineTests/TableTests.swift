@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tables and hints for people.
+struct TableTests {
+    @Test("columns stand below each other where names have escapes, wide characters and marks")
+    func columns() async throws {
+        let names = ["a\u{1B}[2Jb", "日本", "e\u{301}", "x", "\u{1F600}"]
+        let service =
+            ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json"]
+            + names.enumerated().flatMap { ["--element", "\($0.offset + 1):\($0.element):int8=\($0.offset)"] }
+        try await ChildProcess.with(ElementalProcess.path, service) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            let rows = try await ElementalProcess.run("describe", target).output.dropFirst()
+            let columns = rows.map { row in
+                // Terminal columns before the type: two for each ideograph and emoji, none for the mark.
+                let beginning = row.prefix { $0 != "i" && $0 != "T" }
+                return beginning.reduce(0) { sum, character in
+                    sum + ("日本\u{1F600}".contains(character) ? 2 : 1)
+                }
+            }
+            #expect(rows.count == 6 && Set(columns).count == 1, "\(columns)\n\(rows.joined(separator: "\n"))")
+        }
+    }
+
+    @Test("a long value is cut so that what is shown fits its column")
+    func longValues() async throws {
+        let service = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
+            "1:Text:string=" + String(repeating: "\u{1}", count: 100),
+        ]
+        try await ChildProcess.with(ElementalProcess.path, service) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            let described = try await ElementalProcess.run("describe", target)
+            let row = described.output.last ?? ""
+            #expect(row.hasSuffix("...") && row.count < 80, "\(row)")
+        }
+    }
+
+    @Test("a name without a letter in common is not taken for another")
+    func hints() async throws {
+        let service = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:a:int8=1",
+            "--element",
+            "2:b:int8=1",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, service) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            for arguments in [["set", target, "=1"], ["get", target, ""], ["get", target, "x"]] {
+                try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+                    child.closeInput()
+                    let status = try await child.waitForExit()
+                    #expect(status == .exited(1), "\(child.transcript)")
+                    let text = child.lines(of: .error).joined()
+                    #expect(text.contains("there are: 'a' and 'b'") && !text.contains("did you mean"), "\(text)")
+                }
+            }
+        }
+    }
+}

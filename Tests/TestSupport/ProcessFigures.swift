@@ -1,0 +1,39 @@
+import Foundation
+import Glibc
+
+/// What the system says that a process takes at the moment.
+public struct ProcessFigures: Sendable {
+    private let processID: Int32
+
+    /// The figures of a process that runs.
+    public init(of process: ChildProcess) { processID = process.processID }
+
+    /// Resident memory in KiB.
+    public var residentMemory: Int { get throws { try status("VmRSS:") } }
+    /// The most resident memory so far, in KiB.
+    public var peakMemory: Int { get throws { try status("VmHWM:") } }
+    /// Open descriptors.
+    public var descriptors: Int {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }
+    }
+    /// Processor time used so far, in seconds.
+    public var processorTime: Double {
+        get throws {
+            let text = try String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+            // The second field is the program's name in parentheses and may contain blanks.
+            let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+            guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
+                throw TestSupportError("no processor time in '\(text)'")
+            }
+            return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+
+    private func status(_ key: String) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(key) }),
+            let number = Int(line.filter(\.isNumber))
+        else { throw TestSupportError("no \(key) in '\(text)'") }
+        return number
+    }
+}
