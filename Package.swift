@@ -32,11 +32,14 @@ let package = Package(
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
+        // What several modules share and no program sees.
+        .target(name: "Support", dependencies: [.product(name: "Logging", package: "swift-log")]),
         .target(name: "ElementalWire"),
         .target(
             name: "Zeroconf",
             dependencies: [
                 "CDNSSD",
+                "Support",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -45,6 +48,7 @@ let package = Package(
             name: "Elemental",
             dependencies: [
                 "ElementalWire",
+                "Support",
                 "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -66,12 +70,13 @@ let package = Package(
         .target(
             name: "SignalR",
             dependencies: [
+                "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -98,6 +103,7 @@ let package = Package(
                 "PETSCII",
                 "SignalR",
                 "SignalRBridge",
+                "Support",
                 "VirtualCommodore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -122,6 +128,8 @@ let package = Package(
         .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
             name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"]),
+        .testTarget(
+            name: "SupportTests", dependencies: ["Support", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "PETSCIITests", dependencies: ["PETSCII"]),
         .testTarget(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
@@ -153,6 +161,14 @@ let package = Package(
             name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
+        // What the pages say: their programs are compiled and their commands run.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "CommodoreGateway", "Elemental", "ElementalCLI", "SignalR", "SignalRBridge", "TestSupport",
+                "VirtualCommodore",
+            ]
+        ),
         .testTarget(name: "FaultTests", dependencies: ["TestSupport", "ledger"]),
     ]
 )

@@ -22,5 +22,9 @@ let package = Package(
             path: "Benchmarks/Codec",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
+        // Measured by Benchmarks/signalr.
+        .executableTarget(
+            name: "signalr-peer", dependencies: [.product(name: "SignalR", package: "elemental")],
+            path: "SignalR/Sources/signalr-peer"),
     ]
 )

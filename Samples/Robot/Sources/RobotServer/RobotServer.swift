@@ -44,12 +44,17 @@ struct RobotServer: AsyncParsableCommand {
         try service.send(name, to: Robot.name)
         try service.send(false, to: Robot.emergencyStop)
         service.onValue(of: Robot.motion) { motion, _ in drive.withRobot { $0.steer(motion) } }
+        service.onValue(of: Robot.speed) { speed, _ in drive.withRobot { $0.speed = speed } }
+        service.onValue(of: Robot.emergencyStop) { isStopped, _ in drive.withRobot { $0.isStopped = isStopped } }
         // What one client sets, the service tells all of them.
-        relay(Robot.speed, of: service) { speed in drive.withRobot { $0.speed = speed } }
-        relay(Robot.emergencyStop, of: service) { isStopped in drive.withRobot { $0.isStopped = isStopped } }
-        relay(Robot.arm, of: service)
-        relay(Robot.lights, of: service)
-        relay(Robot.name, of: service)
+        service.relay(Robot.speed)
+        service.relay(Robot.emergencyStop)
+        service.relay(Robot.arm)
+        service.relay(Robot.lights)
+        service.relay(Robot.name)
+        service.onAnyValue { element, value, device in
+            if element.id != Robot.motion.id { say("\(element.name.lowercased()): \(value) from \(device)") }
+        }
 
         var logger = Logger(label: "RobotServer", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = .error
@@ -58,16 +63,6 @@ struct RobotServer: AsyncParsableCommand {
         try await group.run()
     }
 
-    private func relay<Value>(
-        _ element: Element<Value>, of service: ElementalService,
-        perform change: @escaping @Sendable (Value) -> Void = { _ in }
-    ) {
-        service.onValue(of: element) { [weak service] value, device in
-            say("\(element.name.lowercased()): \(value.elementValue) from \(device)")
-            change(value)
-            _ = try? service?.send(value, to: element)
-        }
-    }
 }
 
 /// Prints a line at once, also into a pipe.

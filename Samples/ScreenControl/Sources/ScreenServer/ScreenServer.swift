@@ -37,16 +37,17 @@ struct ScreenServer: AsyncParsableCommand {
             case .stopped: say("stopped")
             }
         }
-        // A write to /sys takes microseconds; what took longer would not belong on the event loop.
-        service.onValue(of: Screen.brightness) { [weak service] value, device in
+        // What the screen does, all clients are told; what it cannot do is refused, with the reason. A write to /sys takes
+        // microseconds: what took longer would not belong on the event loop.
+        service.relay(Screen.brightness) { value, device in
             say("brightness \(value) from \(device)")
-            apply { try backlight?.set(brightness: value) }
-            apply { _ = try service?.send(value, to: Screen.brightness) }
+            try backlight?.set(brightness: value)
+            return value
         }
-        service.onValue(of: Screen.backlight) { [weak service] value, device in
+        service.relay(Screen.backlight) { value, device in
             say("backlight \(value > 0 ? "on" : "off") from \(device)")
-            apply { try backlight?.set(isOn: value > 0) }
-            apply { _ = try service?.send(value, to: Screen.backlight) }
+            try backlight?.set(isOn: value > 0)
+            return value
         }
         var logger = Logger(label: "ScreenServer", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = .error
@@ -62,14 +63,6 @@ struct ScreenServer: AsyncParsableCommand {
             say("no real screen is controlled, what comes is only printed: \(error)")
             return nil
         }
-    }
-}
-
-private func apply(_ change: () throws -> Void) {
-    do {
-        try change()
-    } catch {
-        say("failed: \(error)")
     }
 }
 

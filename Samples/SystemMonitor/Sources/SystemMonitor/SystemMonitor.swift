@@ -49,12 +49,12 @@ struct SystemMonitor: AsyncParsableCommand {
         service.onEvent { event in
             if let line = describe(event) { Console.print(line) }
         }
-        service.onValue(of: Monitor.interval) { [weak service] seconds, device in
+        service.onValue(of: Monitor.interval) { seconds, device in
             Console.print("sampling interval: \(seconds) s, set by \(device)")
             ticker.start(every: .seconds(seconds))
-            // Tells the others, too. It is in range, or it would not have come this far.
-            _ = try? service?.send(seconds, to: Monitor.interval)
         }
+        // What one client sets, all are told.
+        service.relay(Monitor.interval)
         try service.send(interval, to: Monitor.interval)
         ticker.start(every: .seconds(interval))
         if let zone = machine.thermalZone {

@@ -79,6 +79,7 @@ extension Contender {
     static let ofRoundTrips = [
         Contender(name: handlersName, transports: [.tcp, .udp], kind: .elemental(via: "handlers")),
         Contender(name: "elemental, streams", transports: [.tcp, .udp], kind: .elemental(via: "streams")),
+        Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
         Contender(name: rawName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: [])),
         Contender(name: "SwiftNIO, bare echo", transports: [.tcp, .udp], kind: .peer("nio-peer", options: [])),
         Contender(name: zeroMQName, kind: .peer("zmq-peer", options: [])),

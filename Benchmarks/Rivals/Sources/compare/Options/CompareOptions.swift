@@ -7,6 +7,7 @@ struct CompareOptions {
     var groups = Set(Group.allCases)
     var json: String?
     var svg: String?
+    var checks = false
     var elemental: String?
     var root: String?
 
@@ -30,6 +31,7 @@ struct CompareOptions {
             case "--only": groups = try Self.groups(try value())
             case "--json": json = try value()
             case "--svg": svg = try value()
+            case "--check": checks = true
             case "--elemental": elemental = try value()
             case "--root": root = try value()
             default: throw CompareError("there is no option \(name); see --help")

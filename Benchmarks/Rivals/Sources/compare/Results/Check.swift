@@ -90,17 +90,22 @@ extension Check {
         ]
     }
 
-    static func table(_ checks: [Check], _ book: Book) -> Table {
+    /// - Parameter withTargets: whether it tells what each is to reach, too.
+    static func table(_ checks: [Check], _ book: Book, withTargets: Bool) -> Table {
         var table = Table(
-            title: "What was to be reached",
-            note: "ratios within each round, their median",
-            header: ["", "measured", "must", "", "proud", ""])
+            title: "Ratios", note: "within each round, their median",
+            header: ["", "measured"] + (withTargets ? ["must", "", "proud", ""] : []))
         for check in checks {
-            table.rows.append([
-                check.name, Format.with(check.unit, Format.ratio(check.value(book))),
-                check.must.map(Format.bound) ?? "told", check.mustHolds(book) ? "holds" : "FAILS",
-                Format.bound(check.proud), check.proudHolds(book) ? "reached" : "not yet",
-            ])
+            let measured = [check.name, Format.with(check.unit, Format.ratio(check.value(book)))]
+            guard withTargets else {
+                table.rows.append(measured)
+                continue
+            }
+            table.rows.append(
+                measured + [
+                    check.must.map(Format.bound) ?? "told", check.mustHolds(book) ? "holds" : "FAILS",
+                    Format.bound(check.proud), check.proudHolds(book) ? "reached" : "not yet",
+                ])
         }
         return table
     }

@@ -1,0 +1,89 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Programs to copy from, one folder each. They use public API alone.
+let package = Package(
+    name: "elemental-samples",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "RobotServer", targets: ["RobotServer"]),
+        .executable(name: "RobotClient", targets: ["RobotClient"]),
+        .executable(name: "ScreenServer", targets: ["ScreenServer"]),
+        .executable(name: "ScreenClient", targets: ["ScreenClient"]),
+        .executable(name: "SystemMonitor", targets: ["SystemMonitor"]),
+    ],
+    dependencies: [
+        .package(name: "elemental", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: [
+        // Robot: motion over UDP, a figure driven by a client.
+        .target(
+            name: "RobotElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "Robot/Sources/RobotElements"),
+        .target(name: "RobotSimulation", dependencies: ["RobotElements"], path: "Robot/Sources/RobotSimulation"),
+        .executableTarget(
+            name: "RobotServer",
+            dependencies: [
+                "RobotSimulation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Robot/Sources/RobotServer"
+        ),
+        .executableTarget(
+            name: "RobotClient",
+            dependencies: [
+                "RobotElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Robot/Sources/RobotClient"
+        ),
+        .testTarget(
+            name: "RobotSimulationTests", dependencies: ["RobotSimulation"], path: "Robot/Tests/RobotSimulationTests"),
+
+        // ScreenControl: the older README's example, a screen's backlight and its remote control.
+        .target(
+            name: "ScreenElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "ScreenControl/Sources/ScreenElements"),
+        .executableTarget(
+            name: "ScreenServer",
+            dependencies: [
+                "ScreenElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "ScreenControl/Sources/ScreenServer"
+        ),
+        .executableTarget(
+            name: "ScreenClient",
+            dependencies: [
+                "ScreenElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "ScreenControl/Sources/ScreenClient"
+        ),
+
+        // SystemMonitor: a machine's sensors as a service.
+        .target(name: "MachineReadings", path: "SystemMonitor/Sources/MachineReadings"),
+        .executableTarget(
+            name: "SystemMonitor",
+            dependencies: [
+                "MachineReadings",
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "SystemMonitor/Sources/SystemMonitor"
+        ),
+        .testTarget(
+            name: "MachineReadingsTests", dependencies: ["MachineReadings"],
+            path: "SystemMonitor/Tests/MachineReadingsTests"),
+    ]
+)
