@@ -1,0 +1,69 @@
+/// A command of a page that the test does not run, and why.
+struct Omission: Sendable {
+    let page: String
+    let command: String
+    let reason: String
+
+    static let all: [Omission] =
+        left(out: "it is this test's caller, or takes as long", of: "README.md", ["Samples/quickstart", "Tests/run"])
+        + left(
+            out: "it changes the machine that it runs on", of: "RaspberryPi.md",
+            [
+                #"curl -O "https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz""#,
+                #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "swift --version", "Samples/quickstart",
+                "sudo install Samples/.build/release/SystemMonitor /usr/local/bin/", "sudo systemctl daemon-reload",
+                "sudo systemctl enable --now system-monitor", "journalctl -u system-monitor -f",
+            ])
+        + left(
+            out: "a build for release takes minutes; CI builds these for debugging", of: "RaspberryPi.md",
+            [
+                "swift build -c release --package-path Samples --product SystemMonitor --static-swift-stdlib",
+                "swift build -c release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#,
+            ])
+        + left(
+            out: "Benchmarks/compare builds for release and measures for an hour", of: "Performance.md",
+            [
+                "Benchmarks/compare", "Benchmarks/compare --only roundtrip --rounds 5",
+                "Benchmarks/compare --json figures.json --svg figures.svg",
+            ])
+        + left(
+            out: "11,000 round trips at 120 Hz take a minute and a half", of: "Performance.md",
+            ["elemental bench latency robot --rate 120"])
+        + left(
+            out: "11,000 round trips at 120 Hz take a minute and a half", of: "CommandLine.md",
+            ["elemental bench latency robot --rate 120"])
+        + left(
+            out: "its service has to go and to come back: CommandLineTests.ReconnectionTests", of: "CommandLine.md",
+            ["elemental watch robot --reconnect >> robot.log"])
+        + left(
+            out: "it needs a serial adapter", of: "CommodoreGateway.md",
+            [
+                "elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den", "sudo adduser $USER dialout",
+                "elemental c64 gateway --serial /dev/serial/by-id/usb-… --baud 600 --name Den",
+            ])
+        + left(
+            out: "VICE is not in Debian's main section", of: "CommodoreGateway.md",
+            [
+                "x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 program.prg",
+                "x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 /tmp/c64 +rsdev1ip232 program.prg",
+            ])
+        + left(
+            out: "Klaus Dormann's program is not part of this package", of: "VirtualCommodore.md",
+            ["elemental c64 cpu-test 6502_functional_test.bin --load 0 --start 0x400 --success 0x3469"])
+        + left(
+            out: "it needs a hub on the Internet", of: "SignalRBridge.md",
+            ["elemental signalr bridge robot --hub 'https://example.org/robots?name=Rover' --token @token.txt"])
+        + left(
+            out: "it writes into the package; Tests/embedded does the same elsewhere", of: "ElementalWire.md",
+            [
+                #"""
+                swiftc -enable-experimental-feature Embedded -swift-version 6 -wmo -Osize -target armv7em-none-none-eabi \
+                    -Xcc -mfloat-abi=soft -parse-as-library -package-name elemental -module-name ElementalWire \
+                    -emit-module -emit-module-path ElementalWire.swiftmodule -c Sources/ElementalWire/*.swift -o ElementalWire.o
+                """#
+            ])
+
+    private static func left(out reason: String, of page: String, _ commands: [String]) -> [Omission] {
+        commands.map { Omission(page: page, command: $0, reason: reason) }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The Swift on the pages compiles.
+///
+/// A block that begins with a comment that is a file's name, such as `// Lamp.swift`, is that file in the programs that
+/// follow on the page. A block that imports something is a whole program and is compiled as it stands. Any other
+/// continues what its page has told before: it is compiled as the body of a function, in which the page's prelude has
+/// what it uses.
+struct SwiftBlockTests {
+    @Test(arguments: Page.all.filter { page in (try? page.blocks.contains { $0.language == "swift" }) ?? false })
+    func swiftCompiles(_ page: Page) async throws {
+        let compiler = try SwiftCompiler()
+        var files: [String: String] = [:]
+        for block in try page.blocks where block.language == "swift" {
+            let complaint: String
+            if let file = block.file {
+                files[file] = block.text
+                complaint = try await compiler.compile("", with: files)
+            } else if block.isProgram {
+                complaint = try await compiler.compile(block.text, with: files)
+            } else {
+                let prelude = try #require(
+                    Prelude.ofPages[page.name], "\(page.path):\(block.firstLine) imports nothing, and has no prelude")
+                // A body that is left open on the page is empty here.
+                let body = block.text.replacingOccurrences(of: "{ … }", with: "{}")
+                complaint = try await compiler.compile(
+                    prelude + "\nfunc block() async throws {\n\(body)\n}\n", with: files)
+            }
+            #expect(complaint.isEmpty, "\(page.path):\(block.firstLine)\n\(complaint)")
+        }
+    }
+
+    /// A prelude whose page needs none any more is taken away.
+    @Test
+    func everyPreludeIsUsed() throws {
+        for name in Prelude.ofPages.keys {
+            let page = try #require(Page.all.first { $0.name == name }, "there is no \(name)")
+            let hasFragments = try page.blocks.contains { $0.language == "swift" && $0.file == nil && !$0.isProgram }
+            #expect(hasFragments, "\(name) has whole programs only")
+        }
+    }
+}
+
+extension Page.Block {
+    /// The name of the file that a block of Swift is, if it begins with it.
+    var file: String? { lines.first?.firstMatch(of: /^\/\/ ([A-Za-z]+\.swift)/).map { String($0.1) } }
+
+    /// Whether it is a whole program.
+    var isProgram: Bool { lines.contains { $0.hasPrefix("import ") } }
+}
