@@ -7,7 +7,25 @@ enum CatalogueTarget: FuzzTarget {
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
         [SessionElements.all.wireBytes]
             + (0...2).compactMap { try? ElementCatalogue(Array(SessionElements.all.suffix($0))).wireBytes }
+            + invalid
     }
+
+    /// A step that is not a number, a range that is inverted or missing, one name and one identifier twice, a name that
+    /// is not UTF-8, an entry that is cut off.
+    static let invalid: [[UInt8]] = {
+        func entry(_ id: UInt8, _ name: [UInt8], _ flags: UInt8 = 0b1100, _ numbers: [Double] = []) -> [UInt8] {
+            let content =
+                [id, ElementType.float.rawValue, flags, UInt8(name.count)] + name + [0]
+                + numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
+            return [UInt8(content.count), 0] + content
+        }
+        let (a, b) = (Array("A".utf8), Array("B".utf8))
+        let catalogues: [[[UInt8]]] = [
+            [entry(1, a, 0b101100, [.nan])], [entry(1, a, 0b011100, [1, 0])], [entry(1, a, 0b011100)],
+            [entry(1, a), entry(2, a)], [entry(1, a), entry(1, b)], [entry(1, [0xFF])], [entry(1, a).dropLast()],
+        ]
+        return catalogues.map { entries in [1, UInt8(entries.count)] + entries.flatMap { $0 } }
+    }()
 
     static func run(_ input: UnsafeRawBufferPointer) {
         guard let catalogue = try? ElementCatalogue(wireBytes: input) else { return }

@@ -1,7 +1,7 @@
 import ElementalWire
 
 /// The stream decoder: what it finds in a stream must not depend on how the network splits it, and must be what a plain
-/// reading of the bytes finds.
+/// reading of the bytes finds. Of values that are not wanted it keeps no more than it is told to.
 enum StreamTarget: FuzzTarget {
     static let name = "stream"
     private static let limit = 4096
@@ -12,7 +12,12 @@ enum StreamTarget: FuzzTarget {
     }
 
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
-        frames.streams.map { [3] + $0 } + [[1] + frames.streams.joined(), [200] + frames.streams.joined()]
+        frames.streams.map { [3] + $0 } + [[1] + frames.streams.joined(), [200] + frames.streams.joined()] + [
+            // The limit, one more, and a system element that may be longer.
+            [99, 9, 0, 16, 0, 0] + [UInt8](repeating: 1, count: 4096) + [1, 1, 0, 0, 0, 2],
+            [99, 9, 1, 16, 0, 0] + [UInt8](repeating: 1, count: 4097),
+            [99, 0xFB, 0, 32, 0, 0] + [UInt8](repeating: 1, count: 8192) + [1, 1, 0, 0, 0, 2],
+        ]
     }
 
     /// The first byte says how long the pieces are.
@@ -23,17 +28,28 @@ enum StreamTarget: FuzzTarget {
         let expected = plainReading(bytes)
         check(decode(bytes, size: size) == expected, "the stream in pieces of \(size)")
         check(decode(bytes, size: max(bytes.count, 1)) == expected, "the stream in one piece")
+        let cut = decode(bytes, size: size, most: most)
+        check(cut.map(\.?.id) == expected.map(\.?.id), "the frames of a stream whose values are not kept whole")
+        for case (let cut?, let whole?) in zip(cut, expected) {
+            check(whole.value.starts(with: cut.value), "a value that is not the whole one's beginning")
+            check(cut.value.count >= min(most, whole.value.count), "less kept than was wanted")
+        }
     }
 
+    /// What is kept of a value where not all is wanted.
+    private static let most = 8
+
     /// - Returns: the frames, and whether the stream ended with an error.
-    private static func decode(_ bytes: [UInt8], size: Int) -> [Frame?] {
+    private static func decode(_ bytes: [UInt8], size: Int, most: Int = .max) -> [Frame?] {
         var decoder = StreamDecoder(maximumValueByteCount: limit)
         var frames: [Frame?] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
             do {
                 // A copy of exactly these bytes, so that reading past them is found by the address sanitizer.
                 try Array(bytes[start..<min(start + size, bytes.count)]).withUnsafeBytes { piece in
-                    try decoder.decode(piece) { id, value in
+                    try decoder.decode(piece) { _, length in
+                        min(length, most)
+                    } _: { id, value in
                         frames.append(Frame(id: UInt8(bitPattern: id), value: Array(value.bytes)))
                         return .next
                     }
@@ -42,7 +58,8 @@ enum StreamTarget: FuzzTarget {
                 check(error is WireError, "an error of another kind: \(error)")
                 return frames + [nil]
             }
-            check(decoder.bufferedByteCount <= Envelope.streamByteCount + limit, "more kept than a frame")
+            let longest = min(most, max(limit, SystemElement.maximumFrameByteCount))
+            check(decoder.bufferedByteCount <= Envelope.streamByteCount + longest, "more kept than a frame")
         }
         return frames
     }
@@ -53,7 +70,8 @@ enum StreamTarget: FuzzTarget {
         while rest.count >= 5 {
             let header = Array(rest.prefix(5))
             let length = header[1...].reversed().reduce(0) { $0 << 8 | Int($1) }
-            guard length <= limit else { return frames + [nil] }
+            let isSystem = header[0] >= 128 && length <= SystemElement.maximumFrameByteCount
+            guard length <= limit || isSystem else { return frames + [nil] }
             guard rest.count >= 5 + length else { break }
             frames.append(Frame(id: header[0], value: Array(rest.dropFirst(5).prefix(length))))
             rest = rest.dropFirst(5 + length)

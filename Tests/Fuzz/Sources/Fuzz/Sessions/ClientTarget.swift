@@ -15,7 +15,15 @@ enum ClientTarget: FuzzTarget {
             SessionSeeds.hello + catalogue + SessionSeeds.identifier, SessionSeeds.identifier + SessionSeeds.shutdown,
         ]
         let lives = SessionSeeds.lives(frames)
-        return (0..<4).flatMap { kind in greetings.flatMap { greeting in lives.map { [kind] + greeting + $0 } } }
+        var inputs: [[UInt8]] = []
+        for kind in UInt8(0)..<4 {
+            for greeting in greetings { inputs += lives.map { [kind] + greeting + $0 } }
+            for invalid in SessionSeeds.invalidCatalogues {
+                let greeting = [kind] + SessionSeeds.identifier + SessionSeeds.hello + invalid
+                inputs += [greeting, greeting + catalogue + invalid]
+            }
+        }
+        return inputs
     }
 
     /// The first byte says what the client knows of the service: whether it says hello, and its elements.
@@ -43,8 +51,8 @@ enum ClientTarget: FuzzTarget {
         let peer = try HostilePeer(loop: loop, address: HostilePeer.address("192.0.2.1"), datagrams: datagrams) {
             let table = ElementTable(kind & 2 == 0 ? SessionElements.all : [])
             let device = ElementalDevice(
-                role: .service, name: "fuzz", address: $0.remoteAddress, service: nil, elements: table, eventLoop: loop,
-                limits: HostilePeer.limits, logger: options.logger,
+                role: .service, name: "fuzz", address: $0.remoteAddress, service: nil, elements: table,
+                executor: LoopExecutor(on: loop), limits: HostilePeer.limits, logger: options.logger,
                 life: NIOLoopBound(life, eventLoop: loop))
             // As after the first attempt has reached the service, which here no socket does.
             life.phase = .connecting

@@ -178,7 +178,11 @@ final class HostilePeer {
 
     private func checkLimits() {
         let limits = device.limits
-        check(session.decoder.bufferedByteCount <= limits.maximumValueByteCount + 5, "more kept than a frame")
+        let most = limits.maximumValueByteCount + Piece.wholeByteCount + Envelope.streamByteCount
+        check(session.gatheredByteCount <= most, "\(session.gatheredByteCount) bytes of incomplete values are kept")
+        check(
+            session.decoder.bufferedByteCount + session.pieces.bufferedByteCount == session.gatheredByteCount,
+            "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount
         let waiting = device.outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount }

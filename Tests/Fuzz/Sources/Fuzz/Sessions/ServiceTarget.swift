@@ -23,6 +23,7 @@ enum ServiceTarget: FuzzTarget {
         let loop = EmbeddedEventLoop()
         var configuration = ServiceConfiguration()
         configuration.limits = HostilePeer.limits
+        configuration.maximumIncompleteByteCount = 40 * 1024
         configuration.eventLoopGroup = loop
         let service = ElementalService(
             "fuzz", displayName: "Fuzz", elements: SessionElements.all, configuration: configuration)
@@ -55,6 +56,9 @@ enum ServiceTarget: FuzzTarget {
         let received = peer.device.statistics.messagesReceived
         check(values.count(of: peer.device) == received, "\(values.count(of: peer.device)) of \(received) values told")
         check(identifier == 0 || server.udpIdentifiers[identifier] == nil, "the identifier was not given back")
+        check(
+            server.gatheredByteCount == 0,
+            "\(server.gatheredByteCount) bytes of a value that is gone are in the account")
         check(service.devices == [bystanderDevice], "the device is still there")
         _ = try? bystander.finish(acceptAlreadyClosed: true)
     }

@@ -26,8 +26,26 @@ enum SessionSeeds {
             bytes(Array(frame[$0..<min($0 + 255, frame.count)]))
         }
     }()
+    static let invalidCatalogues = CatalogueTarget.invalid.map { frame(SystemElement.catalogue.rawValue, $0) }
     static let ping = frame(SystemElement.ping.rawValue, Array(0..<16))
     static let pong = frame(SystemElement.pong.rawValue, Array(0..<16))
+
+    /// Part of a piece of a large value, as an input says it.
+    static func piece(_ id: UInt8, total: Int, offset: Int, _ byteCount: UInt8) -> [UInt8] {
+        let numbers = [9 + Int(byteCount), total, offset].map { number in
+            withUnsafeBytes(of: UInt32(number).littleEndian) { Array($0) }
+        }
+        let head = [UInt8(bitPattern: SystemElement.piece.rawValue)] + numbers[0] + [id] + numbers[1] + numbers[2]
+        return bytes(head + [UInt8](repeating: 65, count: Int(byteCount)))
+    }
+
+    /// Values that are announced and do not come whole, of an undefined element, of a fixed length that is not theirs,
+    /// and of data: as frames, in pieces, and both beside each other.
+    static let announcements: [[UInt8]] = ([100, 1, 12] as [UInt8]).flatMap { id -> [[UInt8]] in
+        let frame = bytes([id, 0, 0xB0, 0, 0] + [UInt8](repeating: 66, count: 200))
+        let pieces = piece(id, total: 40_000, offset: 0, 200) + piece(id, total: 40_000, offset: 200, 200)
+        return [frame, pieces, pieces + frame, frame + [1, 255] + [UInt8](repeating: 67, count: 255)]
+    }
 
     /// The rest of the life of a connection whose handshake is over.
     static func lives(_ frames: RecordedFrames) -> [[UInt8]] {
@@ -36,7 +54,7 @@ enum SessionSeeds {
         let sends: [UInt8] = (0..<22).flatMap { [9, $0, 40, 0] }
         let program: [UInt8] = [8, 13, 0, 13, 3, 8]
         let stuck: [UInt8] = [7] + Array(repeating: [9, 11, 200, 65], count: 4).joined() + [6, 40, 7]
-        return values + datagrams + [
+        return values + datagrams + announcements + [
             values.flatMap { $0 }, datagrams.flatMap { $0 }, ping + pong, sends, program + values.flatMap { $0 },
             stuck, [3, 12, 0, 70] + ping, [5, 24, 0, 12] + Array(repeating: 0, count: 12), [5, 24, 1, 0],
             [10] + ping, [11], [12], [6, 255, 6, 255],
