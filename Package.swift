@@ -26,15 +26,17 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "CDNSSD",
+            name: "CDNSSD", path: "Sources/Core/CDNSSD",
             linkerSettings: [
                 .linkedLibrary("dns_sd", .when(platforms: [.linux])),
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
         // What several modules share and no program sees.
-        .target(name: "Support", dependencies: [.product(name: "Logging", package: "swift-log")]),
-        .target(name: "ElementalWire"),
+        .target(
+            name: "Support", dependencies: [.product(name: "Logging", package: "swift-log")],
+            path: "Sources/Core/Support"),
+        .target(name: "ElementalWire", path: "Sources/Core/ElementalWire"),
         .target(
             name: "Zeroconf",
             dependencies: [
@@ -42,7 +44,8 @@ let package = Package(
                 "Support",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
-            ]
+            ],
+            path: "Sources/Core/Zeroconf"
         ),
         .target(
             name: "Elemental",
@@ -55,17 +58,21 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
+            ],
+            path: "Sources/Core/Elemental"
         ),
-        .target(name: "PETSCII"),
-        .target(name: "VirtualCommodore", dependencies: ["PETSCII"]),
+        .target(name: "PETSCII", path: "Sources/Commodore/PETSCII"),
+        .target(
+            name: "VirtualCommodore", dependencies: ["PETSCII"],
+            path: "Sources/Commodore/VirtualCommodore"),
         .target(
             name: "CommodoreGateway",
             dependencies: [
                 "Elemental", "PETSCII", "SignalR", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            ],
+            path: "Sources/Gateways/CommodoreGateway"
         ),
         .target(
             name: "SignalR",
@@ -79,7 +86,8 @@ let package = Package(
                 .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
-            ]
+            ],
+            path: "Sources/Clients/SignalR"
         ),
         .target(
             name: "SignalRBridge",
@@ -88,11 +96,13 @@ let package = Package(
                 "SignalR",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            ]
+            ],
+            path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
             name: "ElementalBench",
-            dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")]
+            dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")],
+            path: "Sources/Tools/ElementalBench"
         ),
         .executableTarget(
             name: "ElementalCLI",
@@ -108,7 +118,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            path: "Sources/Tools/ElementalCLI"
         ),
         // Tests, and what they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
@@ -118,31 +129,44 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: ["bad-link.py"]
         ),
-        .executableTarget(name: "zeroconf-probe", dependencies: ["Zeroconf"], path: "Tests/zeroconf-probe"),
+        .executableTarget(
+            name: "zeroconf-probe", dependencies: ["Zeroconf"],
+            path: "Tests/zeroconf-probe"),
         .executableTarget(
             name: "ledger",
             dependencies: ["Elemental", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
             path: "Tests/ledger"
         ),
-        .testTarget(name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"]),
-        .testTarget(name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"]),
         .testTarget(
-            name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"]),
+            name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"],
+            path: "Tests/Core/ElementalWireTests"),
         .testTarget(
-            name: "SupportTests", dependencies: ["Support", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "PETSCIITests", dependencies: ["PETSCII"]),
+            name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"],
+            path: "Tests/Core/ZeroconfTests"),
+        .testTarget(
+            name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"],
+            path: "Tests/Core/ElementalTests"),
+        .testTarget(
+            name: "SupportTests", dependencies: ["Support", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/Core/SupportTests"),
+        .testTarget(
+            name: "PETSCIITests", dependencies: ["PETSCII"],
+            path: "Tests/Commodore/PETSCIITests"),
         .testTarget(
             name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
+            path: "Tests/Commodore/VirtualCommodoreTests",
             exclude: ["py65"]),
         .testTarget(
             name: "CommodoreProgramTests",
-            dependencies: ["CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore"]),
+            dependencies: ["CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore"],
+            path: "Tests/Gateways/CommodoreProgramTests"),
         .testTarget(
             name: "CommodoreGatewayTests",
             dependencies: [
                 "CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
-            ]
+            ],
+            path: "Tests/Gateways/CommodoreGatewayTests"
         ),
         .testTarget(
             name: "SignalRTests",
@@ -155,12 +179,15 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]
+            ],
+            path: "Tests/Clients/SignalRTests"
         ),
         .testTarget(
-            name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"]),
+            name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],
+            path: "Tests/Bridges/SignalRBridgeTests"),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"]),
+            name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"],
+            path: "Tests/Tools/CommandLineTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",
@@ -169,6 +196,8 @@ let package = Package(
                 "VirtualCommodore",
             ]
         ),
-        .testTarget(name: "FaultTests", dependencies: ["TestSupport", "ledger"]),
+        .testTarget(
+            name: "FaultTests", dependencies: ["TestSupport", "ledger"],
+            path: "Tests/Core/FaultTests"),
     ]
 )

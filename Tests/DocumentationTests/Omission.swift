@@ -59,7 +59,7 @@ struct Omission: Sendable {
                 #"""
                 swiftc -enable-experimental-feature Embedded -swift-version 6 -wmo -Osize -target armv7em-none-none-eabi \
                     -Xcc -mfloat-abi=soft -parse-as-library -package-name elemental -module-name ElementalWire \
-                    -emit-module -emit-module-path ElementalWire.swiftmodule -c Sources/ElementalWire/*.swift -o ElementalWire.o
+                    -emit-module -emit-module-path ElementalWire.swiftmodule -c Sources/Core/ElementalWire/*.swift -o ElementalWire.o
                 """#
             ])
 

@@ -36,7 +36,7 @@ struct PageTests {
         for file in files where file.hasSuffix(".swift") {
             let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
             for link in text.matches(of: /<doc:([^>#]+)/) {
-                let module = file.prefix { $0 != "/" }
+                let module = file.split(separator: "/").prefix(2).joined(separator: "/")
                 #expect(
                     Page.all.contains { $0.path.hasPrefix("Sources/\(module)/") && $0.name == "\(link.1).md" },
                     "\(file): <doc:\(link.1)>")

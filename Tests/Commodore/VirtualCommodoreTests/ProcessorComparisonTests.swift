@@ -5,10 +5,9 @@ import VirtualCommodore
 
 /// The processor against py65, an independent one, on random instructions: registers, writes and cycles of each.
 struct ProcessorComparisonTests {
-    private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    private static let python = package.appendingPathComponent(".build/py65/bin/python3").path
-    private static let script = package.appendingPathComponent("Tests/VirtualCommodoreTests/py65/streams.py").path
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    private static let python = folder.appending(path: "../../../.build/py65/bin/python3").standardizedFileURL.path
+    private static let script = folder.appending(path: "py65/streams.py").path
     private static let isPy65There = FileManager.default.isExecutableFile(atPath: python)
 
     /// More streams than the usual ones, to look for rare differences: `PY65_STREAMS=200 swift test --filter …`.
