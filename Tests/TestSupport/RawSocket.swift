@@ -44,12 +44,17 @@ public final class RawSocket: Sendable {
     private static let bindsAddressOnly: Int32 = 24
 
     /// Connects to a port of this machine.
+    ///
+    /// - Parameter receiveBuffer: how many bytes the system keeps while nothing is read; the system's choice if `nil`.
     public static func connect(
-        to port: Int, at address: String = "127.0.0.1", from source: String = "127.0.0.1"
+        to port: Int, at address: String = "127.0.0.1", from source: String = "127.0.0.1", receiveBuffer: Int32? = nil
     ) throws -> RawSocket {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         let raw = RawSocket(descriptor)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
         // The port is chosen as for sockets that are not bound, which leaves alone those of servers that come back.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_IP), bindsAddressOnly, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -156,6 +161,23 @@ public final class RawSocket: Sendable {
                 bytes += buffer[..<got]
             }
             return bytes
+        }
+    }
+
+    /// Reads so many bytes at a time, with a pause behind each, on a thread of its own, which tests that compute do not
+    /// hold up.
+    public func readSlowly(_ count: Int, times: Int, pause milliseconds: UInt32) async throws {
+        try await blocking { [descriptor] in
+            var buffer = [UInt8](repeating: 0, count: count)
+            for _ in 0..<times {
+                var got = 0
+                while got < count {
+                    let more = recv(descriptor, &buffer, count - got, 0)
+                    guard more > 0 else { throw more == 0 ? Failure(text: "end of stream") : Failure("recv") }
+                    got += more
+                }
+                usleep(milliseconds * 1000)
+            }
         }
     }
 

@@ -28,14 +28,21 @@ extension Session {
     /// Drops a peer that takes nothing for too long of what waits for it.
     func watchProgress() {
         guard let limit = device.limits.stuckTimeout, case .none = ending, let context else { return }
-        let mark = writtenByteCount
+        let mark = acknowledgedByteCount
         stuckTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [self] in
             stuckTimer = nil
             guard device.outbound.withLock({ $0.isStreamUnsent }) else { return }
-            guard writtenByteCount == mark else { return watchProgress() }
+            guard acknowledgedByteCount == mark else { return watchProgress() }
             end(
                 DisconnectReason(
                     .timedOut("the other end took nothing for \(limit) of what was sent"), isExpected: false))
         }
+    }
+
+    /// Bytes that the peer's system has taken. Those that only left for this system's buffer would not do: it holds some
+    /// megabytes and asks for more when a third of them is gone, which takes a slow reader many seconds.
+    private var acknowledgedByteCount: Int {
+        guard let socket, context?.channel.isActive == true else { return writtenByteCount }
+        return writtenByteCount &- socket.unacknowledgedByteCount
     }
 }

@@ -40,6 +40,18 @@ struct StreamSocket {
         }
     }
 
+    /// Bytes that the system took and the other end's system has not acknowledged; 0 if that is not known.
+    var unacknowledgedByteCount: Int {
+        var count: CInt = 0
+        #if canImport(Darwin)
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        let result = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)
+        #else
+        let result = ioctl(descriptor, UInt(TIOCOUTQ), &count)
+        #endif
+        return result == 0 ? Int(count) : 0
+    }
+
     private func gather(
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ flags: CInt
     ) -> Int {
