@@ -159,7 +159,7 @@ struct ControlTests {
                 let error = try await session.nextEvent("error")
                 #expect(error["code"] == "timedOut")
                 let message: String? = error["message"]
-                #expect(message?.contains("takes nothing more") == true, "\(message ?? "")")
+                #expect(message?.contains("accepts nothing more") == true, "\(message ?? "")")
                 service.send(signal: SIGCONT)
             }
         }

@@ -53,6 +53,20 @@ struct InterruptionTests {
         #expect(result.status == .exited(0), "\(result.errors)")
     }
 
+    /// `timeout` sends its signal to the process and to its group, which is one request.
+    @Test
+    func twoSignalsAtOnceCountAsOne() async throws {
+        let publish = ["publish", "robot", "--unlisted", "--stay", "--json", "--element", "1:Speed:float=0"]
+        try await ChildProcess.with(ElementalProcess.path, publish) { service in
+            _ = try await service.listeningPort()
+            service.send(signal: SIGINT)
+            service.send(signal: SIGTERM)
+            let status = try await service.waitForExit()
+            #expect(status == .exited(0), "\(service.transcript)")
+            #expect(service.lines(of: .output).last?.contains("\"stopped\"") == true, "\(service.transcript)")
+        }
+    }
+
     @Test
     func aMeasurementEndsItsResponder() async throws {
         try await ChildProcess.with(ElementalProcess.path, ["bench", "latency", "--count", "1000000000"]) { child in

@@ -70,8 +70,14 @@ struct MistakeTests {
             (["get", "127.0.0.1:0", "Speed"], "1 to 65535"), (["get", "", "Speed"], "empty"),
             (["get", ":80", "Speed"], "host"), (["get", "::1:80", "Speed"], "brackets"),
             (["get", "robot/", "Speed"], "robot/Rover"), (["get", "127.0.0.1:+80", "Speed"], "1 to 65535"),
-            (["get", "robot/" + long, "Speed"], "63 bytes"), (["get", "[:1", "Speed"], "no host"),
-            (["get", "a b:80", "Speed"], "no host"), (["c64", "gateway", "--listen", "127.0.0.1:+80"], "HOST:PORT"),
+            (["get", "robot/" + long, "Speed"], "63 bytes"), (["get", "[:1", "Speed"], "not a host"),
+            (["get", "a b:80", "Speed"], "not a host"),
+            (["c64", "gateway", "--listen", "127.0.0.1:+80"], "HOST:PORT"),
+            (["c64", "gateway", "--listen", "a b:1"], "not a host"),
+            (["c64", "gateway", "--listen", "::1:1"], "brackets"),
+            (["c64", "terminal", "--listen", "a b:1"], "not a host"), (["c64", "terminal", "a b:1"], "not a host"),
+            // A subcommand's usage, not the root command's.
+            (["c64", "run", "x.prg"], "usage: elemental c64 run"),
             // Numbers.
             (["get", "robot", "Speed", "--timeout", "nan"], "--timeout"),
             (["get", "robot", "Speed", "--timeout", "inf"], "--timeout"),

@@ -73,7 +73,7 @@ struct ReconnectionTests {
             session.closeInput()
             let status = try await session.waitForExit()
             #expect(status == .exited(1), "\(session.transcript)")
-            try await session.nextLine(of: .error) { $0.contains("what was kept for it is lost") }
+            try await session.nextLine(of: .error) { $0.contains("values that were kept for it are lost") }
         }
     }
 

@@ -17,15 +17,14 @@ public final class VirtualMachine: Sendable {
     private final class Runner {
         let commodore: Commodore64
         let program: Program
-        /// When the cycle count was at its base.
-        var startTime = NIODeadline.now()
-        var startCycle: UInt64 = 0
+        var pacer: RealTimePacer
         var isReady = false
         var tell: (@Sendable (Event) -> Void)?
 
         init(_ commodore: Commodore64, _ program: Program) {
             self.commodore = commodore
             self.program = program
+            pacer = RealTimePacer(commodore)
         }
     }
 
@@ -42,8 +41,6 @@ public final class VirtualMachine: Sendable {
 
     /// How long the machine runs in one go. Its line has a byte each 8 ms at 1200 baud.
     private static let step = TimeAmount.milliseconds(4)
-    /// What is made up for, where the processor was busy elsewhere.
-    private static let maximumLag = TimeAmount.milliseconds(100)
 
     /// A machine that runs the program once a gateway has started it.
     ///
@@ -107,8 +104,7 @@ public final class VirtualMachine: Sendable {
                 return tell(.stopped("\(error)"))
             }
             runner.commodore.line.cut()
-            runner.startTime = .now()
-            runner.startCycle = runner.commodore.cycle
+            runner.pacer = RealTimePacer(runner.commodore)
         }
         state.withLock { state in
             guard state.clock == nil else { return }
@@ -131,18 +127,7 @@ public final class VirtualMachine: Sendable {
     private static func run(_ runner: Runner) {
         guard let tell = runner.tell else { return }
         let commodore = runner.commodore
-        let frequency = Double(commodore.standard.cyclesPerSecond)
-        let now = NIODeadline.now()
-        let due = Double((now - runner.startTime).nanoseconds) / 1e9 * frequency
-        var missing = Int(due) - Int(commodore.cycle - runner.startCycle)
-        let most = Int(Double(maximumLag.nanoseconds) / 1e9 * frequency)
-        if missing > most {
-            // The machine loses time rather than race.
-            runner.startTime = now
-            runner.startCycle = commodore.cycle + UInt64(most)
-            missing = most
-        }
-        commodore.run(cycles: missing)
+        runner.pacer.run(commodore)
         if commodore.line.dtr != runner.isReady {
             runner.isReady.toggle()
             tell(.terminalReady(runner.isReady))

@@ -7,9 +7,9 @@ struct BrowseCommand: ReportingCommand {
         commandName: "browse",
         abstract: "Show services as they come and go.",
         discussion: """
-            A line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, and what the \
-            service tells of itself. Without SERVICE it shows all element services; those of an older \
-            ElementalController are found by their SERVICE only. It ends on Ctrl-C or after --for.
+            Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses and TXT \
+            record. Without SERVICE it shows all element services, except those of an older ElementalController, which \
+            are found by their SERVICE only. It ends on Ctrl-C or after --for.
 
               $ elemental browse
               $ elemental browse robot --for 2
@@ -19,7 +19,7 @@ struct BrowseCommand: ReportingCommand {
     @Argument(help: "The name of the services to look for, such as robot.")
     var service: String?
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("How long to look.", valueName: "seconds"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
     var time: Seconds?
 
     @OptionGroup var output: OutputOptions
@@ -41,23 +41,23 @@ struct BrowseCommand: ReportingCommand {
             let health = Locked(Health())
             await Interruption.limit(to: time) {
                 for await event in events {
-                    health.withLock { $0.take(event) }
-                    await console.emit(Self.translate(event))
+                    health.withLock { $0.record(event) }
+                    await console.emit(event)
                 }
             }
             if let failure = health.withLock({ $0.failure }), !Task.isCancelled { throw failure }
         }
     }
 
-    /// Whether looking has worked at all.
+    /// Whether browsing has worked at all.
     private struct Health {
         private var hasWorked = false
         private var last: (error: ElementalError, nextAttempt: ContinuousClock.Instant)?
 
         /// Longer than a failing attempt takes.
-        private static let patience: Duration = .seconds(1)
+        private static let attemptTime: Duration = .seconds(1)
 
-        mutating func take(_ event: ElementalBrowser.Event) {
+        mutating func record(_ event: ElementalBrowser.Event) {
             if case .failed(let error, let delay) = event {
                 last = (error, .now + delay)
             } else {
@@ -65,21 +65,10 @@ struct BrowseCommand: ReportingCommand {
             }
         }
 
-        /// Why it has not: a failure that the next attempt has not mended.
+        /// Why browsing has not worked; `nil` if it has, or if an attempt followed that did not fail.
         var failure: ElementalError? {
-            guard !hasWorked, let last, .now < last.nextAttempt + Self.patience else { return nil }
+            guard !hasWorked, let last, .now < last.nextAttempt + Self.attemptTime else { return nil }
             return last.error
-        }
-    }
-
-    private static func translate(_ event: ElementalBrowser.Event) -> Event {
-        switch event {
-        case .found(let service): .found(service)
-        case .updated(let service): .updated(service)
-        case .gone(let service, let name): .gone(service: service, name: name)
-        case .unresolved(let service, let name, let error):
-            .unresolved(service: service, name: name, reason: error.message)
-        case .failed(let error, let delay): .discoveryFailed(reason: error.message, retryIn: delay)
         }
     }
 }

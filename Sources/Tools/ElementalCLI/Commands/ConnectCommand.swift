@@ -1,15 +1,15 @@
 import ArgumentParser
 import Elemental
 
-/// A session with a service.
+/// Opens a session with a service.
 struct ConnectCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Open a session with a service: list, get, set, watch, stats, ping, quit.",
         discussion: """
-            Commands are typed at a prompt or come from a pipe. Values of watched elements are printed as they come. It \
-            ends with quit, with the input, on Ctrl-C, and with the service. With --reconnect it outlasts the connection: \
-            meanwhile, set keeps the newest value of an element marked latest and refuses others.
+            Commands are typed at a prompt or come from a pipe. Values of watched elements are printed as they arrive. The \
+            session ends with quit, at the end of the input, on Ctrl-C, and when the service ends. With --reconnect it \
+            outlasts the connection: meanwhile, set keeps the newest value of an element marked latest and refuses others.
 
               $ elemental connect robot
               $ elemental connect robot --reconnect
@@ -26,14 +26,12 @@ struct ConnectCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let catalogue = try element.catalogue
         try await Interruption.run(console) { [client, reconnection, output] in
-            try await Client.with(
-                client.target, as: client.clientName, output, console, elements: catalogue,
-                limits: client.limits.device, wantsValues: true,
-                reconnection: reconnection.policy
-            ) { client in
-                await console.emit(.joined(device: client.device.name, address: client.device.addressText))
-                try await client.tellingReconnections(console) {
-                    // What the service has set is there before the first command asks for it.
+            try await client.withClient(output, console, elements: catalogue) {
+                $0.wantsValues = true
+                $0.reconnection = reconnection.policy
+            } run: { client in
+                try await client.reportingConnection(console) {
+                    // The current values have arrived before the first command asks for them.
                     try? await client.settle(timeout: output.limit)
                     try await InteractiveSession(client, console, timeout: output.limit).run()
                 }

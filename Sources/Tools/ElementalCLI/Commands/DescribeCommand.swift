@@ -17,13 +17,12 @@ struct DescribeCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [client, output] in
-            try await Client.with(
-                client.target, as: client.clientName, output, console, elements: nil, limits: client.limits.device,
-                advice: .otherCommands
-            ) { client in
-                // The current values come before the answer.
+            try await client.withClient(output, console, elements: nil) {
+                $0.advice = .otherCommands
+            } run: { client in
+                // The current values arrive before the answer.
                 try await client.settle(timeout: output.limit)
-                await console.emit(.service(ServiceDescription(client.device, client.elements)))
+                await console.emit(ServiceDescription(client.device, client.elements))
             }
         }
     }

@@ -7,7 +7,7 @@ struct GetCommand: ReportingCommand {
         commandName: "get",
         abstract: "Print the current values of a service's elements.",
         discussion: """
-            Each is printed as NAME=VALUE. An element that the service has not set yet is waited for, at most --timeout.
+            Prints NAME=VALUE for each. If the service has not set an element yet, the command waits for it, at most --timeout.
 
               $ elemental get robot Speed Battery
               $ elemental get robot Speed --json | jq .value
@@ -20,7 +20,7 @@ struct GetCommand: ReportingCommand {
     @Argument(help: ArgumentHelp("The elements' names.", valueName: "name"))
     var names: [String]
 
-    @Flag(help: "Write the bytes of one text or data as they are, without its name.")
+    @Flag(help: "Write the bytes of one string or data unchanged, without its name.")
     var raw = false
 
     @OptionGroup var element: ElementOptions
@@ -36,10 +36,9 @@ struct GetCommand: ReportingCommand {
         let catalogue = try element.catalogue
         try await Interruption.run(console, .task) { [client, names, raw, output] in
             let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            try await Client.with(
-                client.target, as: client.clientName, output, console, elements: catalogue,
-                limits: client.limits.device, onValue: { arrival.yield() }
-            ) { client in
+            try await client.withClient(output, console, elements: catalogue) {
+                $0.onValue = { arrival.yield() }
+            } run: { client in
                 client.device.onDisconnect { _, _ in arrival.finish() }
                 try await client.printValues(names, arrivals, timeout: output.limit, raw: raw, console)
             }
@@ -48,15 +47,13 @@ struct GetCommand: ReportingCommand {
 }
 
 extension Client {
-    /// Prints the elements' newest values, waiting for those that have not come.
+    /// Prints the elements' newest values, waiting for those that have not arrived.
+    ///
+    /// - Throws: ``CommandFailure`` if one does not arrive in time.
     func printValues(
         _ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool, _ console: Console
     ) async throws {
-        let wanted = try elements.elements(named: names, of: device.name)
-        for element in wanted where !element.access.contains(.read) {
-            throw CommandFailure(
-                "notAllowed", "element '\(element.name)' is write-only: \(device.name) takes it and tells no value")
-        }
+        let wanted = try readable(names)
         for element in wanted where raw && element.type != .string && element.type != .data {
             throw CommandFailure(
                 "invalidText", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
@@ -70,7 +67,7 @@ extension Client {
             switch newest.value {
             case .data(let data) where raw: await console.emit(bytes: data)
             case .string(let text) where raw: await console.emit(bytes: Array(text.utf8))
-            default: await console.emit(.value(newest, device: device.name))
+            default: await console.emit(ValueEvent(arrived: newest, device: device.name))
             }
         }
         let absent = missing()
@@ -81,13 +78,14 @@ extension Client {
         }).first {
             throw CommandFailure(
                 "timedOut",
-                "'\(element.name)' stopped coming or comes too slowly: \(amount) came; --timeout gives it more time")
+                "'\(element.name)' stopped arriving or arrives too slowly: \(amount) arrived; --timeout gives it more time"
+            )
         }
         throw CommandFailure(
             "timedOut",
             "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"
                 + (device.hello == nil
-                    ? " within \(timeout); an older service tells a value only when it changes"
+                    ? " within \(timeout); an older service sends a value only when it changes"
                     : " (waited \(timeout))"))
     }
 }

@@ -11,48 +11,45 @@ import Musl
 import Darwin
 #endif
 
-/// A virtual Commodore that runs a program on a thread of its own, with this process's terminal for its screen and
-/// keyboard.
+/// Runs a program on a virtual Commodore, on a thread of its own, with this process's terminal as its screen and keyboard.
 struct Emulation: Sendable {
     let program: Program
     let standard: VideoStandard
     let baud: Int
-    /// The port of the joystick that keys move, or nil.
+    /// The port of the joystick that keys control; `nil` for none.
     let joystick: Int?
-    /// The gateway at the other end of the line, if there is one.
+    /// The gateway at the other end of the line; `nil` for none.
     let modem: ModemAddress?
-    /// Gets what happens to the line to the gateway.
+    /// Called when the connection to the gateway changes.
     let onModem: @Sendable (ModemLink.Event) -> Void
-    /// What is typed at the start.
+    /// Text to type at the start.
     let typed: String
-    /// How many cycles it runs, or nil for as long as nobody ends it.
+    /// How many cycles to run; `nil` for no limit.
     let limit: UInt64?
-    /// What the terminal says below the screen, or nil to show nothing there.
+    /// Shown below the screen in the terminal; `nil` to show neither.
     let title: String?
 
-    /// How it stood at the end.
+    /// The state at the end.
     struct End: Sendable {
         let picture: Picture
         let report: ScreenReport
         let stopReason: StopReason?
-        /// Why no gateway was ever reached, if one was wanted.
+        /// Why the gateway was never reached, if there was to be one.
         let modemFailure: String?
     }
 
-    /// The longest text that is typed from standard input before a machine starts that is not paced.
+    /// The most bytes of standard input that are typed in a machine that runs as fast as it can.
     private static let longestInput = 65_536
-    /// How long the machine runs in one go, in thousandths of a second. At 1200 baud a byte takes 8.
+    /// How long to wait for input between two runs of the machine, in milliseconds. At 1200 baud a byte takes 8.
     private static let step: Int32 = 4
-    /// What is made up for, in seconds, where the processor was busy elsewhere.
-    private static let maximumLag = 0.1
 
     /// Runs the machine until its program or its time ends, or the task is cancelled, which is no error.
     ///
     /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
     func run() async throws -> End {
         let isEnded = Locked(false)
-        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem) } else { nil }
-        // A terminal that closes, and Ctrl-\ from elsewhere: they too shall leave the terminal as it was.
+        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem.address) } else { nil }
+        // When the terminal closes, or the process gets SIGQUIT, the terminal is restored as well.
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigquit)
         let watcher = Task {
             for await _ in signals { isEnded.withLock { $0 = true } }
@@ -118,7 +115,7 @@ struct Emulation: Sendable {
         }
     }
 
-    /// What standard input brings until its end, or until nobody wants it any more.
+    /// Reads standard input to its end, its limit or the end of the emulation.
     private static func readInput(while isWanted: () -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -138,26 +135,17 @@ struct Emulation: Sendable {
         _ machine: Commodore64, _ link: ModemLink?, _ screen: TerminalScreen?, while isWanted: () -> Bool
     ) {
         var keys = TerminalKeys(joystick: joystick)
-        // A terminal is read only where its screen is ours, too; otherwise its keys are somebody else's.
+        // A terminal is read only if this process also has its screen; otherwise its keys are not meant for the machine.
         var readsInput = screen != nil || isatty(STDIN_FILENO) == 0
-        let frequency = Double(standard.cyclesPerSecond)
-        var start = (time: ContinuousClock.now, cycle: machine.cycle)
+        var pacer = RealTimePacer(machine)
         var frame: UInt64 = 0
         while !isFinished(machine), isWanted() {
-            let due = start.time.duration(to: .now) / .seconds(1) * frequency
-            var missing = due - Double(machine.cycle - start.cycle)
-            if missing > Self.maximumLag * frequency {
-                // It loses time rather than race.
-                missing = Self.maximumLag * frequency
-                start = (.now, machine.cycle + UInt64(missing))
-            }
-            if let limit { missing = min(missing, Double(limit - machine.cycle)) }
-            machine.run(cycles: Int(missing))
+            pacer.run(machine, until: limit)
             link?.exchange(with: machine)
             if machine.cycle / UInt64(standard.cyclesPerFrame) != frame {
                 frame = machine.cycle / UInt64(standard.cyclesPerFrame)
                 keys.advance(machine)
-                // 25 or 30 times a second are enough for the eye and less work for the terminal.
+                // 25 or 30 frames per second are enough, and less work for the terminal.
                 if frame % 2 == 0 { screen?.show(machine) }
             }
             readsInput = wait(link, readsInput, &keys, machine) && readsInput
@@ -165,9 +153,9 @@ struct Emulation: Sendable {
         screen?.show(machine)
     }
 
-    /// Waits for input, for bytes from the modem, or until it is time to go on.
+    /// Waits for input, for bytes from the modem, or for the next step.
     ///
-    /// - Returns: whether input may still come.
+    /// - Returns: whether standard input is still open.
     private func wait(
         _ link: ModemLink?, _ readsInput: Bool, _ keys: inout TerminalKeys, _ machine: Commodore64
     ) -> Bool {

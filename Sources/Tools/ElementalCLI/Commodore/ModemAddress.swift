@@ -1,15 +1,13 @@
 import ArgumentParser
 
-/// Where a gateway listens for emulators, as it is typed: HOST:PORT.
+/// Where a gateway listens for emulators: `HOST:PORT` from the command line.
 struct ModemAddress: ExpressibleByArgument, Sendable, CustomStringConvertible {
-    let host: String
-    let port: Int
+    let address: HostPort
     let description: String
 
     init?(argument: String) {
-        guard case .address(let host, let port)? = try? Target(parsing: argument) else { return nil }
-        self.host = host
-        self.port = port
+        guard let address = try? HostPort(parsing: argument, ports: 1...65535) else { return nil }
+        self.address = address
         description = argument
     }
 }

@@ -10,8 +10,8 @@ import Darwin
 
 /// The cable from a virtual Commodore's user port to a gateway at the other end of a TCP connection.
 ///
-/// Nothing in it waits: it is moved on by whoever runs the machine. A connection that ends or cannot be made is made anew
-/// a quarter of a second later.
+/// Nothing in it blocks: whoever runs the machine calls ``exchange(with:)`` again and again. When the connection ends or
+/// fails, it connects again a quarter of a second later.
 final class ModemLink {
     private enum State {
         case away(until: ContinuousClock.Instant)
@@ -19,23 +19,23 @@ final class ModemLink {
         case connected(Int32)
     }
 
-    /// Bytes for the machine that may wait: the line takes 120 a second, the rest stays with the sender.
-    private static let mostPending = 512
+    /// How many bytes for the machine may wait. The line takes 120 a second; the rest stays in the socket.
+    private static let maximumPending = 512
     private static let pause = Duration.milliseconds(250)
 
     private let address: [UInt8]
     private let family: Int32
     private var state = State.away(until: .now)
-    /// What the machine has sent and the connection has not taken.
+    /// What the machine has sent and the socket has not accepted yet.
     private var unsent: [UInt8] = []
     private let onEvent: (Event) -> Void
-    /// Whether it has been told that the gateway is away.
-    private var isKnownToBeAway = false
+    /// Whether the gateway's absence has been reported.
+    private var hasReportedAbsence = false
 
     /// What happens to the connection.
     enum Event: Sendable {
         case connected
-        /// Told once for as long as it lasts.
+        /// Reported once per absence.
         case away(reason: String, retryIn: Duration)
     }
 
@@ -45,20 +45,20 @@ final class ModemLink {
         family = address.family
     }
 
-    /// Where a gateway listens, as the system has it.
+    /// Where a gateway listens, as a socket address.
     struct Resolved: Sendable {
         fileprivate let bytes: [UInt8]
         fileprivate let family: Int32
     }
 
-    /// Asks the system for the address.
+    /// Resolves the host.
     ///
-    /// - Throws: ``CommandFailure`` if the host is not known; `CancellationError` if the task is cancelled before.
-    static func resolve(_ place: ModemAddress) async throws -> Resolved {
-        try await Blocking.run { try resolveNow(place) }
+    /// - Throws: ``CommandFailure`` if the host is not known; `CancellationError` if the task is cancelled first.
+    static func resolve(_ modem: HostPort) async throws -> Resolved {
+        try await Blocking.run { try resolveNow(modem) }
     }
 
-    private static func resolveNow(_ place: ModemAddress) throws -> Resolved {
+    private static func resolveNow(_ modem: HostPort) throws -> Resolved {
         var hints = addrinfo()
         #if canImport(Glibc)
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -66,10 +66,10 @@ final class ModemLink {
         hints.ai_socktype = SOCK_STREAM
         #endif
         var result: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(place.host, String(place.port), &hints, &result)
+        let code = getaddrinfo(modem.host, String(modem.port), &hints, &result)
         defer { if let result { freeaddrinfo(result) } }
         guard code == 0, let first = result?.pointee, let bytes = first.ai_addr else {
-            throw CommandFailure("connectionFailed", "the host '\(place.host)' of --modem is not known")
+            throw CommandFailure("connectionFailed", "the host '\(modem.host)' of --modem is not known")
         }
         return Resolved(
             bytes: Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen))), family: first.ai_family)
@@ -77,19 +77,19 @@ final class ModemLink {
 
     deinit { close() }
 
-    /// The descriptor whose readiness is worth waking up for, if there is one: not while the machine has enough to read.
+    /// The descriptor to poll for input; `nil` without a connection, and while the machine has enough to read.
     func descriptorToRead(for machine: Commodore64) -> Int32? {
-        guard machine.line.pendingByteCount < Self.mostPending else { return nil }
+        guard machine.line.pendingByteCount < Self.maximumPending else { return nil }
         return if case .connected(let descriptor) = state { descriptor } else { nil }
     }
 
-    /// Moves bytes both ways as far as they go.
+    /// Moves as many bytes both ways as possible without blocking.
     func exchange(with machine: Commodore64) {
         unsent += machine.line.receive()
         switch state {
         case .away(let time):
             machine.line.dcd = false
-            // A modem that is not there takes nothing.
+            // Without a modem the machine's bytes are lost.
             unsent = []
             if time <= .now { connect() }
         case .connecting(let descriptor):
@@ -116,7 +116,7 @@ final class ModemLink {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         state = .connecting(descriptor)
-        // A byte of 1200 baud is worth a packet of its own.
+        // At 1200 baud each byte may go in a packet of its own.
         var yes: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         let result = address.withUnsafeBytes { Descriptor.connect(descriptor, to: $0) }
@@ -133,14 +133,14 @@ final class ModemLink {
         }
         state = .connected(descriptor)
         machine.line.dcd = true
-        isKnownToBeAway = false
+        hasReportedAbsence = false
         onEvent(.connected)
     }
 
     private func lose(_ reason: String) {
         close()
-        if !isKnownToBeAway { onEvent(.away(reason: reason, retryIn: Self.pause)) }
-        isKnownToBeAway = true
+        if !hasReportedAbsence { onEvent(.away(reason: reason, retryIn: Self.pause)) }
+        hasReportedAbsence = true
     }
 
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
@@ -156,7 +156,7 @@ final class ModemLink {
 
     // MARK: - Bytes
 
-    /// - Returns: whether the connection still stands.
+    /// - Returns: whether the connection is still up.
     private func send(_ descriptor: Int32) -> Bool {
         guard !unsent.isEmpty else { return true }
         let count = unsent.withUnsafeBytes { Descriptor.write(descriptor, $0) }
@@ -164,10 +164,10 @@ final class ModemLink {
         return count >= 0 || errno == EAGAIN || errno == EINTR
     }
 
-    /// - Returns: whether the connection still stands.
+    /// - Returns: whether the connection is still up.
     private func receive(_ descriptor: Int32, _ machine: Commodore64) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 256)
-        while machine.line.pendingByteCount < Self.mostPending {
+        while machine.line.pendingByteCount < Self.maximumPending {
             let count = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
             if count > 0 {
                 machine.line.send(buffer[..<count])

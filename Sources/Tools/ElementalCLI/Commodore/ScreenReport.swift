@@ -1,14 +1,14 @@
 import VirtualCommodore
 
-/// What a virtual Commodore's screen shows, in words.
-struct ScreenReport: Sendable {
+/// What a virtual Commodore's screen shows at the end, as text.
+struct ScreenReport: ConsoleEvent {
     /// The 25 rows as text.
     let rows: [String]
     let border: String
     let background: String
-    /// Pictures since the machine was switched on.
+    /// Frames since the machine was switched on.
     let frames: Int
-    /// Why the machine stands still, if it does.
+    /// Why the machine has stopped, if it has.
     let stopReason: String?
 
     init(_ machine: Commodore64) {
@@ -19,12 +19,17 @@ struct ScreenReport: Sendable {
         stopReason = machine.stopReason?.description
     }
 
-    /// The members of the report's object.
-    var members: [(key: String, value: JSONText)] {
-        [
-            ("rows", .array(rows.map { .string($0) })), ("border", .string(border)),
-            ("background", .string(background)), ("frames", .integer(frames)),
-            ("stopped", stopReason.map { .string($0) } ?? .null),
-        ]
+    var isResult: Bool { true }
+
+    var lines: [String] { rows }
+
+    var json: JSONText {
+        .event(
+            "screen",
+            [
+                ("rows", .array(rows.map { .string($0) })), ("border", .string(border)),
+                ("background", .string(background)), ("frames", .integer(frames)),
+                ("stopped", .optional(stopReason)),
+            ])
     }
 }

@@ -1,25 +1,25 @@
 import PETSCII
 import VirtualCommodore
 
-/// Turns what a terminal sends into keys of a Commodore, and into a joystick.
+/// Translates what a terminal sends into keys of a Commodore and a joystick's switches.
 struct TerminalKeys {
-    /// The port of the joystick that the cursor keys and TAB move, or nil.
+    /// The port of the joystick that the cursor keys and TAB control; `nil` for none.
     private let joystick: Int?
-    /// The beginning of a character or of an escape sequence whose rest has not come.
+    /// The beginning of a character or escape sequence whose rest has not arrived.
     private var rest: [UInt8] = []
-    /// The switches that are closed and for how many pictures they stay so: a terminal tells when a key is pressed, and
-    /// again while it is held, but not when it is let go.
+    /// The closed switches, and for how many more frames: a terminal reports that a key is pressed, and again while it is
+    /// held, but not its release.
     private var held: [(switches: Joystick, frames: Int)] = []
     private var stopFrames = 0
 
-    /// Longer than the time in which a terminal repeats a key that is held, mostly 30 ms, and shorter than one that
-    /// feels late.
+    /// How many frames a key counts as held: longer than a terminal's key repeat, mostly 30 ms, but not so long that the
+    /// release feels late.
     private static let holdTime = 8
     private static let longestSequence = 16
 
     init(joystick: Int?) { self.joystick = joystick }
 
-    /// A picture has passed: lets go what was pressed long enough ago.
+    /// Counts a frame and releases the keys that have been held long enough.
     mutating func advance(_ machine: Commodore64) {
         if stopFrames > 0 {
             stopFrames -= 1
@@ -31,7 +31,7 @@ struct TerminalKeys {
         move(machine)
     }
 
-    /// Takes bytes from the terminal, in pieces of any length.
+    /// Handles bytes from the terminal, in pieces of any length.
     mutating func take(_ bytes: some Sequence<UInt8>, _ machine: Commodore64) {
         rest += bytes
         var position = 0
@@ -43,7 +43,7 @@ struct TerminalKeys {
         rest.removeFirst(position)
     }
 
-    /// - Returns: the bytes of the key, or 0 if not all of them have come.
+    /// - Returns: the number of bytes of the key, or 0 if some have not arrived yet.
     private mutating func takeKey(at position: Int, _ machine: Commodore64) -> Int {
         let byte = rest[position]
         switch byte {
@@ -62,7 +62,7 @@ struct TerminalKeys {
         return 1
     }
 
-    /// A sequence such as `ESC [ 1 5 ~`, or ESC alone, which is what ends with it.
+    /// Handles a sequence such as `ESC [ 1 5 ~`, or the ESC key alone.
     private mutating func takeEscape(at position: Int, _ machine: Commodore64) -> Int {
         guard position + 1 < rest.count, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(rest[position + 1]) else {
             stopFrames = Self.holdTime
@@ -84,7 +84,7 @@ struct TerminalKeys {
         if let joystick = Self.directions[final], self.joystick != nil {
             press(joystick, machine)
         } else if let key = final == "~" ? Self.numbered[parameters] : Self.lettered[final] {
-            // HOME with SHIFT, as xterm says it.
+            // SHIFT with HOME, as xterm encodes it.
             machine.press(key == .home && parameters.hasSuffix(";2") ? .clear : key)
         }
     }

@@ -1,3 +1,4 @@
+import Support
 import VirtualCommodore
 
 #if canImport(Glibc)
@@ -8,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// This process's terminal as a Commodore's screen.
+/// Shows a Commodore's screen in this process's terminal.
 final class TerminalScreen {
     private let title: String
     private let settings = TerminalSettings()
@@ -20,24 +21,25 @@ final class TerminalScreen {
     private static let rows = 25
     private static let border = (columns: 4, rows: 2)
 
-    /// - Parameter title: stands below the screen.
-    init(title: String) { self.title = printable(title) }
+    /// - Parameter title: shown below the screen.
+    init(title: String) { self.title = title.printable }
 
-    /// Takes the terminal: its second screen, so that what was there comes back, no cursor, keys as they are pressed.
+    /// Takes over the terminal: its alternate screen, so that the previous content returns at the end, no cursor, and keys
+    /// as they are pressed.
     func open() {
         settings.makeRaw()
         write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J")
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func close() {
         write("\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
         settings.restore()
     }
 
-    /// Shows the machine's screen: only the rows that have changed.
+    /// Shows the machine's screen, by writing only the rows that have changed.
     func show(_ machine: Commodore64) {
-        // A terminal that is behind is spared the pictures in between.
+        // Frames are skipped while the terminal is behind.
         guard StandardStreams.shared.isOutputIdle else { return }
         let size = Self.size()
         var text = ""
@@ -62,7 +64,7 @@ final class TerminalScreen {
 
     private func write(_ text: String) { StandardStreams.shared.write(text.utf8) }
 
-    /// The terminal's size, or that of the oldest ones if it does not tell.
+    /// The terminal's size; 80 by 24 if it is not known.
     private static func size() -> (columns: Int, rows: Int) {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {

@@ -8,15 +8,15 @@ import Musl
 import Darwin
 #endif
 
-/// How standard input's terminal treats keys.
+/// The input settings of the terminal at standard input.
 struct TerminalSettings {
-    /// What it was before, while it is changed; given back when the process exits, however early.
+    /// The original settings while they are changed. They are restored when the process exits, however early.
     private static let before = Locked<termios?>(nil)
 
-    /// Hands keys on as they are pressed and does not show them. Ctrl-C goes on being a signal; Ctrl-Z and Ctrl-\ and
-    /// the stopping of output are off.
+    /// Delivers keys as they are pressed and does not echo them. Ctrl-C remains a signal; Ctrl-Z, Ctrl-\ and flow control
+    /// are off.
     ///
-    /// Does nothing where standard input is no terminal.
+    /// Does nothing if standard input is not a terminal.
     func makeRaw() {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
@@ -36,16 +36,16 @@ struct TerminalSettings {
         _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 
-    /// Makes it what it was before.
+    /// Restores the original settings.
     func restore() {
         Self.before.withLock { before in
             guard var settings = before.take() else { return }
-            // What was typed meanwhile was not meant for whoever reads next.
+            // Input typed meanwhile was meant for the machine, not for the shell: it is dropped.
             _ = tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         }
     }
 
-    /// The character that stands for none (POSIX's _POSIX_VDISABLE, a macro with a cast, which Swift does not see).
+    /// The value that disables a special character: POSIX's _POSIX_VDISABLE, a macro with a cast, which Swift cannot import.
     #if canImport(Darwin)
     private static let disabled: UInt8 = 0xFF
     #else

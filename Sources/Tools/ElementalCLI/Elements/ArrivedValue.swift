@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value that came, and when.
+/// A value and the time at which it arrived.
 struct ArrivedValue: Sendable {
     let element: ElementDefinition
     let value: ElementValue
@@ -18,17 +18,17 @@ struct ArrivedValue: Sendable {
         self.time = time
     }
 
-    /// Seconds since 1970, to the microsecond: a `Double` has no more.
+    /// Seconds since 1970, rounded to microseconds: a `Double` cannot hold more.
     var unixTime: Double { (time.timeIntervalSince1970 * 1e6).rounded() / 1e6 }
 }
 
-/// When the newest value of each element came.
+/// The arrival time of each element's newest value.
 ///
-/// It outlives a value's way through a stream, which takes as long as the reader of the output does.
+/// Values wait in a stream while the reader of the output is slow; here their times can be looked up meanwhile.
 final class ArrivalTimes: Sendable {
     private let times = Locked<[Int8: Date]>([:])
 
-    /// Notes a value that comes now.
+    /// Records a value that arrives now.
     @discardableResult
     func note(_ element: ElementDefinition, _ value: ElementValue) -> ArrivedValue {
         let arrived = ArrivedValue(element, value)
@@ -36,10 +36,10 @@ final class ArrivalTimes: Sendable {
         return arrived
     }
 
-    /// The element's newest value, if one came.
+    /// The element's newest value, if one has arrived.
     func newest(_ element: ElementDefinition, of device: ElementalDevice) -> ArrivedValue? {
         guard let value = device.value(of: element) else { return nil }
-        // None is noted while the loop that took the value is on its way to the handlers: it comes now.
+        // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.
         return ArrivedValue(element, value, time: times.withLock { $0[element.id] } ?? Date())
     }
 }

@@ -1,25 +1,27 @@
 import Elemental
 
-/// `NAME=VALUE` as it is typed, matched with an element.
+/// `NAME=VALUE` from the command line, resolved to an element.
 struct Assignment: Sendable {
     let element: ElementDefinition
     let value: ElementValue
 
-    /// Reads an assignment to one of `elements`; the value is taken as it is.
+    /// Parses an assignment to one of `elements`, with the value taken literally.
     ///
-    /// - Parameter place: whose elements they are, for the message.
+    /// - Parameter place: the elements' owner, for error messages.
+    /// - Throws: ``CommandFailure`` if no element has the name or the value does not fit its type.
     init(parsing text: String, among elements: ElementCatalogue, of place: String) throws {
         let parts = try Self.split(text, elements, place)
         element = parts.element
         value = try Self.naming(element) { try ElementValue(text: String(parts.value), type: parts.element.type) }
     }
 
-    /// Reads an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
+    /// Parses an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
     /// data.
     ///
     /// - Parameters:
-    ///   - place: whose elements they are, for the message.
-    ///   - timeout: how long nothing may come from a file that is a pipe.
+    ///   - place: the elements' owner, for error messages.
+    ///   - timeout: how long to wait for the next bytes of a file that is a pipe.
+    /// - Throws: ``CommandFailure``.
     init(
         parsing text: String, among elements: ElementCatalogue, of place: String, readingFilesFor timeout: Duration
     ) async throws {
@@ -28,8 +30,8 @@ struct Assignment: Sendable {
         value = try await Self.value(String(parts.value), of: element, readingFilesFor: timeout)
     }
 
-    /// Reads a value of the element, where `@FILE` stands for a file's content if the element takes text or data, and
-    /// `@@` for a text that begins with `@`.
+    /// Parses a value of the element, where `@FILE` stands for a file's content if the element takes text or data, and
+    /// `@@` begins a text that starts with `@`.
     static func value(
         _ text: String, of element: ElementDefinition, readingFilesFor timeout: Duration
     ) async throws -> ElementValue {
@@ -51,11 +53,11 @@ struct Assignment: Sendable {
 
     /// The element and the text of its value.
     ///
-    /// The name ends at the first `=` before which a known name stands, so that names may contain `=` themselves.
+    /// The name ends at the first `=` that follows a known name, so names may contain `=` themselves.
     private static func split(
         _ text: String, _ elements: ElementCatalogue, _ place: String
     ) throws -> (element: ElementDefinition, value: Substring) {
-        // No name is longer, also where a letter in the other case takes three bytes instead of one.
+        // Names are compared without regard to case, and a letter may take up to three times as many bytes in the other.
         let limit = 3 * (elements.map(\.name.utf8.count).max() ?? 0)
         let beginning = text.utf8.prefix(limit + 1)
         for index in beginning.indices where beginning[index] == UInt8(ascii: "=") {
@@ -63,13 +65,13 @@ struct Assignment: Sendable {
             return (element, text[text.utf8.index(after: index)...])
         }
         guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-            throw CommandFailure("invalidText", "'\(text.excerpt)' is no NAME=VALUE")
+            throw CommandFailure("invalidText", "'\(text.excerpt)' is not NAME=VALUE")
         }
         throw CommandFailure.unknownName(
             String(text[..<sign]), "element", among: elements.map(\.name), where: place)
     }
 
-    /// Names the element in what `body` throws.
+    /// Prefixes errors from `body` with the element's name.
     private static func naming<Result>(_ element: ElementDefinition, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -81,7 +83,10 @@ struct Assignment: Sendable {
 }
 
 extension ElementCatalogue {
-    /// The elements with those names, or an error that lists the near ones.
+    /// The elements with those names.
+    ///
+    /// - Parameter place: the elements' owner, for the error message.
+    /// - Throws: ``CommandFailure`` with suggestions for a name that no element has.
     func elements(named names: [String], of place: String) throws -> [ElementDefinition] {
         try names.map { name in
             if let element = self[name] { return element }

@@ -81,10 +81,3 @@ struct ElementSpec: Sendable {
         return "TYPE '\(word.excerpt)' is unknown; \(hint)"
     }
 }
-
-/// The names in single quotes, with "or" before the last.
-func quotedList(_ names: [String], _ word: String = "or") -> String {
-    let quoted = names.map { "'\($0)'" }
-    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
-    return quoted.dropLast().joined(separator: ", ") + " \(word) " + last
-}

@@ -17,10 +17,3 @@ extension ElementValue {
         }
     }
 }
-
-extension ElementDefinition {
-    /// `NAME=VALUE UNIT`, as results are shown.
-    func line(_ value: ElementValue) -> String {
-        "\(name)=\(value)" + (unit.isEmpty ? "" : " \(unit)")
-    }
-}

@@ -9,18 +9,18 @@ import Musl
 import Darwin
 #endif
 
-/// What a client calls itself: `--name`.
+/// The name under which a client connects: `--name`.
 enum ClientName {
-    /// Looks whether a service would take the name as it is.
+    /// Checks that a service would accept the name unchanged.
     ///
-    /// - Throws: `ValidationError` if it is empty or would be cut.
+    /// - Throws: `ValidationError` if it is empty or too long.
     static func check(_ name: String?) throws {
         guard let name, !(1...SystemElement.maximumNameByteCount).contains(name.utf8.count) else { return }
         throw ValidationError(
             "--name takes a name of 1 to \(SystemElement.maximumNameByteCount) bytes, not of \(name.utf8.count)")
     }
 
-    /// The one where none is given.
+    /// The default: `elemental@HOST`.
     static var standard: String {
         var buffer = [UInt8](repeating: 0, count: 256)
         let result = buffer.withUnsafeMutableBytes { bytes in

@@ -1,16 +1,16 @@
 import ArgumentParser
 import Elemental
 
-/// What the commands take that connect to a service.
+/// The options of the commands that connect to a service.
 struct ClientOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.",
-            discussion: "SERVICE alone is enough where only one is on the network. An IPv6 address goes in brackets."),
+            discussion: "SERVICE alone is enough if the network has only one. An IPv6 address goes in brackets."),
         transform: Target.init(parsing:))
     var target: Target
 
-    @Option(help: ArgumentHelp("What this client calls itself (default: elemental@HOST).", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
     var name: String?
 
     @OptionGroup var limits: LimitOptions
@@ -19,23 +19,23 @@ struct ClientOptions: ParsableArguments {
         try ClientName.check(name)
     }
 
-    /// The name that the service is told.
+    /// The name that is sent to the service.
     var clientName: String { name ?? ClientName.standard }
 }
 
-/// The elements that a client gives itself, for a service that cannot tell them.
+/// Element definitions from the command line, for a service that does not send its catalogue.
 struct ElementOptions: ParsableArguments {
     @Option(
         name: .customLong("element"),
         help: ArgumentHelp(
-            "An element, for a service that cannot tell its own; may be given several times.",
+            "An element, for a service that does not send its catalogue; may be given several times.",
             discussion: ElementSpec.form, valueName: "spec"),
         transform: ElementSpec.init(parsing:))
     var specs: [ElementSpec] = []
 
     func validate() throws { _ = try catalogue }
 
-    /// The elements given, or `nil` for those that the service tells.
+    /// The given elements, or `nil` to use the catalogue that the service sends.
     var catalogue: ElementCatalogue? {
         get throws {
             guard !specs.isEmpty else { return nil }

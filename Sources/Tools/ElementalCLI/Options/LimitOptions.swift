@@ -1,12 +1,12 @@
 import ArgumentParser
 import Elemental
 
-/// What a peer may take of this process.
+/// How much of this process's memory a peer may use.
 struct LimitOptions: ParsableArguments {
     @Option(
         name: .customLong("max-value"),
         help: ArgumentHelp(
-            "The longest value taken from the other end, in bytes (default: \(DeviceLimits().maximumValueByteCount)).",
+            "The longest value to accept from the other end, in bytes (default: \(DeviceLimits().maximumValueByteCount)).",
             valueName: "bytes"))
     var maximumValueByteCount = DeviceLimits().maximumValueByteCount
 
@@ -15,7 +15,7 @@ struct LimitOptions: ParsableArguments {
         throw ValidationError("--max-value takes 1 to \(UInt32.max) bytes, not \(maximumValueByteCount)")
     }
 
-    /// The limits of a connection, with what was chosen.
+    /// The framework's default limits with the options applied.
     var device: DeviceLimits {
         var limits = DeviceLimits()
         limits.maximumValueByteCount = maximumValueByteCount

@@ -1,17 +1,17 @@
 import ArgumentParser
 import Logging
 
-/// What every command takes.
+/// The options of every command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write results and events to standard output as JSON, one object a line.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Log what the framework does to standard error.")
+    @Flag(name: .shortAndLong, help: "Write the framework's log to standard error.")
     var verbose = false
 
     @Option(
         help: ArgumentHelp(
-            "How long each step may take: finding the service, connecting, an answer, the next bytes of a pipe that is read.",
+            "How long each step may take: finding the service, connecting, an answer, the next bytes from a pipe.",
             valueName: "seconds"))
     var timeout = 5.0
 
@@ -32,21 +32,11 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Takes the lines of the log to standard error, as everything else that goes there.
+/// Queues the lines of the log for standard error, with everything else that goes there.
 private struct LogStream: TextOutputStream {
     func write(_ text: String) {
-        // Each event comes in one piece, its end included; any other end of a line came from outside.
+        // Each call has one event with its newline; any other newline came from outside and is escaped.
         let line = text.last == "\n" ? String(text.dropLast()) : text
         StandardStreams.shared.offer(line, to: .error)
-    }
-}
-
-/// A length of time as it is typed: seconds above 0.
-struct Seconds: ExpressibleByArgument, Sendable {
-    let duration: Duration
-
-    init?(argument: String) {
-        guard let seconds = Double(argument), seconds > 0, seconds < 1e9 else { return nil }
-        duration = .seconds(seconds)
     }
 }

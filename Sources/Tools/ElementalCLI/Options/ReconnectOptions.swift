@@ -1,18 +1,21 @@
 import ArgumentParser
 import Elemental
 
-/// What the commands take that keep a connection.
+/// The option of the commands that can outlast a connection to a service.
 struct ReconnectOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "When the connection is lost, connect again, until Ctrl-C.",
             discussion: """
-                Attempts come 1, 2, 4 s and so on up to 30 s apart, and at once when the service is seen to return. One \
-                that was named by SERVICE is found again at another address or port.
+                Attempts come 1, 2, 4 s and so on up to 30 s apart, and at once when the service is seen to return. A \
+                service given by its name is found again at another address or port.
                 """))
     var reconnect = false
 
-    var policy: (any ReconnectionPolicy)? {
-        reconnect ? .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0) : nil
+    var policy: (any ReconnectionPolicy)? { reconnect ? Self.untilInterrupted : nil }
+
+    /// Attempts without end.
+    static var untilInterrupted: any ReconnectionPolicy {
+        .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0)
     }
 }

@@ -1,46 +1,37 @@
-import Elemental
-
-/// What a command has to say, on standard output and standard error: results go to the one, talk to the other, each line
-/// at once, also into a pipe.
+/// Where a command writes: results to standard output, everything else to standard error. Each line is written at once,
+/// into a pipe too.
 ///
-/// A reader that is slower than the output makes those wait who have something to say, and nobody else; a reader that is
-/// gone ends the program in order.
+/// A reader that is slower than the output suspends only the tasks that write; a reader that is gone makes the program
+/// shut down cleanly.
 struct Console: Sendable {
-    /// Whether results are written as JSON, one object a line.
+    /// Whether events are written as JSON, one object a line.
     let isJSON: Bool
 
     private let streams = StandardStreams.shared
 
     init(json: Bool) { isJSON = json }
 
-    /// Writes an event: results to standard output, everything else to standard error; as JSON all of it to standard
-    /// output.
+    /// Writes an event: as text, results to standard output and everything else to standard error; as JSON, all of them
+    /// to standard output.
     ///
-    /// Returns when there is room for more; what was said is in its place before.
-    func emit(_ event: Event) async {
+    /// The event is queued at once, in its place among the others; then this waits until the queue has room for more.
+    func emit(_ event: some ConsoleEvent) async {
         put(event)
         await waitForRoom(after: event)
     }
 
-    /// Puts an event in its place among the others without waiting. For places that cannot, but are followed by
-    /// ``waitForRoom(after:)``.
-    func put(_ event: Event) {
-        let (stream, lines) = lines(event)
-        for line in lines { streams.write(line, to: stream) }
-    }
+    /// Queues an event without waiting. For code that cannot suspend where it is, but calls ``waitForRoom(after:)`` next.
+    func put(_ event: some ConsoleEvent) { forEachLine(of: event) { streams.write($0, to: $1) } }
 
-    /// Waits as long as too much waits to be written where that event goes, or until the task is cancelled.
-    func waitForRoom(after event: Event) async { await streams.waitForRoom(in: stream(event)) }
+    /// Waits until the stream of that event has room for more, or the task is cancelled.
+    func waitForRoom(after event: some ConsoleEvent) async { await streams.waitForRoom(in: stream(of: event)) }
 
-    /// Writes an event if there is room, and otherwise tells later how many were left out.
+    /// Writes an event if there is room, and otherwise counts it as omitted, which is reported later.
     ///
     /// For handlers on event loops, which cannot wait.
-    func offer(_ event: Event) {
-        let (stream, lines) = lines(event)
-        for line in lines { streams.offer(line, to: stream) }
-    }
+    func offer(_ event: some ConsoleEvent) { forEachLine(of: event) { streams.offer($0, to: $1) } }
 
-    /// Tells later that so many events had to be left out.
+    /// Counts events that the caller had to omit. The count is reported later.
     func noteOmitted(_ count: Int) { streams.noteOmitted(count) }
 
     /// Writes a line for a person to standard error.
@@ -49,10 +40,7 @@ struct Console: Sendable {
         await streams.waitForRoom(in: .error)
     }
 
-    /// Writes a line for a person to standard error if there is room. For handlers on event loops, which cannot wait.
-    func offer(_ line: String) { streams.offer(line, to: .error) }
-
-    /// Bytes of a value, which go to standard output as they are.
+    /// Writes bytes of a value to standard output, unchanged.
     func emit(bytes: some RandomAccessCollection<UInt8> & Sendable) async {
         // In parts, so that a large value is not copied as a whole.
         var rest = bytes[...]
@@ -64,35 +52,42 @@ struct Console: Sendable {
         }
     }
 
-    /// Shows how far something is in the terminal's last line, where standard error is a terminal; `nil` takes it away.
+    /// Shows progress in the terminal's last line, if standard error is a terminal; `nil` removes it.
     func show(status progress: ProgressLine?) {
         if !isJSON { streams.show(status: progress) }
     }
 
-    /// Shows a prompt, which stays below what is written meanwhile, until ``hidePrompt()``.
+    /// Shows a prompt, which stays below everything that is written until ``hidePrompt()``.
     func show(prompt: String) async {
         streams.show(prompt: prompt)
         await streams.waitForRoom(in: .output)
     }
 
-    /// The line at the prompt has been typed.
+    /// Forgets the prompt: its line has been entered.
     func hidePrompt() { streams.hidePrompt() }
 
-    /// Nothing will be typed at the prompt any more.
+    /// Ends the prompt's line: no more input will be read.
     func endPrompt() { streams.endPrompt() }
 
-    /// Waits until everything has been written, however long its readers take, as long as the program is not to end.
+    /// Waits until everything has been written, however slow the readers are, unless the program is told to end.
     ///
-    /// - Returns: whether it has been.
+    /// - Returns: whether everything has been written.
     @discardableResult
     func finish() async -> Bool { await streams.finish() }
 
-    /// Why standard output cannot be written; `nil` also if its reader is just gone.
+    /// Why standard output cannot be written; `nil` if it can, and also if its reader has simply gone.
     var failure: CommandFailure? { streams.failure }
 
-    private func stream(_ event: Event) -> StandardStreams.Stream { isJSON || event.isResult ? .output : .error }
+    private func stream(of event: some ConsoleEvent) -> StandardStreams.Stream {
+        isJSON || event.isResult ? .output : .error
+    }
 
-    private func lines(_ event: Event) -> (StandardStreams.Stream, [String]) {
-        (stream(event), isJSON ? event.json.map(\.text) : event.lines)
+    private func forEachLine(of event: some ConsoleEvent, _ body: (String, StandardStreams.Stream) -> Void) {
+        let stream = stream(of: event)
+        if isJSON {
+            for object in event.jsonLines { body(object.text, stream) }
+        } else {
+            for line in event.lines { body(line, stream) }
+        }
     }
 }

@@ -1,24 +1,35 @@
 import Support
 
-/// A value of JSON that keeps the order of its keys and every digit of its numbers.
+/// A JSON value that keeps the order of its keys and every digit of its numbers.
 ///
-/// `JSONEncoder` sorts or shuffles keys, and a `Double` in between would round 64-bit integers.
+/// `JSONEncoder` sorts or shuffles keys, and would round 64-bit integers where they pass through a `Double`.
 enum JSONText: Sendable {
+    /// The members of an object, in the order in which they are written.
+    typealias Members = [(key: String, value: JSONText)]
+
     case null
     case bool(Bool)
     case integer(Int)
-    /// A number, spelled out.
+    /// A number as its digits.
     case number(String)
     case string(String)
     case array([JSONText])
-    case object([(key: String, value: JSONText)])
+    case object(Members)
+    /// An object whose first member is `"event"`, with the event's name.
+    case event(String, Members)
 
-    /// A number; JSON has none that is not finite, so those become the strings `nan`, `inf` and `-inf`.
+    /// A number. JSON has no NaN and no infinity, so these become the strings `nan`, `inf` and `-inf`.
     init(_ number: some BinaryFloatingPoint & LosslessStringConvertible) {
         self = number.isFinite ? .number(number.description) : .string(number.description)
     }
 
-    /// The value in one line.
+    /// A duration in seconds.
+    static func seconds(_ duration: Duration) -> JSONText { JSONText(Double(duration.nanoseconds) / 1e9) }
+
+    /// A string, or null.
+    static func optional(_ string: String?) -> JSONText { string.map { .string($0) } ?? .null }
+
+    /// The value on one line.
     var text: String {
         var text = ""
         append(to: &text)
@@ -41,13 +52,24 @@ enum JSONText: Sendable {
             text += "]"
         case .object(let members):
             text += "{"
-            for (position, member) in members.enumerated() {
-                if position > 0 { text += "," }
-                Self.quote(member.key, &text)
-                text += ":"
-                member.value.append(to: &text)
-            }
+            Self.append(members, isFirst: true, to: &text)
             text += "}"
+        case .event(let name, let members):
+            text += "{\"event\":"
+            Self.quote(name, &text)
+            Self.append(members, isFirst: false, to: &text)
+            text += "}"
+        }
+    }
+
+    private static func append(_ members: Members, isFirst: Bool, to text: inout String) {
+        var isFirst = isFirst
+        for member in members {
+            if !isFirst { text += "," }
+            isFirst = false
+            quote(member.key, &text)
+            text += ":"
+            member.value.append(to: &text)
         }
     }
 
@@ -61,7 +83,8 @@ enum JSONText: Sendable {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where isPrintable: text.unicodeScalars.append(scalar)
-            // Besides the controls that JSON forbids, what a terminal or a reader of lines would take for something else.
+            // Not only the control characters that JSON forbids: a terminal, or a program that reads lines, could
+            // misinterpret other invisible characters.
             default:
                 for unit in UTF16.encode(scalar) ?? .init() {
                     let digits = String(unit, radix: 16)

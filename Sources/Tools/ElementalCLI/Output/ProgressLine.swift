@@ -1,18 +1,19 @@
 import Elemental
+import Support
 
-/// How far a large value has come, in one line of a terminal:
+/// The progress of a large value on one line of a terminal:
 /// `Firmware [##########..........]  50%  50.0 of 100.0 MB, 11.2 MB/s, 4 s left`.
 struct ProgressLine {
-    /// Characters of the bar, without its brackets.
+    /// The length of the bar in characters, without its brackets.
     private static let barLength = 24
 
     let progress: TransferProgress
-    /// Since the value's first part.
+    /// The time since the value's first part.
     let elapsed: Duration
 
-    /// The line, cut to `columns` columns of a terminal.
+    /// The line, cut to that many columns.
     func text(columns: Int) -> String {
-        let name = printable(progress.element.name)
+        let name = progress.element.name.printable
         let full = Int(Double(Self.barLength) * progress.fraction)
         let bar = String(repeating: "#", count: full) + String(repeating: ".", count: Self.barLength - full)
         let percentage = "\(Int(progress.fraction * 100))%"
@@ -22,7 +23,7 @@ struct ProgressLine {
         return String((line + pace).prefix(columns: columns))
     }
 
-    /// Bytes a second and the time that is left; nothing in the first tenth of a second, which says little.
+    /// The rate and the remaining time; empty in the first tenth of a second, when the rate is not yet meaningful.
     private var pace: String {
         let seconds = elapsed / .seconds(1)
         guard seconds > 0.1, progress.byteCount > 0 else { return "" }

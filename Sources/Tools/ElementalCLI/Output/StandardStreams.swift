@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 #if canImport(Glibc)
 import Glibc
@@ -8,10 +9,10 @@ import Musl
 import Darwin
 #endif
 
-/// Standard output and standard error of this process: lines, and on a terminal a prompt and a status line that stay
+/// Standard output and standard error of this process: lines and, on a terminal, a prompt and a status line that stay
 /// below them.
 ///
-/// Nothing here waits for a reader but what says so. A line goes through ``printable(_:)`` here and nowhere else.
+/// Only the methods that say so wait for a reader. Lines are made printable here and nowhere else.
 final class StandardStreams: Sendable {
     static let shared = StandardStreams()
 
@@ -23,28 +24,28 @@ final class StandardStreams: Sendable {
 
     private struct State {
         var prompt: String?
-        /// What the terminal's last line shows below all that is written.
+        /// What the terminal shows in its last line, below everything that is written.
         var status: String?
         var failure: CommandFailure?
-        /// Lines that found no room and have not been told of.
+        /// Lines that found no room and have not been reported yet.
         var omitted = 0
         var isHurrying = false
     }
 
-    /// Lines that cannot wait for room find this much more than those that can.
+    /// How many bytes more may be queued by callers that cannot wait than by those that can.
     private static let reserve = 64 * 1024
-    /// How long a reader may read nothing once the program is to end, and how long the rest may take in all.
+    /// Once the program is told to end: how long a reader may read nothing, and how long the remaining output may take.
     private static let patience = (still: Duration.seconds(1), total: Duration.seconds(5))
     private static let interval: Duration = .milliseconds(50)
 
     private let state = Locked(State())
-    /// Of standard output and of standard error: the same one where both are the same place, so that the order stays.
+    /// For standard output and standard error: the same queue if both are the same file, so that the order is kept.
     private let queues: [OutputQueue]
     private let isOnePlace: Bool
     private let hasStatus: Bool
 
     private init() {
-        // A reader that is gone is to be an error of the write, not a signal.
+        // Writing to a reader that has gone shall fail with EPIPE, not raise a signal.
         signal(SIGPIPE, SIG_IGN)
         hasStatus = isatty(STDERR_FILENO) == 1
         isOnePlace = Self.areOnePlace()
@@ -62,20 +63,20 @@ final class StandardStreams: Sendable {
 
     // MARK: - Writing
 
-    /// Adds a line. Does not wait: follow it with ``waitForRoom(in:)``.
+    /// Queues a line without waiting: call ``waitForRoom(in:)`` next.
     func write(_ line: String, to stream: Stream) {
-        let line = printable(line)
+        let line = line.printable
         state.withLock { state in
             tellOmitted(&state)
             append(line, stream, state)
         }
     }
 
-    /// Adds a line if there is room; counts it otherwise, to tell of it later.
+    /// Queues a line if there is room, and otherwise counts it as omitted, which is reported later.
     ///
-    /// For places that must not wait, such as event loops.
+    /// For callers that must not wait, such as event loops.
     func offer(_ line: String, to stream: Stream) {
-        let line = printable(line)
+        let line = line.printable
         state.withLock { state in
             guard queues[stream.rawValue].hasRoom(withReserve: Self.reserve) else { return state.omitted += 1 }
             tellOmitted(&state)
@@ -83,19 +84,19 @@ final class StandardStreams: Sendable {
         }
     }
 
-    /// Tells later that events had to be left out.
+    /// Counts events that the caller had to omit. The count is reported later.
     func noteOmitted(_ count: Int) { state.withLock { $0.omitted += count } }
 
-    /// Adds bytes to standard output as they are. Does not wait.
+    /// Queues bytes for standard output, unchanged, without waiting.
     func write(_ bytes: some Collection<UInt8>) { queues[Stream.output.rawValue].add(bytes, to: STDOUT_FILENO) }
 
-    /// Waits as long as too much waits to be written, or until the task is cancelled.
+    /// Waits until the queue has room for more, or the task is cancelled.
     func waitForRoom(in stream: Stream) async { await queues[stream.rawValue].waitForRoom() }
 
-    /// Whether nothing waits to be written to standard output.
+    /// Whether everything for standard output has been written.
     var isOutputIdle: Bool { queues[Stream.output.rawValue].isEmpty }
 
-    /// - Parameter line: printable.
+    /// - Parameter line: already printable.
     private func append(_ line: String, _ stream: Stream, _ state: State) {
         let last = isOnePlace ? state.status ?? state.prompt : state.status.flatMap { stream == .error ? $0 : nil }
         let text = last.map { Self.emptyLine + line + "\n" + $0 } ?? line + "\n"
@@ -111,43 +112,43 @@ final class StandardStreams: Sendable {
 
     // MARK: - The last line
 
-    /// Shows how far something is in the terminal's last line, where standard error is a terminal; `nil` takes it away.
+    /// Shows progress in the terminal's last line, if standard error is a terminal; `nil` removes it.
     func show(status progress: ProgressLine?) {
         guard hasStatus else { return }
         state.withLock { state in
             guard progress != nil || state.status != nil else { return }
-            // The last column stays free: a full line would begin a new one.
+            // The last column stays empty: in a full line the cursor would wrap.
             state.status = progress.map { $0.text(columns: Self.columns - 1) }
-            // A terminal that is behind gets the newest one with the next line.
+            // A terminal that is behind gets the newest status with the next line.
             guard queues[Stream.error.rawValue].isEmpty || progress == nil else { return }
             let last = state.status ?? (isOnePlace ? state.prompt : nil) ?? ""
             queues[Stream.error.rawValue].add((Self.emptyLine + last).utf8, to: STDERR_FILENO)
         }
     }
 
-    /// Shows a prompt, which stays below what is written meanwhile, until ``hidePrompt()``.
+    /// Shows a prompt, which stays below everything that is written until ``hidePrompt()``.
     func show(prompt: String) {
         state.withLock { state in
-            let prompt = printable(prompt)
+            let prompt = prompt.printable
             state.prompt = prompt
             queues[Stream.output.rawValue].add(prompt.utf8, to: STDOUT_FILENO)
         }
     }
 
-    /// The line at the prompt has been typed.
+    /// Forgets the prompt: its line has been entered.
     func hidePrompt() { state.withLock { $0.prompt = nil } }
 
-    /// Nothing will be typed at the prompt any more.
+    /// Ends the prompt's line: no more input will be read.
     func endPrompt() {
         state.withLock { state in
             if state.prompt.take() != nil { queues[Stream.output.rawValue].add("\n".utf8, to: STDOUT_FILENO) }
         }
     }
 
-    /// Makes the terminal's line empty.
+    /// Clears the terminal's line.
     private static let emptyLine = "\r\u{1B}[K"
 
-    /// Characters in a line of the terminal at standard error.
+    /// How many columns the terminal at standard error has.
     private static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -156,7 +157,7 @@ final class StandardStreams: Sendable {
 
     // MARK: - The end
 
-    /// Why standard output cannot be written; `nil` also if its reader is just gone.
+    /// Why standard output cannot be written; `nil` if it can, and also if its reader has simply gone.
     var failure: CommandFailure? { state.withLock { $0.failure } }
 
     private func noteBroken(_ descriptor: Int32, _ code: Int32) {
@@ -168,10 +169,10 @@ final class StandardStreams: Sendable {
         EndRequest.shared.noteBrokenPipe()
     }
 
-    /// Waits until all that was written has been read, however long its readers take; not longer than ``hurry()`` allows
-    /// once that has been called.
+    /// Waits until everything has been written, however slow the readers are; after ``hurry()`` only as long as that
+    /// allows.
     ///
-    /// - Returns: whether all of it has been written; what found no reader any more counts as if it were.
+    /// - Returns: whether everything has been written. Output whose reader has gone counts as written.
     @discardableResult
     func finish() async -> Bool {
         state.withLock { tellOmitted(&$0) }
@@ -179,9 +180,9 @@ final class StandardStreams: Sendable {
         return queues.allSatisfy { $0.isEmpty && !$0.isClosed }
     }
 
-    /// The program is to end: output that is not read soon is dropped.
+    /// Drops output that is not read soon, because the program is told to end.
     ///
-    /// A reader may pause for a second, and has five in all.
+    /// A reader may pause for one second and has five seconds in all.
     func hurry() {
         let isFirst = state.withLock { state in
             defer { state.isHurrying = true }

@@ -1,22 +1,22 @@
 import Support
 
 extension String {
-    /// How many columns of a terminal the text takes as ``Console`` shows it, escapes and all.
+    /// How many columns of a terminal the text takes as ``Console`` shows it, with its escapes.
     var columnCount: Int { printable.unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
-    /// The text with blanks behind it up to that many columns.
+    /// The text, filled up with spaces to that many columns.
     func padded(to count: Int) -> String {
         self + String(repeating: " ", count: max(0, count - columnCount))
     }
 
-    /// The text, or its beginning with "..." where it takes more columns than that.
+    /// The text, cut and followed by "..." if it takes more columns than that.
     func cut(to columns: Int) -> String {
         prefix(columns: columns).endIndex == endIndex ? self : prefix(columns: columns - 3) + "..."
     }
 
-    /// The longest beginning that takes no more columns than that.
+    /// The longest prefix that takes no more columns than that.
     ///
-    /// What it looks at is bounded, however long the text and however many marks are in it, which take no column.
+    /// The work is bounded, however long the text is and however many combining marks, which take no column, it has.
     func prefix(columns: Int) -> Substring {
         var rest = columns
         let beginning = unicodeScalars.prefix(8 * columns)
@@ -29,7 +29,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// How many columns most terminals give it: none for a mark on the character before, two for ideographs and emoji.
+    /// How many columns most terminals give it: none for combining marks, two for ideographs and emoji.
     fileprivate var columnCount: Int {
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
@@ -38,7 +38,7 @@ extension Unicode.Scalar {
         if value < 0x1100 { return 1 }
         if properties.isEmojiPresentation { return 2 }
         switch value {
-        // The blocks that Unicode calls wide or full-width (UAX 11): Hangul, Chinese and Japanese, and full-width forms.
+        // The blocks that Unicode calls wide or full-width (UAX #11): Hangul, Chinese and Japanese, full-width forms.
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
             return 2

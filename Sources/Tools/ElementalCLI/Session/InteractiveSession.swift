@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Commands from standard input and values from a service, side by side.
+/// Runs commands from standard input while values from a service are printed.
 struct InteractiveSession: Sendable {
     private let client: Client
     private let console: Console
@@ -31,10 +31,10 @@ struct InteractiveSession: Sendable {
 
     /// Runs until the input, the session or the connection ends.
     ///
-    /// - Throws: ``CommandFailure`` if the connection ends and nobody asked for it.
+    /// - Throws: ``CommandFailure`` if the connection ends unexpectedly.
     func run() async throws {
         defer { console.endPrompt() }
-        let hasLost = try await withThrowingTaskGroup(of: Bool.self) { group in
+        let hasEnded = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await printValues()
                 return true
@@ -47,16 +47,13 @@ struct InteractiveSession: Sendable {
             return try await group.next() ?? false
         }
         console.endPrompt()
-        guard hasLost, !Task.isCancelled else { return }
-        let reason = await client.device.waitUntilDisconnected()
-        await console.emit(.disconnected(device: client.device.name, reason))
-        if !reason.isExpected { throw Client.ended(client.device, reason) }
+        if hasEnded, !Task.isCancelled { try await client.reportEnd(console) }
     }
 
     private func printValues() async {
         guard let values = client.values else { return }
         for await arrived in values {
-            let event = Event.value(arrived, device: client.device.name)
+            let event = ValueEvent(arrived: arrived, device: client.device.name)
             let isWatched = watched.ids.withLock { ids in
                 guard ids.contains(arrived.element.id) else { return false }
                 console.put(event)
@@ -79,28 +76,27 @@ struct InteractiveSession: Sendable {
             } catch {
                 try Task.checkCancellation()
                 if let reason = client.device.disconnectReason { throw Client.ended(client.device, reason) }
-                let failure = CommandFailure(error)
-                await console.emit(.error(failure.description, code: failure.code))
+                await console.emit(CommandFailure(error))
             }
         }
-        try checkKept()
+        try checkUnsent()
     }
 
-    /// At the end of the input: what is kept for a service that is away does not reach it any more.
-    private func checkKept() throws {
+    /// Throws if values for a service that is away are lost with the end of the session.
+    private func checkUnsent() throws {
         guard client.device.isReconnecting, client.device.keptValueCount > 0 else { return }
         let name = client.device.name
-        throw CommandFailure("notSent", "'\(name)' has not come back: what was kept for it is lost")
+        throw CommandFailure("notSent", "'\(name)' has not come back: the values that were kept for it are lost")
     }
 
     private func perform(_ line: SessionLine) async throws {
         let device = client.device
         switch line {
-        case .list: await console.emit(.service(ServiceDescription(device, client.elements)))
+        case .list: await console.emit(ServiceDescription(device, client.elements))
         case .get(let names):
             for element in try elements(names) {
                 if let newest = client.arrivalTimes.newest(element, of: device) {
-                    await console.emit(.value(newest, device: device.name))
+                    await console.emit(ValueEvent(arrived: newest, device: device.name))
                 } else if !names.isEmpty {
                     await console.talk("\(element.name) has no value yet")
                 }
@@ -112,29 +108,29 @@ struct InteractiveSession: Sendable {
             if device.isReconnecting { await console.talk("kept until \(device.name) is back") }
         case .watch(let names):
             let wanted = try elements(names)
-            // In one turn: one that comes in between is either the value that is printed here, or comes behind it.
-            let told = watched.ids.withLock { ids in
+            // Under the lock, so that a value arriving meanwhile is either the one printed here or printed after it.
+            let printed = watched.ids.withLock { ids in
                 ids.formUnion(wanted.map(\.id))
                 return wanted.compactMap { element in
                     client.arrivalTimes.newest(element, of: device).map { newest in
-                        let event = Event.value(newest, device: device.name)
+                        let event = ValueEvent(arrived: newest, device: device.name)
                         console.put(event)
                         return event
                     }
                 }
             }
-            if let last = told.last { await console.waitForRoom(after: last) }
+            if let last = printed.last { await console.waitForRoom(after: last) }
         case .unwatch(let names):
             let unwanted = try elements(names)
             watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
-        case .stats: await console.emit(.statistics(device.statistics, device: device.name))
-        case .ping: await console.emit(.ping(try await device.ping(timeout: timeout), device: device.name))
+        case .stats: await console.emit(StatisticsEvent(statistics: device.statistics, device: device.name))
+        case .ping: await console.emit(PingEvent(time: try await device.ping(timeout: timeout), device: device.name))
         case .help: for line in SessionLine.helpText.split(separator: "\n") { await console.talk(String(line)) }
         case .quit: break
         }
     }
 
-    /// The elements with those names, all where there are none.
+    /// The elements with those names; every element if no name is given.
     private func elements(_ names: [String]) throws -> [ElementDefinition] {
         guard !names.isEmpty else { return client.elements.elements }
         let whole = names.joined(separator: " ")

@@ -1,4 +1,4 @@
-/// A line typed in a session, read.
+/// A line of input in a session, parsed.
 enum SessionLine: Sendable, Hashable {
     case list
     case get([String])
@@ -13,12 +13,12 @@ enum SessionLine: Sendable, Hashable {
     case quit
 
     static let helpText = """
-        list                 the elements with their newest values
-        get NAME…            values; without a name, all that came
+        list                 show the elements with their newest values
+        get NAME…            print values; without a name, all that have arrived
         set NAME=VALUE       send a value; @FILE reads a string or data from a file
-        watch [NAME…]        print values as they come; without a name, all
-        unwatch [NAME…]      print them no more
-        stats                what went over the connection
+        watch [NAME…]        print values as they arrive; without a name, all
+        unwatch [NAME…]      stop printing them
+        stats                show what the connection has transferred
         ping                 measure a round trip
         quit                 end the session
         A name with spaces goes in quotes: get "Left arm"
@@ -26,7 +26,9 @@ enum SessionLine: Sendable, Hashable {
 
     private static let words = ["list", "get", "set", "watch", "unwatch", "stats", "ping", "help", "quit"]
 
-    /// Reads a line; `nil` if it is empty.
+    /// Parses a line; `nil` if it is empty.
+    ///
+    /// - Throws: ``CommandFailure``.
     init?(parsing line: String) throws {
         let line = line.trimmed
         guard !line.isEmpty else { return nil }
@@ -50,7 +52,7 @@ enum SessionLine: Sendable, Hashable {
         }
     }
 
-    /// Words, those in quotes as one.
+    /// Splits the text into words; text in quotes is one word.
     private static func names(_ text: String) throws -> [String] {
         var names: [String] = []
         var name = String.UnicodeScalarView()

@@ -1,17 +1,12 @@
-/// An element and the hub's method that stands for it, as they are typed: `ELEMENT=METHOD`.
+/// `ELEMENT=METHOD` from the command line: an element and the hub's method for it.
 struct ElementMapping: Sendable {
     let element: String
     let method: String
 
-    /// What is wrong with a spelling, in words.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// Reads a mapping; names of elements may hold an `=`, those of methods do not.
-    init(parsing text: String) throws(Problem) {
+    /// Parses a mapping. The last `=` separates the names, since an element's name may contain one.
+    init(parsing text: String) throws(ArgumentProblem) {
         guard let sign = text.lastIndex(of: "="), sign != text.startIndex, text.index(after: sign) != text.endIndex
-        else { throw Problem(description: "write it as ELEMENT=METHOD, as in 'Left arm=MoveArm'") }
+        else { throw ArgumentProblem("write it as ELEMENT=METHOD, as in 'Left arm=MoveArm'") }
         element = String(text[..<sign])
         method = String(text[text.index(after: sign)...])
     }

@@ -7,38 +7,32 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An argument of a hub's method as it is typed: JSON, or a text without quotes.
+/// An argument of a hub's method from the command line: JSON, or text without quotes.
 struct HubArgument: Sendable {
     let value: HubValue
 
-    /// What is wrong with a spelling, in words.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// Reads an argument. What is no JSON is a text, unless it begins as an array, an object or a quoted text does.
-    init(parsing text: String) throws(Problem) {
+    /// Parses an argument. Anything that is not JSON is text, unless it begins like an array, an object or a JSON string.
+    init(parsing text: String) throws(ArgumentProblem) {
         if let value = try? JSONDecoder().decode(HubValue.self, from: Data(text.utf8)) {
             self.value = value
             return
         }
         if let first = text.first, "[{\"".contains(first) {
-            throw Problem(
-                description:
-                    "'\(text.excerpt)' begins like JSON but is not valid; a shell needs it in single quotes, and a text "
-                    + "that is meant so in double ones within them")
+            throw ArgumentProblem(
+                "'\(text.excerpt)' begins like JSON but is not valid; put JSON in single quotes for the shell, and text "
+                    + "that begins like this in double quotes within them")
         }
-        // JSON too, but for its size: a text would be something else than was meant.
+        // Also JSON except for its size: taking it as text would surprise.
         if let number = Double(text), !number.isFinite, text.utf8.last.map({ (0x30...0x39).contains($0) }) == true {
-            throw Problem(
-                description: "the number '\(text.excerpt)' is too large; if a text is meant, it goes in double quotes")
+            throw ArgumentProblem(
+                "the number '\(text.excerpt)' is too large; if you mean text, put it in double quotes")
         }
         value = .string(text)
     }
 }
 
 extension HubValue {
-    /// The value in JSON, an object's members by name; data in base64, as hubs have it.
+    /// The value as JSON, with an object's members sorted by name, and data in base64 as hubs have it.
     var json: JSONText {
         switch self {
         case .null: .null

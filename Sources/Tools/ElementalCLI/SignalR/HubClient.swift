@@ -1,17 +1,18 @@
 import Elemental
 import SignalR
 
-/// A connection to a hub for the length of a command.
+/// A connection to a hub for the duration of a command.
 struct HubClient: Sendable {
     let url: String
     let connection: HubConnection
-    /// Everything that happens to the connection, from before it was started.
+    /// The connection's events from before its start.
     private let events: AsyncStream<ConnectionEvent>
     private let console: Console
 
-    /// Connects, and closes the connection when the body is over or the task cancelled.
+    /// Connects, runs `body` and closes the connection however that ends.
     ///
-    /// - Parameter prepare: sets handlers before anything can come.
+    /// - Parameter prepare: sets handlers before anything can arrive.
+    /// - Throws: `SignalRError` if connecting fails; what `body` throws.
     static func with(
         _ url: String, _ connection: HubConnection, _ console: Console,
         prepare: (HubConnection) -> Void = { _ in }, _ body: (HubClient) async throws -> Void
@@ -19,7 +20,7 @@ struct HubClient: Sendable {
         let client = HubClient(url: url, connection: connection, events: connection.events, console: console)
         prepare(connection)
         try await connection.start()
-        await console.emit(.hub(.opened(url: url, connection.transport)))
+        await console.emit(HubConnectionEvent(url: url, change: .opened(connection.transport)))
         do {
             try await body(client)
         } catch {
@@ -29,26 +30,33 @@ struct HubClient: Sendable {
         await connection.stop()
     }
 
-    /// Tells of what happens to the connection until it is over or the task is cancelled.
+    /// Reports the connection's events until it ends or the task is cancelled.
     ///
-    /// - Returns: the error that ended it; `nil` if it ended in good order or goes on.
-    func tellUntilClosed(reconnected: @Sendable () async -> Void = {}) async -> SignalRError? {
+    /// - Parameter reconnected: called after each reconnection.
+    /// - Returns: the error that ended the connection; `nil` if it ended normally or the task was cancelled.
+    func reportUntilClosed(reconnected: @Sendable () async -> Void = {}) async -> SignalRError? {
         for await event in events {
             switch event {
             case .opened, .failedToOpen: break
-            case .willReconnect(let error): await console.emit(.hub(.willReconnect(url: url, error)))
+            case .willReconnect(let error): await report(.willReconnect(error))
             case .didReconnect:
-                await console.emit(.hub(.didReconnect(url: url)))
+                await report(.didReconnect)
                 await reconnected()
             case .closed(let error):
-                await console.emit(.hub(.closed(url: url, error)))
+                await report(.closed(error))
                 return error
             }
         }
         return nil
     }
 
-    /// Does something that the hub has to answer in time.
+    private func report(_ change: HubConnectionEvent.Change) async {
+        await console.emit(HubConnectionEvent(url: url, change: change))
+    }
+
+    /// Runs `body`, which waits for the hub's answer to a call, with a time limit.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no answer in time; what `body` throws.
     func limited<Answer: Sendable>(
         _ method: String, _ limit: Duration, _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {

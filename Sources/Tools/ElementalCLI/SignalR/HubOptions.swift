@@ -2,44 +2,46 @@ import ArgumentParser
 import Elemental
 import SignalR
 
-/// How a hub is reached, for every command that talks to one.
+/// The options of every command that connects to a hub.
 struct HubOptions: ParsableArguments {
     @Option(
         name: .customLong("header"),
-        help: ArgumentHelp("Sent with every request; may be given several times.", valueName: "name: value"),
+        help: ArgumentHelp(
+            "A header to send with every request; may be given several times.", valueName: "name: value"),
         transform: HubHeader.init(parsing:))
     var headers: [HubHeader] = []
 
     @Option(
         help: ArgumentHelp(
-            "Access token, sent as 'Authorization: Bearer'.",
-            discussion: "@FILE reads it from a file, for each request anew; other users can see a command line.",
+            "An access token, sent as 'Authorization: Bearer'.",
+            discussion:
+                "@FILE reads it from a file for each request. Other users can see command lines, but not the file.",
             valueName: "token"))
     var token: String?
 
-    @Option(name: .customLong("protocol"), help: "What the messages are written in.")
+    @Option(name: .customLong("protocol"), help: "The encoding of the messages.")
     var encoding = HubEncoding.json
 
     @Option(
         name: .customLong("transport"),
         help: ArgumentHelp(
-            "Use this one only; may be given several times (default: all, the first that works).",
+            "Use only this transport; may be given several times (default: the first of all that works).",
             valueName: "transport"))
     var transports: [HubTransport] = []
 
     @Option(
         name: .customLong("trust"),
         help: ArgumentHelp(
-            "Trust the certificates in a PEM file besides the system's, for a hub that signed its own; may be given several times.",
+            "Trust the certificates in a PEM file as well as the system's, for a hub with a self-signed one; may be given several times.",
             valueName: "file"))
     var trustedFiles: [String] = []
 
-    @Flag(help: "Open the WebSocket without asking the server for its transports first.")
+    @Flag(help: "Open a WebSocket at once, without asking the server for its transports.")
     var skipNegotiation = false
 
     func validate() throws {
         if skipNegotiation, !transports.isEmpty, transports.contains(where: { $0 != .websockets }) {
-            throw ValidationError("--skip-negotiation is for '--transport websockets' alone")
+            throw ValidationError("--skip-negotiation works with '--transport websockets' only")
         }
         if encoding == .messagepack, !transports.isEmpty, transports.allSatisfy({ $0 == .sse }) {
             throw ValidationError("server-sent events carry text only: leave out '--protocol messagepack'")
@@ -49,13 +51,15 @@ struct HubOptions: ParsableArguments {
                 throw ValidationError("--token takes a token that is not empty, or @FILE")
             }
             guard token.hasPrefix("@") || token.isHeaderValue else {
-                throw ValidationError("--token takes a token without line ends and other control characters")
+                throw ValidationError("--token takes a token without line breaks and other control characters")
             }
         }
         if trustedFiles.contains("") { throw ValidationError("--trust takes the name of a file") }
     }
 
-    /// Checks a hub's address by the client's own rules.
+    /// Checks a hub's address by the client's rules.
+    ///
+    /// - Throws: `ValidationError`.
     static func check(url: String, _ what: String = "URL") throws {
         do {
             try HubConnection.check(url: url)
@@ -64,12 +68,14 @@ struct HubOptions: ParsableArguments {
         }
     }
 
-    /// The most bytes of certificates: many times what systems trust in all.
+    /// The most bytes of a file of certificates: many times the size of a system's whole trust store.
     private static let longestCertificates = 4 * 1024 * 1024
-    /// The most bytes of a token, which goes into a header.
+    /// The most bytes of a token.
     private static let longestToken = 65536
 
-    /// A connection to the hub, not started.
+    /// A connection to the hub that has not been started.
+    ///
+    /// - Throws: ``CommandFailure`` if a file of certificates cannot be read.
     func connection(to url: String, _ output: OutputOptions, reconnects: Bool) async throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
             .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })
@@ -82,7 +88,7 @@ struct HubOptions: ParsableArguments {
             do throws(SignalRError) {
                 builder = try builder.withTrustedCertificates(pem: pem)
             } catch {
-                throw CommandFailure("invalidFile", "file '\(file)' holds no certificate in PEM form")
+                throw CommandFailure("invalidFile", "file '\(file)' contains no certificate in PEM format")
             }
         }
         if let token { builder = builder.withAccessToken { try await Self.read(token, output.limit) } }
@@ -91,7 +97,7 @@ struct HubOptions: ParsableArguments {
         return builder.build()
     }
 
-    /// The token, or what the file holds that it names.
+    /// The token, or the content of the file that it names.
     private static func read(_ token: String, _ timeout: Duration) async throws -> String {
         guard token.hasPrefix("@") else { return token }
         let content = try await FileContent.read(String(token.dropFirst()), atMost: longestToken, timeout: timeout)
@@ -99,32 +105,29 @@ struct HubOptions: ParsableArguments {
     }
 }
 
-/// A header as it is typed: `NAME: VALUE`.
+/// `NAME: VALUE` from the command line: an HTTP header.
 struct HubHeader: Sendable {
     let name: String
     let value: String
 
-    /// What is wrong with a spelling, in words.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    init(parsing text: String) throws(Problem) {
+    init(parsing text: String) throws(ArgumentProblem) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else {
-            throw Problem(description: "write it as 'NAME: VALUE'")
+            throw ArgumentProblem("write it as 'NAME: VALUE'")
         }
-        // Anything else could begin another header.
+        // Any other character could begin another header.
         guard String(parts[0]).isHeaderName else {
-            throw Problem(description: "'\(parts[0].excerpt)' is no header's name")
+            throw ArgumentProblem("'\(parts[0].excerpt)' is not a valid header name")
         }
-        guard String(parts[1]).isHeaderValue else { throw Problem(description: "a header's value has no line ends") }
+        guard String(parts[1]).isHeaderValue else {
+            throw ArgumentProblem("a header's value cannot contain line breaks")
+        }
         name = String(parts[0])
         value = String(parts[1]).trimmed
     }
 }
 
-/// The protocols by the names they have on the command line.
+/// The protocols by their names on the command line.
 enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
     case json, messagepack
 
@@ -136,7 +139,7 @@ enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// The transports by the names they have on the command line.
+/// The transports by their names on the command line.
 enum HubTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
     case websockets, sse, longpolling
 
@@ -149,7 +152,7 @@ enum HubTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// For the commands that go on when the connection to the hub is lost.
+/// The option of the commands that can outlast a connection to a hub.
 struct HubReconnectOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(

@@ -3,19 +3,19 @@ import Elemental
 import SignalR
 import SignalRBridge
 
-/// Joins a service to a hub.
+/// Bridges a service and a hub.
 struct SignalRBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",
-        abstract: "Join a service to a hub: its values call the hub, the hub's calls set its elements.",
+        abstract: "Bridge a service to a hub: its values call the hub, the hub's calls set its elements.",
         discussion: """
-            Each element has a method of its own, in both directions: the words of its name in a row, unless --map gives \
-            it another. The hub is called with each value of an element that can be read, and sets an element that can be \
-            written by calling the method of this client with one argument. The hub decides who else hears of it; to tell \
-            the other clients, not this one, spares the service an echo.
+            Each element has a method of its own, for both directions: its name without spaces, unless --map gives it \
+            another. Each value of a readable element is a call to the hub, and the hub sets a writable element by calling \
+            the method on this client with one argument. The hub decides which other clients it informs; a hub that leaves \
+            out the caller spares the service an echo.
 
-            Of an element marked latest, the newest value passes at most --rate times a second; the values of others wait \
-            for their turn. Both connections are made again when they are lost, until Ctrl-C.
+            Of an element marked latest, the newest value passes at most --rate times a second; the values of other \
+            elements queue. Both connections are restored when they are lost, until Ctrl-C.
 
               $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
               $ elemental signalr bridge robot --hub http://localhost:5000/chat --map Speed=SetSpeed --only-mapped
@@ -30,15 +30,16 @@ struct SignalRBridgeCommand: ReportingCommand {
 
     @Option(
         name: .customLong("map"),
-        help: ArgumentHelp("The method of an element; may be given several times.", valueName: "element=method"),
+        help: ArgumentHelp("The method for an element; may be given several times.", valueName: "element=method"),
         transform: ElementMapping.init(parsing:))
     var mappings: [ElementMapping] = []
 
-    @Flag(help: "Leave out the elements that --map does not name.")
+    @Flag(help: "Skip the elements that --map does not name.")
     var onlyMapped = false
 
     @Option(
-        help: ArgumentHelp("The most values of one element in a second, each way; 0 for no limit.", valueName: "values")
+        help: ArgumentHelp(
+            "The most values of one element per second in each direction; 0 for no limit.", valueName: "values")
     )
     var rate = 20.0
 
@@ -68,13 +69,10 @@ struct SignalRBridgeCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let (catalogue, options, url, prints) = (try element.catalogue, options, url, prints)
         try await Interruption.run(console) { [client, hub, output] in
-            try await Client.with(
-                client.target, as: client.clientName, output, console, elements: catalogue,
-                limits: client.limits.device,
-                reconnection: .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0)
-            ) { client in
-                await console.emit(.joined(device: client.device.name, address: client.device.addressText))
-                try await client.tellingReconnections(console) {
+            try await client.withClient(output, console, elements: catalogue) {
+                $0.reconnection = ReconnectOptions.untilInterrupted
+            } run: { client in
+                try await client.reportingConnection(console) {
                     let connection = try await hub.connection(to: url, output, reconnects: true)
                     try await client.bridge(to: connection, url, options, console, prints: prints)
                 }
@@ -84,7 +82,7 @@ struct SignalRBridgeCommand: ReportingCommand {
 }
 
 extension Client {
-    /// Carries values until the service ends or the task is cancelled.
+    /// Passes values until the service ends or the task is cancelled.
     fileprivate func bridge(
         to connection: HubConnection, _ url: String, _ options: BridgeOptions, _ console: Console, prints: Bool
     ) async throws {
@@ -94,20 +92,22 @@ extension Client {
             switch event {
             case .toHub, .toDevice: if !prints { return }
             case .dropped(let element, let direction):
-                // Told once for each element: a flood would fill the screen.
+                // Reported once per element: a flood would fill the screen.
                 guard dropped.withLock({ $0.insert(Dropping(id: element.id, direction: direction)).inserted })
                 else { return }
             default: break
             }
-            console.offer(.bridge(event, hub: url))
+            console.offer(BridgeReport(event: event, url: url))
         }
-        connection.onOpened { console.offer(.hub(.opened(url: url, connection.transport))) }
+        connection.onOpened {
+            console.offer(HubConnectionEvent(url: url, change: .opened(connection.transport)))
+        }
         guard let reason = try await bridge.run() else { return }
-        await console.emit(.disconnected(device: device.name, reason))
+        await console.emit(DisconnectedEvent(device: device.name, reason: reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }
 
-    /// Values of one element that are dropped on one way.
+    /// An element and the direction in which its values are dropped.
     private struct Dropping: Hashable {
         let id: Int8
         let direction: BridgeEvent.Direction

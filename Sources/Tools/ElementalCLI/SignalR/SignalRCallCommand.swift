@@ -1,7 +1,7 @@
 import ArgumentParser
 import SignalR
 
-/// Calls a method of a hub and prints what it answers.
+/// Calls a method of a hub and prints the result.
 struct SignalRCallCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
@@ -28,7 +28,7 @@ struct SignalRCallCommand: ReportingCommand {
                     try await connection.invoke(
                         call.method, arguments: call.arguments.map(\.value), returning: HubValue.self)
                 }
-                await console.emit(.hub(.result(method: call.method, result)))
+                await console.emit(HubMessageEvent(method: call.method, content: .result(result)))
             }
         }
     }

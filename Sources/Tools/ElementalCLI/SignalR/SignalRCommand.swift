@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Talks to SignalR hubs.
+/// The commands for SignalR hubs.
 struct SignalRCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signalr",
-        abstract: "Talk to a SignalR hub: call its methods, hear its calls, join a service to it.",
+        abstract: "Talk to a SignalR hub: call its methods, print its calls, bridge a service to it.",
         discussion: """
-            URL is the hub's address and begins with http://, https://, ws:// or wss://. Arguments are JSON; what is none \
-            is taken as a text, so that 5 is a number, '"5"' and hello are texts. Behind -- an argument may begin with -.
+            URL is the hub's address and begins with http://, https://, ws:// or wss://. Arguments are JSON; anything else \
+            is taken as text, so 5 is a number, '"5"' and hello are text. After -- an argument may begin with -.
 
               $ elemental signalr call http://localhost:5000/chat Add 40 2
               $ elemental signalr send http://localhost:5000/chat Say Ada 'Hello, all'
@@ -21,7 +21,7 @@ struct SignalRCommand: AsyncParsableCommand {
         ])
 }
 
-/// The method of a hub that a command calls, and with what.
+/// The hub, method and arguments of a call.
 struct HubCallOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The hub's address, as in http://localhost:5000/chat.", valueName: "url"))
     var url: String

@@ -2,14 +2,14 @@ import ArgumentParser
 import Elemental
 import SignalR
 
-/// Calls a method of a hub without waiting for it.
+/// Calls a method of a hub without waiting for its result.
 struct SignalRSendCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Call a hub's method without waiting for it.",
+        abstract: "Call a hub's method without waiting for its result.",
         discussion: """
-            The message has left when the command ends; whether the hub has such a method, and whether it succeeds, nobody \
-            tells. 'call' waits for it.
+            When the command ends, the message has been sent; whether the hub has such a method, and whether the call \
+            succeeds, remains unknown. 'call' waits for the result.
 
               $ elemental signalr send http://localhost:5000/chat Say Ada 'Hello, all'
             """)
@@ -19,7 +19,7 @@ struct SignalRSendCommand: ReportingCommand {
     @Option(
         help: ArgumentHelp(
             "How long to stay connected afterwards (default: 0.25).",
-            discussion: "Some hubs give up what a connection has asked for when it ends.", valueName: "seconds"))
+            discussion: "Some hubs cancel a connection's calls when it ends.", valueName: "seconds"))
     var linger: Seconds?
 
     @OptionGroup var hub: HubOptions
@@ -30,7 +30,7 @@ struct SignalRSendCommand: ReportingCommand {
             let connection = try await hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { _ in
                 try await connection.send(call.method, arguments: call.arguments.map(\.value))
-                await console.emit(.hub(.sent(method: call.method)))
+                await console.emit(HubSentEvent(method: call.method))
                 await Delay.wait(linger?.duration ?? .milliseconds(250))
             }
         }

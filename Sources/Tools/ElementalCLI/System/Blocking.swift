@@ -1,12 +1,12 @@
 import Dispatch
 import Elemental
 
-/// Calls of the system that may take long, each on a thread that may wait: those of Swift's pool are as few as the
-/// processor has cores, and event loops serve everyone.
+/// Runs blocking system calls on threads of their own: Swift's pool has only one thread per core, and an event loop serves
+/// many connections.
 enum Blocking {
-    /// Runs `body`, and waits for it or until the task is cancelled.
+    /// Runs `body` and waits until it returns or the task is cancelled.
     ///
-    /// - Parameter abandoned: gets what `body` returns when nobody waits for it any more.
+    /// - Parameter abandoned: called with the result if `body` returns after the task was cancelled.
     /// - Throws: what `body` throws; `CancellationError` if the task was cancelled.
     static func run<Value: Sendable>(
         abandoned: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () throws -> Value
@@ -23,7 +23,7 @@ enum Blocking {
                         abandoned(value)
                     }
                 }
-                // A task that was cancelled before has had its handler called with nobody waiting.
+                // If the task was cancelled before, the cancellation handler ran while there was no continuation.
                 if Task.isCancelled { waiting.withLock { $0.take() }?.resume(throwing: CancellationError()) }
             }
         } onCancel: {
@@ -31,7 +31,7 @@ enum Blocking {
         }
     }
 
-    /// Runs `body` and waits for it, even in a task that is cancelled.
+    /// Runs `body` and waits for it, even if the task is cancelled.
     static func finish(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "elemental.blocking").async {

@@ -9,16 +9,21 @@ import Musl
 import Darwin
 #endif
 
-/// The wish that this program ends: of the user, by Ctrl-C or SIGTERM, or of a reader of standard output that is gone.
+/// The request that this program end: a signal (Ctrl-C or SIGTERM), or a reader of standard output that has gone.
 final class EndRequest: Sendable {
     static let shared = EndRequest()
 
     private struct State {
-        /// The first that came.
-        var signal: Int32?
+        /// The first signal, and when it came.
+        var first: (signal: Int32, time: ContinuousClock.Instant)?
+        var onSignal: @Sendable () -> Void = {}
         var isTrapping = false
         var sources: [any DispatchSourceSignal] = []
     }
+
+    /// Signals that come so soon after the first count as the same request. `timeout` sends its signal to the process and
+    /// to its group, a terminal and a service manager may both send one, and none of them is an impatient user.
+    private static let echoTime: Duration = .milliseconds(250)
 
     private let state = Locked(State())
     private let made = Latch()
@@ -27,33 +32,36 @@ final class EndRequest: Sendable {
 
     private init() {}
 
-    /// The signal that the user sent; `nil` if he sent none.
-    var signal: Int32? { state.withLock { $0.signal } }
+    /// The signal that made the request; `nil` if there was none.
+    var signal: Int32? { state.withLock { $0.first?.signal } }
 
-    /// The reader of standard output is gone.
+    /// Requests the end because the reader of standard output has gone.
     func noteBrokenPipe() { made.open() }
 
-    /// Waits for it.
+    /// Waits for the request.
     ///
-    /// - Parameter signalsOnly: whether a reader that is gone is no reason to end.
-    /// - Returns: `false` if the task was cancelled before.
+    /// - Parameter signalsOnly: whether to ignore that a reader has gone.
+    /// - Returns: `false` if the task was cancelled first.
     func wait(signalsOnly: Bool) async -> Bool { await (signalsOnly ? signalled : made).wait() }
 
-    /// From now on Ctrl-C and SIGTERM do not end the process but are this wish; the second of them ends it at once, with
-    /// the status 130.
-    func trapSignals() async {
+    /// From now on Ctrl-C and SIGTERM do not kill the process but make this request. A second signal, at least 250 ms
+    /// after the first, ends the process at once with the status 130.
+    ///
+    /// - Parameter onSignal: called once, on a thread of its own, when the first signal comes.
+    func trapSignals(onSignal: @escaping @Sendable () -> Void) async {
         let isTrapping = state.withLock { state in
             defer { state.isTrapping = true }
+            if !state.isTrapping { state.onSignal = onSignal }
             return state.isTrapping
         }
         guard !isTrapping else { return }
         for number in [SIGINT, SIGTERM] {
             #if canImport(Darwin)
-            // There the signal does what it does besides.
+            // There a dispatch source does not replace the signal's default action.
             _ = Darwin.signal(number, SIG_IGN)
             #endif
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            // On a thread that does nothing else: however busy the rest is, this works.
+            // On a queue of its own, so that it works however busy the rest of the program is.
             source.setEventHandler { [self] in take(number) }
             state.withLock { $0.sources.append(source) }
             await withCheckedContinuation { continuation in
@@ -64,13 +72,17 @@ final class EndRequest: Sendable {
     }
 
     private func take(_ number: Int32) {
-        let isFirst = state.withLock { state in
-            defer { state.signal = state.signal ?? number }
-            return state.signal == nil
+        let now = ContinuousClock.now
+        let (first, onSignal) = state.withLock { state in
+            defer { state.first = state.first ?? (number, now) }
+            return (state.first, state.onSignal)
         }
-        guard isFirst else { exit(130) }
+        if let first {
+            if now - first.time >= Self.echoTime { exit(130) }
+            return
+        }
         made.open()
         signalled.open()
-        StandardStreams.shared.hurry()
+        onSignal()
     }
 }

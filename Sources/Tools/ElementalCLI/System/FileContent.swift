@@ -14,15 +14,14 @@ import Musl
 import Darwin
 #endif
 
-/// Reading and writing whole files.
+/// Reads and writes whole files.
 enum FileContent {
-    /// The bytes of the file, which may be a pipe, such as `/dev/stdin`, or an error that names it.
+    /// Reads a file, or a pipe such as `/dev/stdin`, on a thread of its own, which may block.
     ///
-    /// It is read on a thread of its own, which may block.
     /// - Parameters:
-    ///   - limit: the most bytes that it may have; of a longer one no more than these are read.
-    ///   - timeout: how long nothing may come from a pipe or device.
-    /// - Throws: ``CommandFailure``, also when the task is cancelled.
+    ///   - limit: the most bytes that the file may have. No more than these are read.
+    ///   - timeout: how long to wait for the next bytes of a pipe or device.
+    /// - Throws: ``CommandFailure`` that names the file; `CancellationError` if the task is cancelled.
     static func read(_ path: String, atMost limit: Int, timeout: Duration) async throws -> Data {
         let wakeUp = try WakeUpPipe()
         return try await withTaskCancellationHandler {
@@ -36,12 +35,12 @@ enum FileContent {
         }
     }
 
-    /// A Commodore's program: two bytes for its address, and all of its memory at most.
+    /// Reads a Commodore program: a load address of two bytes, and at most 64 KiB.
     static func program(_ path: String, timeout: Duration) async throws -> Data {
         try await read(path, atMost: 2 + 65536, timeout: timeout)
     }
 
-    /// What ``read(_:atMost:timeout:)`` returns or throws.
+    /// The result of ``read(_:atMost:timeout:)``.
     static func result(of path: String, atMost limit: Int, timeout: Duration) async -> Result<Data, any Error> {
         do {
             return .success(try await read(path, atMost: limit, timeout: timeout))
@@ -50,8 +49,7 @@ enum FileContent {
         }
     }
 
-    /// Foundation's reading is not used: it takes 4 KiB of a file that the kernel makes up (Swift 6.3.1 on Linux), and none
-    /// of a pipe.
+    /// Foundation is not used here: it reads only 4 KiB of files in /proc (Swift 6.3.1 on Linux), and nothing of a pipe.
     private static func readBlocking(
         _ path: String, _ limit: Int, _ timeout: Duration, _ wakeUp: WakeUpPipe
     ) throws -> Data {
@@ -69,8 +67,7 @@ enum FileContent {
         }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
-            // Before each read, and before the first: reading a pipe that nobody has opened for writing yet would be its
-            // end at once.
+            // Also before the first read: a pipe that no process has opened for writing yet would be at its end at once.
             switch wakeUp.wait(for: descriptor, timeout: timeout) {
             case .ready: break
             case .woken: throw CancellationError()
@@ -87,14 +84,14 @@ enum FileContent {
         }
     }
 
-    private static func tooLong(_ limit: Int) -> String { "it is longer than the \(limit) bytes that are taken" }
+    private static func tooLong(_ limit: Int) -> String { "it is longer than the allowed \(limit) bytes" }
 
     /// - Returns: a descriptor to read from, or -1 with `errno`.
     private static func open(_ path: String) -> Int32 {
-        // Standard input is taken as it is: opened anew, a socket cannot be, and a pipe that has lost its writer waits for
-        // another.
+        // Standard input is duplicated: a socket cannot be opened a second time, and a pipe without a writer would wait for
+        // another one.
         if path == "/dev/stdin" { return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) }
-        // Opening a pipe for reading would otherwise wait until somebody opens it for writing.
+        // Without O_NONBLOCK, opening a pipe for reading waits until a process opens it for writing.
         return Descriptor.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     }
 
@@ -107,7 +104,9 @@ enum FileContent {
         }
     }
 
-    /// Writes the bytes into the file, in place of what is there, or throws an error that names it.
+    /// Writes the bytes to the file and replaces its content.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file.
     static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
         do {
             try Data(bytes).write(to: URL(filePath: path))

@@ -6,15 +6,15 @@ import Musl
 import Darwin
 #endif
 
-/// How many files and sockets this process may have open.
+/// The limit of files and sockets that this process may have open.
 enum FileDescriptors {
-    /// What a command needs beside the connections of the devices that it serves.
+    /// How many a command needs in addition to its devices' connections.
     private static let ownCount = 256
 
-    /// Allows as many as a service needs for its devices, if the system lets this user have them.
+    /// Raises the soft limit for a service with that many devices, as far as the hard limit allows.
     static func allow(devices: Int) { allow(rlim_t(max(0, devices) + ownCount)) }
 
-    /// Allows as many as the system lets this user have, which is mostly far more than it begins with.
+    /// Raises the soft limit to the hard limit, which is usually far higher.
     static func allowMany() { allow(.max) }
 
     private static func allow(_ wanted: rlim_t) {
@@ -33,11 +33,11 @@ enum FileDescriptors {
         _ = setrlimit(resource, &limit)
     }
 
-    /// What a command opens before it has a connection: three for each of SwiftNIO's event loops, of which there is one
-    /// a core and which end the process where they cannot have them, and some for the rest.
+    /// How many a command opens before it connects: three for each of SwiftNIO's event loops, of which there is one per
+    /// core, and some for the rest. SwiftNIO ends the process if it cannot have them.
     private static var needed: Int { 3 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 10 }
 
-    /// Looks whether enough can be opened to begin with.
+    /// Checks that enough can be opened to begin.
     ///
     /// - Throws: ``CommandFailure`` that says what to do if not.
     static func expectEnough() throws {
@@ -48,7 +48,7 @@ enum FileDescriptors {
             guard descriptor >= 0 else {
                 throw CommandFailure(
                     "noDescriptors",
-                    "only \(opened.count) more files and sockets can be opened, and \(needed) are needed to begin with; "
+                    "only \(opened.count) more files and sockets can be opened, and \(needed) are needed; "
                         + "raise the limit (ulimit -n)")
             }
             opened.append(descriptor)

@@ -9,46 +9,46 @@ import Musl
 import Darwin
 #endif
 
-/// The lines of standard input, read as they are asked for on a thread that may block.
+/// The lines of standard input, read on demand on a thread that may block.
 ///
-/// Nothing is read ahead but what comes with a line, at most 64 KiB, so that a fast writer waits for a slow reader.
+/// At most 64 KiB are read ahead, so that a fast writer waits for a slow reader.
 final class InputLines: Sendable {
-    /// A line without its end, or why it cannot be taken: it is too long, or no text. The next one is not affected.
+    /// A line without its newline, or why it is skipped: it is too long or not text. The next one is not affected.
     typealias Line = LineCutter.Line
 
-    /// More than the longest text that a value may have, with the name before it.
+    /// More than the longest value with its element's name.
     private static let longestValue = 130 * 1024 * 1024
-    /// The most bytes of a line that is typed for a Commodore or its modem, which take 255 at a time.
+    /// The most bytes of a line for a Commodore or its modem, which accept 255 at a time.
     static let longestCommand = 65536
 
     private struct State {
         var lines: LineCutter
-        /// A line that was read and that nobody has taken.
+        /// A line that was read but has not been returned.
         var newest: Line?
         var isAtEnd = false
         var isReading = false
         var waiting: CheckedContinuation<Line?, Never>?
 
-        /// The next line that has been read, the last one at the end of the input.
+        /// The next line that has been read; at the end of the input also one without a newline.
         mutating func next() -> Line? { newest.take() ?? lines.next() ?? (isAtEnd ? lines.last() : nil) }
     }
 
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "elemental.input")
 
-    /// - Parameter limit: the most bytes of a line. A longer one is skipped to its end and not kept.
+    /// - Parameter limit: the most bytes of a line. A longer one is skipped without being kept.
     init(limit: Int = longestValue) {
         state = Locked(State(lines: LineCutter(limit: limit)))
     }
 
-    /// The next line; `nil` at the end of input or when the task is cancelled. One task may wait.
+    /// The next line; `nil` at the end of the input or when the task is cancelled. Only one task may wait at a time.
     func next() async -> Line? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 var mustRead = false
                 let answer: Line?? = state.withLock { state in
                     if Task.isCancelled { return .some(nil) }
-                    // While a thread reads there is none: it stops at the first.
+                    // While the thread reads, no line is stored: it stops at the first one.
                     if let line = state.next() { return .some(line) }
                     if state.isAtEnd { return .some(nil) }
                     state.waiting = continuation
@@ -64,14 +64,14 @@ final class InputLines: Sendable {
         }
     }
 
-    /// Reads until there is at least one line or the end.
+    /// Reads until there is a line or the end.
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
             let answer: (CheckedContinuation<Line?, Never>, Line?)?? = state.withLock { state in
                 if count > 0 { state.lines.append(buffer[..<count]) } else { state.isAtEnd = true }
-                // Whoever waited for it may have been cancelled: it is the next one's then.
+                // If the waiting task was cancelled meanwhile, the line is kept for the next call.
                 state.newest = state.next()
                 guard state.newest != nil || state.isAtEnd else { return nil }
                 state.isReading = false
@@ -83,7 +83,7 @@ final class InputLines: Sendable {
         }
     }
 
-    /// - Returns: how many bytes came, 0 at the end or on an error.
+    /// - Returns: how many bytes were read; 0 at the end or on an error.
     private static func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = Descriptor.read(STDIN_FILENO, buffer)

@@ -6,50 +6,50 @@ import Musl
 import Darwin
 #endif
 
-/// Cuts a stream of bytes into lines, one when asked for it, and keeps no more than a limit of each.
+/// Splits a stream of bytes into lines on demand, and keeps no more than a limit of each.
 ///
-/// It holds what came with the newest piece and the beginning of a line that has not ended.
+/// It holds the newest chunk and the beginning of a line that has not ended.
 struct LineCutter {
     typealias Line = Result<String, CommandFailure>
 
     /// The most bytes of a line.
     private let limit: Int
-    private var piece: [UInt8] = []
-    /// Where in the piece the next line begins.
+    private var chunk: [UInt8] = []
+    /// Where in the chunk the next line begins.
     private var position = 0
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     private var beginning: [UInt8] = []
-    /// Whether the rest of the line is skipped.
+    /// Whether the rest of the current line is skipped.
     private var isTooLong = false
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes bytes. To be called when ``next()`` has nothing left.
+    /// Adds a chunk. To be called only after ``next()`` has returned `nil`.
     mutating func append(_ bytes: ArraySlice<UInt8>) {
-        piece = Array(bytes)
+        chunk = Array(bytes)
         position = 0
     }
 
-    /// The next line that is whole, without its end, or why it cannot be taken; `nil` if more bytes are needed.
+    /// The next complete line without its newline, or why it is skipped; `nil` if more bytes are needed.
     mutating func next() -> Line? {
-        guard position < piece.count else { return nil }
+        guard position < chunk.count else { return nil }
         let end = endOfLine()
-        gather(end ?? piece.count)
-        position = (end ?? piece.count - 1) + 1
+        gather(end ?? chunk.count)
+        position = (end ?? chunk.count - 1) + 1
         return end == nil ? nil : finish()
     }
 
-    /// The last line, at the end of the stream, if it has no end of its own.
+    /// At the end of the stream: the last line, if it has no newline.
     mutating func last() -> Line? { beginning.isEmpty && !isTooLong ? nil : finish() }
 
-    /// Takes the piece from the position on up to `end` into the line.
+    /// Adds the chunk from the position up to `end` to the line.
     private mutating func gather(_ end: Int) {
         guard !isTooLong else { return }
         if beginning.count + end - position > limit {
             isTooLong = true
             beginning = []
         } else {
-            beginning += piece[position..<end]
+            beginning += chunk[position..<end]
         }
     }
 
@@ -69,7 +69,7 @@ struct LineCutter {
     }
 
     private func endOfLine() -> Int? {
-        piece.withUnsafeBytes { bytes in
+        chunk.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress,
                 let end = memchr(start + position, Int32(UInt8(ascii: "\n")), bytes.count - position)
             else { return nil }

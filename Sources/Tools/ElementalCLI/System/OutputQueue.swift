@@ -9,19 +9,19 @@ import Musl
 import Darwin
 #endif
 
-/// Bytes on their way to standard output, standard error, or both. A thread of its own writes them: when the reader
-/// stops reading, that thread blocks and no other.
+/// Bytes on their way to standard output, standard error, or both, written by a thread of their own: when the reader stops
+/// reading, only that thread blocks.
 ///
-/// The queue itself takes everything: callers look at ``isFull`` or wait in ``waitForRoom()``.
+/// The queue itself accepts everything: callers check ``isFull`` or wait in ``waitForRoom()``.
 final class OutputQueue: Sendable {
-    /// Bytes that may wait before those who can wait do.
+    /// The high watermark in bytes: above it ``waitForRoom()`` suspends.
     static let capacity = 256 * 1024
-    /// What is left when they go on.
+    /// The low watermark in bytes: at it suspended callers resume.
     private static let lowMark = capacity / 2
-    /// What a pipe takes in one piece (PIPE_BUF on Linux), so that lines of several processes do not mix.
+    /// The largest atomic write to a pipe (PIPE_BUF on Linux), so that lines of several processes do not mix.
     private static let pieceSize = 4096
 
-    /// Bytes one behind the other, and which of them belong together and where they go.
+    /// Consecutive bytes, and the length and destination of each part of them.
     private struct Batch {
         var bytes: [UInt8] = []
         var parts: [(descriptor: Int32, count: Int)] = []
@@ -29,13 +29,13 @@ final class OutputQueue: Sendable {
 
     private struct State {
         var pending = Batch()
-        /// Of `pending` and of what is being written.
+        /// The bytes in `pending` and those being written.
         var byteCount = 0
-        /// Pieces written so far.
+        /// How many pieces have been written.
         var progress: UInt64 = 0
         var isWriting = false
         var isClosed = false
-        /// Descriptors that cannot be written to any more.
+        /// Descriptors that can no longer be written to.
         var broken: Set<Int32> = []
         var waiting: [UInt64: (threshold: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         var lastWaiter: UInt64 = 0
@@ -45,25 +45,25 @@ final class OutputQueue: Sendable {
     private let queue = DispatchQueue(label: "elemental.output")
     private let onBroken: @Sendable (_ descriptor: Int32, _ code: Int32) -> Void
 
-    /// - Parameter onBroken: called once for each descriptor that cannot be written to any more, with the system's reason.
+    /// - Parameter onBroken: called once for each descriptor that can no longer be written to, with its `errno`.
     init(onBroken: @escaping @Sendable (_ descriptor: Int32, _ code: Int32) -> Void) { self.onBroken = onBroken }
 
-    /// Whether more should wait.
+    /// Whether the queue is at or above its high watermark.
     var isFull: Bool { state.withLock { $0.byteCount >= Self.capacity } }
 
-    /// Whether less than the capacity and a reserve waits.
+    /// Whether fewer bytes wait than the high watermark and a reserve.
     func hasRoom(withReserve reserve: Int) -> Bool { state.withLock { $0.byteCount < Self.capacity + reserve } }
 
-    /// Whether what had not been written was given up.
+    /// Whether the queue was closed and drops everything.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether everything has been written, or will never be.
+    /// Whether everything has been written or dropped.
     var isEmpty: Bool { state.withLock { $0.byteCount == 0 } }
 
-    /// Counts what has been written: it changes as long as the reader reads.
+    /// Counts what has been written: it changes as long as a reader reads.
     var progress: UInt64 { state.withLock { $0.progress } }
 
-    /// Adds bytes that belong together. Does not wait.
+    /// Queues bytes that belong together, without waiting.
     func add(_ bytes: some Collection<UInt8>, to descriptor: Int32) {
         let mustStart = state.withLock { state in
             guard !state.isClosed, !state.broken.contains(descriptor), !bytes.isEmpty else { return false }
@@ -81,10 +81,10 @@ final class OutputQueue: Sendable {
         if isFull { await wait(untilAtMost: Self.lowMark) }
     }
 
-    /// Waits until everything is written or given up, or the task is cancelled.
+    /// Waits until everything is written or dropped, or the task is cancelled.
     func waitUntilEmpty() async { await wait(untilAtMost: 0) }
 
-    /// Gives up what has not been written, and all that comes later.
+    /// Drops what has not been written, and everything that is queued later.
     func close() {
         finish { state in
             state.isClosed = true
@@ -114,7 +114,7 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Changes the state, and lets those go on who have waited for that.
+    /// Changes the state, and resumes the callers that waited for it.
     private func finish(_ change: (inout State) -> Void) {
         let ready = state.withLock { state in
             change(&state)
@@ -128,7 +128,7 @@ final class OutputQueue: Sendable {
 
     // MARK: - Writing
 
-    /// Writes what is there until nothing is.
+    /// Writes until the queue is empty.
     private func write() {
         var batch = Batch()
         while true {
@@ -140,7 +140,7 @@ final class OutputQueue: Sendable {
             if isDone { return }
             write(batch)
             batch.parts.removeAll(keepingCapacity: true)
-            // A single long value is no reason to keep as much.
+            // The memory of a single long value is not kept.
             batch.bytes.removeAll(keepingCapacity: batch.bytes.capacity <= 2 * Self.capacity)
         }
     }
@@ -152,7 +152,7 @@ final class OutputQueue: Sendable {
             let descriptor = batch.parts[index].descriptor
             var count = batch.parts[index].count
             index += 1
-            // As many as go in one piece.
+            // As many parts as fit into one piece.
             while index < batch.parts.count, batch.parts[index].descriptor == descriptor,
                 count + batch.parts[index].count <= Self.pieceSize
             {
@@ -173,7 +173,7 @@ final class OutputQueue: Sendable {
             let isWanted = state.withLock { !$0.isClosed && !$0.broken.contains(descriptor) }
             let isWritten = isWanted && Descriptor.writeAll(piece, to: descriptor)
             if isWanted, !isWritten { reportBroken(descriptor, errno) }
-            // What cannot be written is done with as well.
+            // What cannot be written no longer waits either.
             finish { state in
                 state.byteCount = max(0, state.byteCount - piece.count)
                 if isWritten { state.progress &+= 1 }

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// Standard input, output and error, which a caller may have closed.
+/// Standard input, output and error, which the parent process may have closed.
 enum StandardDescriptors {
-    /// Opens those that are closed on /dev/null, before a socket gets one of their numbers and is written to.
+    /// Opens the closed ones on /dev/null: otherwise a socket could get one of their numbers, and output would go to it.
     static func open() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-            // The lowest free number is the one that was closed.
+            // `open` returns the lowest free number, which is this one.
             _ = Descriptor.open("/dev/null", O_RDWR)
         }
     }

@@ -6,13 +6,13 @@ import Musl
 import Darwin
 #endif
 
-/// Lets another thread end a wait for a descriptor.
+/// Lets another thread interrupt a wait for a descriptor.
 final class WakeUpPipe: Sendable {
     /// How a wait ended.
     enum Outcome: Sendable {
-        /// There is something to read, or the end, or an error.
+        /// The descriptor has bytes, an end of file or an error to read.
         case ready
-        /// Somebody called ``wake()``.
+        /// ``wake()`` was called.
         case woken
         case timedOut
     }
@@ -28,13 +28,13 @@ final class WakeUpPipe: Sendable {
         Descriptor.close(ends.write)
     }
 
-    /// Ends the wait that is under way, and all that come.
+    /// Interrupts the current wait, and all later ones.
     func wake() {
         var byte: UInt8 = 0
         _ = withUnsafeBytes(of: &byte) { Descriptor.write(ends.write, $0) }
     }
 
-    /// Blocks until the descriptor can be read, ``wake()`` is called or the time is over.
+    /// Blocks until the descriptor can be read, ``wake()`` is called or the time is up.
     func wait(for descriptor: Int32, timeout: Duration) -> Outcome {
         let deadline = ContinuousClock.now + timeout
         while true {

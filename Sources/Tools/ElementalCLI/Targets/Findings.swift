@@ -1,14 +1,15 @@
 import Elemental
 
-/// What a search has seen: the service it is about, or the reason why it cannot be told.
+/// What a search has seen so far: the service it looks for, or why there is none.
 struct Findings {
     let service: String
-    /// The instance's name, where one was given.
+    /// The instance's name, if one was given.
     let name: String?
     let timeout: Duration
 
     private var found: [String: DiscoveredService] = [:]
     private var otherServices: Set<String> = []
+    /// An instance that is published but could not be resolved.
     private var silent: String?
 
     init(service: String, name: String?, timeout: Duration) {
@@ -19,10 +20,10 @@ struct Findings {
 
     var isEmpty: Bool { found.isEmpty }
 
-    /// Takes in what happened to the services of the name looked for.
+    /// Records an event about services of the wanted name.
     ///
-    /// - Returns: the service, if it is the one that was named.
-    /// - Throws: if looking does not work.
+    /// - Returns: the service, if it is the wanted instance.
+    /// - Throws: ``ElementalError`` if the search does not work.
     mutating func take(_ event: ElementalBrowser.Event) throws -> DiscoveredService? {
         switch event {
         case .found(let service), .updated(let service):
@@ -35,14 +36,14 @@ struct Findings {
         return nil
     }
 
-    /// Takes in what happened to any service, for the hint.
+    /// Records an event about any service, for the suggestions.
     mutating func takeOther(_ event: ElementalBrowser.Event) {
         if case .found(let service) = event { otherServices.insert(service.service) }
     }
 
     /// The only service found, or `nil` if there is none.
     ///
-    /// - Throws: if there are several.
+    /// - Throws: ``CommandFailure`` if there are several.
     func only() throws -> DiscoveredService? {
         guard found.count > 1 else { return found.values.first }
         let names = found.keys.sorted()
@@ -52,7 +53,7 @@ struct Findings {
                 + "'\(service)/\(names[0])'")
     }
 
-    /// Why the service was not found, with what there is instead.
+    /// Why the service was not found, with suggestions.
     var failure: CommandFailure {
         if let silent {
             return CommandFailure(

@@ -9,9 +9,11 @@ import Musl
 import Darwin
 #endif
 
-/// Names such as `rover.local` on a machine whose resolver does not know them: on Linux it takes nss-mdns.
+/// Resolves names such as `rover.local` where the system cannot: on Linux it needs nss-mdns.
 enum LocalHost {
-    /// The name itself where the system knows it; otherwise the address that an element service of that host tells.
+    /// The name itself if the system resolves it; otherwise the address of an element service on that host.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no such service within the timeout.
     static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
         let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
         guard name.hasSuffix(".local"), try await !isKnown(name, within: timeout) else { return host }
@@ -41,13 +43,13 @@ enum LocalHost {
             throw CommandFailure(
                 "connectionFailed",
                 "the system does not know the host '\(host)', and no element service of it was found within \(timeout); "
-                    + "names in .local take libnss-mdns, or give an address")
+                    + "to resolve names in .local install libnss-mdns, or give an address")
         }
         return address
     }
 
-    /// Asks the system, which answers at once for a name in .local that it has no way to look up, and otherwise as fast
-    /// as the network does. One that does not answer in time does not know it.
+    /// Whether the system resolves the name in time. For a name in .local that it cannot look up it answers at once,
+    /// otherwise as fast as the network does.
     private static func isKnown(_ name: String, within timeout: Duration) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { try await Blocking.run { isKnown(name) } }

@@ -1,23 +1,26 @@
 import Elemental
+import Logging
 
-/// Where a target was found: any number of connections can be made to it without looking for it again.
+/// Where a target was found. Any number of connections can be made to it without another search.
 enum Place: Sendable {
     case found(DiscoveredService)
     case address(host: String, port: Int)
 
-    /// Looks for the service, or for the address of its host.
-    static func find(_ target: Target, _ output: OutputOptions) async throws -> Place {
+    /// Finds the service, or the address of the host.
+    ///
+    /// - Throws: ``CommandFailure`` if it is not found within the timeout.
+    static func find(_ target: Target, timeout: Duration, logger: Logger) async throws -> Place {
         switch target {
-        case .address(let host, let port):
-            let host = try await LocalHost.address(of: host, timeout: output.limit, logger: output.logger)
-            return .address(host: host, port: port)
+        case .address(let address):
+            let host = try await LocalHost.address(of: address.host, timeout: timeout, logger: logger)
+            return .address(host: host, port: address.port)
         case .service(let service, let name):
-            let finder = ServiceFinder(service: service, name: name, timeout: output.limit, logger: output.logger)
+            let finder = ServiceFinder(service: service, name: name, timeout: timeout, logger: logger)
             return .found(try await finder.find())
         }
     }
 
-    /// Makes a connection.
+    /// Connects.
     func connect(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
@@ -31,7 +34,7 @@ enum Place: Sendable {
         }
     }
 
-    /// Makes a connection for as long as `body` runs.
+    /// Connects, runs `body` and closes the connection.
     func withConnection<Result>(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,
@@ -46,4 +49,9 @@ enum Place: Sendable {
                 as: name, elements: elements, options: options, configure: configure, body)
         }
     }
+}
+
+extension DiscoveredService {
+    /// The host's name without the dot at its end, as users type it.
+    var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }

@@ -1,9 +1,9 @@
 import Elemental
 import Logging
 
-/// Finds the one service that a target means.
+/// Finds the one service that a target names.
 struct ServiceFinder: Sendable {
-    /// How long others may take to show up after the first, before it counts as the only one.
+    /// How long to wait for further services after the first, before it counts as the only one.
     private static let settlingTime: Duration = .milliseconds(300)
 
     let service: String
@@ -13,13 +13,15 @@ struct ServiceFinder: Sendable {
 
     private enum Input: Sendable {
         case event(ElementalBrowser.Event)
-        /// A service of any name, for the hint.
+        /// A service of another name, for the suggestions.
         case other(ElementalBrowser.Event)
         case settled
         case timeUp
     }
 
-    /// Looks until the service is found, it is clear that it cannot be told apart, or the time is over.
+    /// Searches until the service is found, several match, or the time is over.
+    ///
+    /// - Throws: ``CommandFailure`` if none or several match; ``ElementalError`` if the search does not work.
     func find() async throws -> DiscoveredService {
         let (inputs, input) = AsyncStream.makeStream(of: Input.self)
         let events = try ElementalBrowser(service, logger: logger).events()

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Elemental
+import ElementalBench
+
+extension Transport: ExpressibleByArgument {}
+
+/// The options of all measurements, and the connection that they measure.
+struct BenchOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT (default: a responder of its own)."),
+        transform: Target.init(parsing:))
+    var target: Target?
+
+    @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
+    var name: String?
+
+    func validate() throws {
+        try ClientName.check(name)
+    }
+
+    static func check(count: Int?) throws {
+        guard let count, !(1...1_000_000_000).contains(count) else { return }
+        throw ValidationError("--count takes 1 to 1000000000, not \(count)")
+    }
+
+    static func check(seconds: Double?) throws {
+        guard let seconds, !(0.001...86400).contains(seconds) else { return }
+        throw ValidationError("--seconds takes 0.001 to 86400, not \(seconds)")
+    }
+
+    /// Connects to the target, or to a responder that is ended afterwards, measures and writes the report.
+    ///
+    /// - Parameter run: measures with the device, and may make further connections.
+    func measure<Report: ConsoleEvent>(
+        _ console: Console, _ output: OutputOptions,
+        _ run: @escaping @Sendable (ElementalDevice, @escaping ConnectAnother) async throws -> Report
+    ) async throws {
+        try await Interruption.run(console, .task) {
+            if let target {
+                let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+                return try await measure(place, console, output, run)
+            }
+            let responder = try await ResponderProcess.start()
+            let result: Result<Void, any Error>
+            do {
+                let place = Place.address(host: "127.0.0.1", port: responder.port)
+                result = .success(try await measure(place, console, output, run))
+            } catch {
+                result = .failure(error)
+            }
+            await responder.end()
+            try result.get()
+        }
+    }
+
+    private func measure<Report: ConsoleEvent>(
+        _ place: Place, _ console: Console, _ output: OutputOptions,
+        _ run: (ElementalDevice, @escaping ConnectAnother) async throws -> Report
+    ) async throws {
+        FileDescriptors.allowMany()
+        let name = name ?? ClientName.standard
+        let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
+            var options = ConnectOptions()
+            options.timeout = output.limit
+            options.logger = output.logger
+            options.expectsHello = true
+            options.allowsUDP = allowsUDP
+            return try await place.connect(as: "\(name) \(number)", elements: BenchElements.all, options: options)
+        }
+        var settings = Client.Settings(name: name)
+        settings.advice = .benchService
+        try await Client.with(place, settings, output, console) { client in
+            await console.emit(try await run(client.device, connect))
+        }
+    }
+}
+
+/// The options of the measurements that send messages over a transport.
+struct BenchMessageOptions: ParsableArguments {
+    @Option(help: "How messages are sent: tcp or udp.")
+    var transport = Transport.tcp
+
+    @Option(help: ArgumentHelp("Messages a second; 0 for as many as possible.", valueName: "hz"))
+    var rate = 0.0
+
+    @Option(help: "The bytes of a message's value (default: 8 for round trips, 64 for throughput).")
+    var size: Int?
+
+    func validate() throws {
+        guard rate == 0 || (0.001...1_000_000).contains(rate) else {
+            throw ValidationError("--rate takes 0.001 to 1000000 messages a second, or 0 for as many as possible")
+        }
+    }
+
+    /// Messages a second, or `nil` for as many as possible.
+    var pace: Double? { rate == 0 ? nil : rate }
+
+    /// The most bytes that a message of a bench service may have.
+    var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchElements.maximumByteCount }
+
+    /// Checks `--size`.
+    ///
+    /// - Parameters:
+    ///   - maximum: the most bytes.
+    ///   - purpose: what the bytes are for, for the error message.
+    func checkSize(atMost maximum: Int, _ purpose: String) throws {
+        let sizes = BenchElements.minimumByteCount...maximum
+        guard let size, !sizes.contains(size) else { return }
+        throw ValidationError(
+            "--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes \(purpose), not \(size)")
+    }
+}

@@ -1,0 +1,138 @@
+import Elemental
+import Logging
+
+/// A connection to a service, with the elements that can be used.
+struct Client: Sendable {
+    typealias Values = ElementValues<ArrivedValue>
+
+    let device: ElementalDevice
+    let elements: ElementCatalogue
+    /// All values from the first on, if ``Settings/wantsValues`` was set.
+    let values: Values?
+    let arrivalTimes: ArrivalTimes
+    /// The large values in progress.
+    let transfers: Transfers
+    /// The connection's losses and returns, if ``Settings/reconnection`` was set.
+    let events: AsyncStream<DeviceEvent>?
+
+    /// How long to wait for the hello of a service that was not found by Zeroconf before it counts as an older one, which
+    /// never sends one. Only what depends on the hello waits.
+    private static let helloTime: Duration = .milliseconds(500)
+
+    /// How a command uses its connection.
+    struct Settings: Sendable {
+        /// The name under which the client connects.
+        var name: String
+        /// The elements to use; `nil` for the catalogue that the service sends.
+        var elements: ElementCatalogue?
+        /// How much of this process's memory the service may use.
+        var limits = DeviceLimits()
+        /// Whether ``Client/values`` is wanted. It must then be read: unread values suspend reading from the connection.
+        var wantsValues = false
+        /// Whether to show the progress of large values from the service, including its echoes of what was sent to it.
+        var showsIncoming = true
+        /// When to connect again after a loss; `nil` for never.
+        var reconnection: (any ReconnectionPolicy)?
+        /// What to suggest if the service does not send its catalogue.
+        var advice = ElementAdvice.option
+        /// Called on the connection's event loop with every value.
+        var onValue: (@Sendable () -> Void)?
+
+        init(name: String) { self.name = name }
+    }
+
+    /// Connects, gets the catalogue, runs `body` and closes the connection however that ends.
+    ///
+    /// - Throws: ``CommandFailure`` or ``ElementalError`` if connecting fails; what `body` throws.
+    static func with<Result>(
+        _ place: Place, _ settings: Settings, _ output: OutputOptions, _ console: Console,
+        _ body: (Client) async throws -> Result
+    ) async throws -> Result {
+        let box = Box()
+        let arrivalTimes = ArrivalTimes()
+        let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
+        var options = ConnectOptions()
+        options.timeout = output.limit
+        options.limits = settings.limits
+        options.logger = output.logger
+        options.reconnection = settings.reconnection
+        let configure: @Sendable (ElementalDevice) -> Void = { device in
+            if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
+            if settings.reconnection != nil { box.events.withLock { $0 = device.events } }
+            transfers.follow(device)
+            if let onValue = settings.onValue {
+                device.onAnyValue { element, value, _ in
+                    arrivalTimes.note(element, value)
+                    onValue()
+                }
+            }
+        }
+        let start = ContinuousClock.now
+        do {
+            return try await place.withConnection(
+                as: settings.name, elements: settings.elements, options: options, configure: configure
+            ) { device in
+                output.logger.debug(
+                    "connected",
+                    metadata: ["device": "\(device)", "milliseconds": "\((.now - start) / .milliseconds(1))"])
+                if settings.elements == nil { _ = try await device.catalogue(timeout: output.limit) }
+                if let reason = device.disconnectReason { throw ended(device, reason) }
+                let elements = settings.elements ?? device.knownElements
+                output.logger.debug(
+                    "elements known",
+                    metadata: [
+                        "count": "\(elements.count)", "hello": "\(device.hello != nil)",
+                        "milliseconds": "\((.now - start) / .milliseconds(1))",
+                    ])
+                return try await body(
+                    Client(
+                        device: device, elements: elements, values: box.values.withLock { $0 },
+                        arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
+            }
+        } catch let error as ElementalError {
+            throw settings.advice.explain(error)
+        }
+    }
+
+    private final class Box: Sendable {
+        let values = Locked<Values?>(nil)
+        let events = Locked<AsyncStream<DeviceEvent>?>(nil)
+    }
+
+    /// Waits until the service has sent its hello and catalogue, or counts as an older one.
+    func waitForHello(_ timeout: Duration) async {
+        guard device.hello == nil else { return }
+        _ = try? await device.catalogue(timeout: min(Self.helloTime, timeout))
+    }
+
+    /// Waits until the service has handled everything that was sent to it, as far as that can be known: an older service
+    /// does not answer pings, and closing the connection cleanly is all that can be done.
+    func settle(over transport: Transport = .tcp, timeout: Duration) async throws(ElementalError) {
+        await waitForHello(timeout)
+        if let reason = device.disconnectReason {
+            throw ElementalError(.notConnected, "the connection to \(device.name) has ended: \(reason)")
+        }
+        guard device.hello?.features.contains(.ping) == true else { return }
+        _ = try await device.ping(over: transport, timeout: timeout)
+    }
+
+    /// The end of the connection as a failure.
+    static func ended(_ device: ElementalDevice, _ reason: DisconnectReason) -> CommandFailure {
+        CommandFailure(reason.code, "the connection to \(device.name) has ended: \(reason)")
+    }
+}
+
+extension ClientOptions {
+    /// Finds the target, connects, runs `body` and closes the connection however that ends.
+    func withClient<Result>(
+        _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
+        _ configure: (inout Client.Settings) -> Void = { _ in }, run body: (Client) async throws -> Result
+    ) async throws -> Result {
+        var settings = Client.Settings(name: clientName)
+        settings.elements = elements
+        settings.limits = limits.device
+        configure(&settings)
+        let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+        return try await Client.with(place, settings, output, console, body)
+    }
+}

@@ -1,0 +1,103 @@
+import Elemental
+
+/// A service at the other end of a connection with its elements, as `describe` and `list` show it.
+struct ServiceDescription: ConsoleEvent {
+    let name: String
+    /// The service's name; `nil` if the target was a host and port.
+    let service: String?
+    let address: String
+    /// Whether it supports the extensions; an older ElementalController does not.
+    let saysHello: Bool
+    /// The identifier in this connection's datagrams; 0 for none.
+    let udpIdentifier: Int
+    /// The elements, each with its newest value, if one has arrived.
+    let elements: [(definition: ElementDefinition, value: ElementValue?)]
+
+    init(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
+        name = device.name
+        service = device.service
+        address = device.addressText
+        saysHello = device.hello != nil
+        udpIdentifier = Int(device.udpIdentifier)
+        elements = catalogue.map { ($0, device.value(of: $0)) }
+    }
+
+    var isResult: Bool { true }
+
+    /// The service on one line, its elements as a table below.
+    var lines: [String] {
+        let place = name == address ? "" : " at \(address)"
+        let kind = (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
+        let header = ["ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"]
+        let table = [header] + elements.map { Self.row($0.definition, $0.value) }
+        // Columns that are empty for all elements are omitted.
+        let columns = header.indices.filter { column in table.dropFirst().contains { !$0[column].isEmpty } }
+        let widths = columns.map { column in table.map { $0[column].columnCount }.max() ?? 0 }
+        let rows = table.map { row in
+            var line = ""
+            for (width, column) in zip(widths, columns) {
+                let cell = row[column]
+                line += "  "
+                line +=
+                    column == 0
+                    ? String(repeating: " ", count: width - cell.columnCount) + cell : cell.padded(to: width)
+            }
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
+        return ["\(name)\(kind)\(place), \(count)"] + (elements.isEmpty ? [] : rows)
+    }
+
+    var json: JSONText {
+        .event(
+            "service",
+            [
+                ("service", .optional(service)), ("name", .string(name)), ("address", .string(address)),
+                ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
+                ("udpIdentifier", .integer(udpIdentifier)),
+            ])
+    }
+
+    /// The service, then each element.
+    var jsonLines: [JSONText] {
+        [json]
+            + elements.map { element, value in
+                let range = element.range.map { JSONText.array([JSONText($0.lowerBound), JSONText($0.upperBound)]) }
+                return .event(
+                    "element",
+                    [
+                        ("id", .integer(Int(element.id))), ("element", .string(element.name)),
+                        ("type", .string(element.type.name)), ("transport", .string(element.transport.rawValue)),
+                        ("access", .string(element.access.abbreviation)), ("latest", .bool(element.latest)),
+                        ("unit", .string(element.unit)), ("range", range ?? .null),
+                        ("step", element.step.map { JSONText($0) } ?? .null), ("value", value?.json ?? .null),
+                    ])
+            }
+    }
+
+    private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [String] {
+        return [
+            String(element.id), element.name, element.type.name, element.transport.rawValue,
+            element.access.abbreviation + (element.latest ? " latest" : ""), range(element), element.unit,
+            value.map(beginning) ?? "",
+        ]
+    }
+
+    /// As much of the value as fits into 40 columns.
+    private static func beginning(_ value: ElementValue) -> String {
+        // Only as much data is converted to digits as is shown.
+        let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
+        return value.description.cut(to: 40)
+    }
+
+    private static func range(_ element: ElementDefinition) -> String {
+        let step = element.step.map { "step \(short($0))" }
+        let range = element.range.map { "\(short($0.lowerBound))...\(short($0.upperBound))" }
+        return [range, step].compactMap(\.self).joined(separator: " ")
+    }
+
+    /// The number, without a fraction if it is whole.
+    private static func short(_ number: Double) -> String {
+        Int64(exactly: number).map { String($0) } ?? String(number)
+    }
+}

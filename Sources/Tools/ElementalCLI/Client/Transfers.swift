@@ -1,0 +1,102 @@
+import Elemental
+
+/// Follows the large values on a connection: shows their progress, and knows whether they still make any.
+///
+/// A terminal shows a bar, JSON has an event now and then; a standard error that goes to a file shows nothing.
+final class Transfers: Sendable {
+    /// The shortest time between two reports, except for the last of a value.
+    private static let interval: Duration = .milliseconds(100)
+
+    private struct State {
+        /// The wait for values, if one is running.
+        var wait: TransferWait?
+        var start: [Int8: ContinuousClock.Instant] = [:]
+        var lastReport: ContinuousClock.Instant?
+    }
+
+    private let console: Console
+    private let showsIncoming: Bool
+    private let state = Locked(State())
+
+    init(_ console: Console, showsIncoming: Bool) {
+        self.console = console
+        self.showsIncoming = showsIncoming
+    }
+
+    /// Subscribes to the device's progress. To be called before the first value can arrive.
+    func follow(_ device: ElementalDevice) {
+        device.onProgress { [self] progress, device in report(progress, device) }
+    }
+
+    /// Runs `body` for `limit`, extended by `limit` each time the awaited values made enough progress by
+    /// ``TransferWait``'s rule; then cancels it.
+    ///
+    /// - Parameter elements: the element of each awaited value.
+    /// - Returns: `nil` if `body` ended by itself; otherwise the wait, which knows how much of each value arrived.
+    @discardableResult
+    func limit(
+        to limit: Duration, for elements: [Int8], _ direction: TransferProgress.Direction,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async rethrows -> TransferWait? {
+        state.withLock { $0.wait = TransferWait(for: elements, direction) }
+        defer {
+            state.withLock { $0.wait = nil }
+            console.show(status: nil)
+        }
+        return try await withThrowingTaskGroup(of: TransferWait?.self) { group in
+            group.addTask {
+                try await body()
+                return nil
+            }
+            group.addTask { [state] in
+                while true {
+                    await Delay.wait(limit)
+                    let (wait, continues) = state.withLock { state in (state.wait, state.wait?.endWindow() == true) }
+                    if Task.isCancelled || !continues { return wait }
+                }
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+
+    private func report(_ progress: TransferProgress, _ device: ElementalDevice) {
+        let now = ContinuousClock.now
+        let isComplete = progress.byteCount == progress.totalByteCount
+        let elapsed: Duration? = state.withLock { state in
+            state.wait?.note(progress)
+            guard showsIncoming || progress.direction == .outgoing else { return nil }
+            let start = state.start[progress.element.id] ?? now
+            state.start[progress.element.id] = isComplete ? nil : start
+            if let last = state.lastReport, !isComplete, now - last < Self.interval { return nil }
+            state.lastReport = now
+            return now - start
+        }
+        guard let elapsed else { return }
+        if console.isJSON {
+            console.offer(ProgressEvent(progress: progress, device: device.name))
+        } else {
+            console.show(status: isComplete ? nil : ProgressLine(progress: progress, elapsed: elapsed))
+        }
+    }
+}
+
+/// A part of a large value was sent or received.
+struct ProgressEvent: ConsoleEvent {
+    let progress: TransferProgress
+    let device: String
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(progress.element.name): \(progress.byteCount) of \(progress.totalByteCount) bytes"] }
+
+    var json: JSONText {
+        .event(
+            "progress",
+            [
+                ("element", .string(progress.element.name)), ("incoming", .bool(progress.direction == .incoming)),
+                ("byteCount", .integer(progress.byteCount)), ("totalByteCount", .integer(progress.totalByteCount)),
+                ("device", .string(device)),
+            ])
+    }
+}

@@ -1,0 +1,201 @@
+import ArgumentParser
+import CommodoreGateway
+import Elemental
+import PETSCII
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Publishes the Commodore on a line as a service.
+struct C64GatewayCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gateway",
+        abstract: "Take the place of a Commodore's modem and publish the machine as a service.",
+        discussion: """
+            Any client can set and read the machine's elements (colours, text, sound, a sprite, joysticks, typed lines) \
+            and take part in the conversation of the public chat program, which runs unmodified. While the machine is \
+            away the service stays published, with its element 'present' false; a line that was lost is opened again.
+
+              $ elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den
+              $ elemental c64 gateway --pty --link /tmp/c64
+              $ elemental c64 gateway --listen 127.0.0.1:25232 --ip232
+              $ elemental c64 gateway --virtual program.prg --png screen.png
+              $ elemental c64 gateway --pty --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
+              $ elemental describe commodore
+              $ elemental set commodore border=6 'print=Hello'
+              $ elemental watch commodore line joystick2
+
+            VICE connects to it: x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 \
+            (with --ip232 here: -rsdev1ip232). A real machine's user port works with 5 volts, a PC's serial port with \
+            12: use an adapter with TTL levels.
+            """)
+
+    @OptionGroup var line: LineOptions
+
+    @Option(help: ArgumentHelp("The service's name.", valueName: "service"))
+    var service = "commodore"
+
+    @OptionGroup var hosting: ServiceOptions
+    @OptionGroup var listening: ListenOptions
+
+    @Flag(
+        help: ArgumentHelp(
+            "Let clients read and write the machine's memory.",
+            discussion: "Writing memory is enough to make the machine do anything."))
+    var allowMemory = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes a second for programs that read one byte per frame: 50 for PAL and NTSC, 60 for NTSC only.",
+            valueName: "bytes"))
+    var pace = 50.0
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes a second for native programs, which read several bytes per frame; a slower line sets the pace itself.",
+            valueName: "bytes"))
+    var nativePace = 200.0
+
+    @Flag(help: "Native programs show text in upper case and graphics instead of lower and upper case.")
+    var graphics = false
+
+    @OptionGroup var pictures: PictureOptions
+
+    @Option(
+        name: .customLong("map"),
+        help: ArgumentHelp(
+            "Connect programs that ask for ADDRESS to the SignalR hub at URL; may be given several times.",
+            discussion: "At any other ws:// or wss:// address the gateway itself answers as a hub, for the chat only.",
+            valueName: "address=url"))
+    // Parsed in `validate`: the parser repeats a value that it rejects, and a URL may contain a password.
+    var mappings: [String] = []
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard line.virtual != nil || !pictures.areWanted else {
+            throw ValidationError("--png and --svg go with --virtual: the screen of another machine is not known here")
+        }
+        try hosting.check(service: service)
+        for (option, rate) in [("--pace", pace), ("--native-pace", nativePace)] where !(1...10_000 ~= rate) {
+            throw ValidationError("\(option) takes 1 to 10000 bytes a second, not \(rate)")
+        }
+        _ = try hubs
+    }
+
+    /// The hubs' URLs by the addresses that programs ask for.
+    private var hubs: [String: String] {
+        get throws {
+            do {
+                let mappings = try mappings.map(HubMapping.init(parsing:))
+                return Dictionary(mappings.map { ($0.address, $0.url) }) { $1 }
+            } catch {
+                throw ValidationError("--map: \(error)")
+            }
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        var configuration = GatewayConfiguration()
+        configuration.baud = line.baud
+        configuration.bytesPerSecond = pace
+        configuration.fastBytesPerSecond = nativePace
+        configuration.allowsMemory = allowMemory
+        configuration.characterSet = graphics ? .graphics : .lowerCase
+        configuration.hubs = try hubs
+        hosting.apply(to: &configuration.service, output)
+        listening.apply(to: &configuration.service)
+        // None of a Commodore's elements uses UDP.
+        configuration.service.allowsUDP = false
+        let gateway = CommodoreGateway(
+            line: try await line.line(timeout: output.limit), service: service, displayName: hosting.name,
+            configuration: configuration)
+        let (events, event) = AsyncStream.makeStream(of: TimedEvent.self, bufferingPolicy: .bufferingNewest(65536))
+        gateway.onEvent { event.yield(TimedEvent($0)) }
+        let reporting = Task {
+            for await event in events { await console.report(event) }
+        }
+        await Interruption.trap()
+        do {
+            try await gateway.openLine()
+            let isVirtual = line.virtual != nil
+            try await ServiceHost(gateway.service, console, relaysValues: false).run {
+                if isVirtual { try await Self.type(on: gateway, console) }
+                try await Interruption.forever()
+            }
+        } catch {
+            await gateway.closeLine()
+            event.finish()
+            await reporting.value
+            throw error
+        }
+        let end = try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
+        await gateway.closeLine()
+        event.finish()
+        await reporting.value
+        if let (picture, report) = end {
+            await console.emit(report)
+            try pictures.save(picture)
+        }
+    }
+
+    /// Types the lines of standard input on the virtual machine's keyboard.
+    private static func type(on gateway: CommodoreGateway, _ console: Console) async throws {
+        let input = InputLines(limit: InputLines.longestCommand)
+        while let line = await input.next() {
+            switch line {
+            case .success(let text): try await gateway.virtualMachine?.with { $0.type(text + "\n") }
+            case .failure(let failure): await console.talk("ignored: \(failure)")
+            }
+            // The machine reads 60 keys a second: a faster writer waits.
+            while try await gateway.virtualMachine?.with({ $0.untypedKeyCount }) ?? 0 > InputLines.longestCommand,
+                !Task.isCancelled
+            {
+                await Delay.wait(.milliseconds(100))
+            }
+        }
+    }
+}
+
+/// An event of a gateway and its time.
+private struct TimedEvent: Sendable {
+    let event: GatewayEvent
+    let time = Date()
+
+    init(_ event: GatewayEvent) { self.event = event }
+}
+
+extension Console {
+    /// Reports an event of a gateway.
+    fileprivate func report(_ timed: TimedEvent) async {
+        switch timed.event {
+        case .lineReady(let name): await emit(LineEvent.ready(name))
+        case .lineOpened: await emit(LineEvent.open)
+        case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay))
+        case .programConnected(let name): await emit(ProgramEvent(name: name, isConnected: true))
+        case .programDisconnected(let name): await emit(ProgramEvent(name: name, isConnected: false))
+        case .told(let element, let value):
+            // The clock changes all the time; `watch` shows it.
+            guard element.id != CommodoreElements.jiffies.id else { return }
+            let arrived = ArrivedValue(element, value, time: timed.time)
+            await emit(ValueEvent(arrived: arrived, device: "commodore"))
+        case .refused(let element, let device, let reason):
+            await talk("'\(element.name)' from \(device) is not passed to the machine: \(reason)")
+        }
+    }
+}
+
+/// A program of the machine's connected or disconnected.
+struct ProgramEvent: ConsoleEvent {
+    let name: String
+    let isConnected: Bool
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["the program '\(name)' is \(isConnected ? "connected" : "not connected any more")"] }
+
+    var json: JSONText { .event("program", [("name", .string(name)), ("connected", .bool(isConnected))]) }
+}

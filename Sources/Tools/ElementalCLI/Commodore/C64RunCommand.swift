@@ -1,0 +1,155 @@
+import ArgumentParser
+import Elemental
+import VirtualCommodore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Runs a program on the virtual Commodore and shows its screen.
+struct C64RunCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a program on a virtual Commodore 64, with its screen in this terminal.",
+        discussion: """
+            In a terminal the screen is shown live and in colour, at the machine's own speed, and keys go to its keyboard: \
+            RETURN, the cursor keys, HOME (SHIFT-HOME clears), DEL, INST, F1 to F8; ESC is RUN/STOP. With --joystick the \
+            cursor keys move that joystick and TAB is its button. Ctrl-C ends the program. The terminal needs 24-bit \
+            colours and 40 columns by 25 rows; with 48 by 29 the border is shown too. Sprites and bitmaps appear only in \
+            the PNG.
+
+            In a pipe or a script the program runs as fast as it can for --frames or --seconds, and then its screen is \
+            printed as text. Standard input is read first, to its end or the first 64 KiB, and typed. With --modem the \
+            program runs at the machine's own speed there too, and input is typed as it arrives.
+
+              $ elemental c64 run game.prg --joystick 2
+              $ elemental c64 run Samples/Commodore/build/commodore.prg --modem 192.168.1.7:6400
+              $ elemental c64 run hello.prg --seconds 2 --png hello.png | cat
+              $ echo "your name" | elemental c64 run hello.prg --frames 200
+
+            --modem connects the user port to a gateway that listens (`elemental c64 gateway --listen`), and keeps trying \
+            while it is away; the status is 1 if it was never reached. Without --modem nothing answers on the line.
+
+            PROGRAM is a PRG file: a load address of two bytes, then machine language, with a BASIC line "SYS" before it \
+            if it loads at $0801. There is no BASIC and no ROM; a program that needs what is missing stops with a reason.
+            """)
+
+    @Argument(help: ArgumentHelp("A PRG file.", valueName: "program"), completion: .file(extensions: ["prg"]))
+    var path: String
+
+    @Option(help: "The television standard: pal (50 frames a second) or ntsc (60).")
+    var standard = Standard.pal
+
+    @Option(help: ArgumentHelp("Connect the user port to a gateway there.", valueName: "host:port"))
+    var modem: ModemAddress?
+
+    @Option(help: "The line's speed in bits a second: 300, 600, 1200 or 2400.")
+    var baud = 1200
+
+    @Option(help: "The port of the joystick that the cursor keys control: 1 or 2.")
+    var joystick: Int?
+
+    @Option(
+        name: .customLong("type"),
+        help: ArgumentHelp("Text to type at the start; \\n is the RETURN key.", valueName: "text"))
+    var typed: String?
+
+    @Option(help: "End after that many frames.")
+    var frames: Int?
+
+    @Option(help: ArgumentHelp("End after that much of the machine's time.", valueName: "seconds"))
+    var seconds: Seconds?
+
+    @OptionGroup var pictures: PictureOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The machine's standard by its name on the command line.
+    enum Standard: String, ExpressibleByArgument, CaseIterable {
+        case pal, ntsc
+
+        var value: VideoStandard { self == .pal ? .pal : .ntsc }
+    }
+
+    func validate() throws {
+        guard [300, 600, 1200, 2400].contains(baud) else {
+            throw ValidationError("--baud takes 300, 600, 1200 or 2400, not \(baud)")
+        }
+        if let joystick, !(1...2).contains(joystick) {
+            throw ValidationError("--joystick takes 1 or 2, not \(joystick)")
+        }
+        if let frames {
+            guard seconds == nil else { throw ValidationError("give --frames or --seconds, not both") }
+            guard (1...1_000_000_000).contains(frames) else {
+                throw ValidationError("--frames takes a number from 1, not \(frames)")
+            }
+        }
+        guard isShown || frames != nil || seconds != nil || modem != nil else {
+            throw ValidationError("standard output is not a terminal: give --frames or --seconds, so that it ends")
+        }
+    }
+
+    /// Whether the screen is shown live.
+    private var isShown: Bool { isatty(STDOUT_FILENO) == 1 && !output.json }
+
+    func perform(_ console: Console) async throws {
+        let isShown = isShown
+        let program: Program
+        do {
+            program = try Program(prg: try await FileContent.program(path, timeout: output.limit))
+        } catch let error as ProgramError {
+            throw CommandFailure("invalidFile", "file '\(path)': \(error)")
+        }
+        let emulation = Emulation(
+            program: program, standard: standard.value, baud: baud, joystick: joystick, modem: modem,
+            onModem: { event in
+                // Events are not written across the machine's screen.
+                if !isShown { console.offer(LineEvent(event)) }
+            },
+            typed: typed?.replacing("\\n", with: "\n") ?? "", limit: cycles, title: isShown ? title : nil)
+        let end = Locked<Emulation.End?>(nil)
+        try await Interruption.run(console) {
+            let reached = try await emulation.run()
+            end.withLock { $0 = reached }
+        }
+        if let end = end.withLock({ $0 }) { try await finish(end, console) }
+    }
+
+    /// How many cycles to run, if there is a limit.
+    private var cycles: UInt64? {
+        if let frames { return UInt64(frames) * UInt64(standard.value.cyclesPerFrame) }
+        return seconds.map { UInt64($0.duration / .seconds(1) * Double(standard.value.cyclesPerSecond)) }
+    }
+
+    private var title: String {
+        "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0)" } ?? "")
+    }
+
+    /// The file's name without its folders.
+    private var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// Saves the pictures and reports the screen and how the program ended.
+    private func finish(_ end: Emulation.End, _ console: Console) async throws {
+        try pictures.save(end.picture)
+        if !isShown { await console.emit(end.report) }
+        if let reason = end.stopReason {
+            guard reason == .returnedToBasic else { throw CommandFailure("stopped", "the machine stopped: \(reason)") }
+            if isShown { await console.talk("\(reason)") }
+        }
+        if let modem, let reason = end.modemFailure {
+            throw CommandFailure("connectionFailed", "no gateway was reached at \(modem): \(reason)")
+        }
+    }
+}
+
+extension LineEvent {
+    fileprivate init(_ event: ModemLink.Event) {
+        switch event {
+        case .connected: self = .open
+        case .away(let reason, let delay): self = .lost(reason, retryIn: delay)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import CommodoreGateway
+import Elemental
+
+/// Lets a person take the place of the Commodore on a line.
+struct C64TerminalCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "terminal",
+        abstract: "Take the place of the Commodore: type modem commands, see every record.",
+        discussion: """
+            For people who write programs for the Commodore or firmware for its modem. Commands are read from standard \
+            input; every record sent (>) and received (<) is shown with its time in seconds, its bytes and its meaning. \
+            The command ends half a second after the end of the input.
+
+              $ elemental c64 terminal /dev/ttyUSB0 --baud 1200
+              $ elemental c64 terminal 127.0.0.1:25232
+              $ printf 'wifi\\nconnect elemental:test\\n' | elemental c64 terminal 127.0.0.1:25232
+
+            Commands:
+              \(TerminalLine.help.joined(separator: "\n  "))
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A device, such as /dev/ttyUSB0 or /dev/pts/3, or HOST:PORT to connect to.",
+            discussion: "Instead, --listen waits for a connection, and --pty makes a pseudo-terminal."))
+    var line: String?
+
+    @Option(
+        help: ArgumentHelp("A TCP port to which the modem connects.", valueName: "host:port"),
+        transform: HostPort.listening(parsing:))
+    var listen: HostPort?
+
+    @Flag(help: "Make a pseudo-terminal, whose name is printed.")
+    var pty = false
+
+    @Option(help: "The speed of a serial device in bits a second.")
+    var baud = 1200
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard [line != nil, listen != nil, pty].filter({ $0 }).count == 1 else {
+            throw ValidationError("give one of LINE (a device or HOST:PORT), --listen HOST:PORT, --pty")
+        }
+        guard GatewayConfiguration.bauds.contains(baud) else {
+            throw ValidationError(
+                "--baud takes \(GatewayConfiguration.bauds.map(String.init).joined(separator: ", ")), not \(baud)")
+        }
+        _ = try place
+    }
+
+    private var place: LineTerminal.Place {
+        get throws {
+            if let listen { return .listen(host: listen.host, port: listen.port) }
+            guard let line else { return .pseudoTerminal }
+            if line.contains("/") { return .device(path: line, baud: baud) }
+            do throws(ArgumentProblem) {
+                let address = try HostPort(parsing: line, ports: 0...65535)
+                return .dial(host: address.host, port: address.port)
+            } catch {
+                throw ValidationError("LINE: \(error); a device has a '/' in its path")
+            }
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        await Interruption.trap()
+        let start = ContinuousClock.now
+        let terminal = try await LineTerminal.open(try place) { event in
+            let elapsed = ContinuousClock.now - start
+            switch event {
+            case .ready(let name): console.offer(LineEvent.ready(name))
+            case .opened: console.offer(LineEvent.open)
+            case .lost(let reason, let delay): console.offer(LineEvent.lost(reason, retryIn: delay))
+            case .record(let bytes): console.offer(RecordEvent(bytes: bytes, elapsed: elapsed))
+            case .remains(let bytes): console.offer(RecordEvent(bytes: bytes, elapsed: elapsed, isWhole: false))
+            }
+        }
+        do {
+            try await Interruption.run(console) {
+                let input = InputLines(limit: InputLines.longestCommand)
+                while let line = await input.next() {
+                    do {
+                        let line = try line.get()
+                        guard !line.allSatisfy(\.isWhitespace) else { continue }
+                        if line.lowercased() == "help" {
+                            for line in TerminalLine.help { await console.talk(line) }
+                            continue
+                        }
+                        let bytes = try TerminalLine.bytes(line)
+                        // Input that comes before the line is open, from a file for instance, waits for it.
+                        await terminal.waitUntilOpen()
+                        guard !Task.isCancelled else { return }
+                        await console.emit(
+                            RecordEvent(bytes: bytes, elapsed: ContinuousClock.now - start, isSent: true))
+                        terminal.send(bytes)
+                    } catch {
+                        await console.talk("ignored: \(error)")
+                    }
+                }
+                // Time for the answers to the last command.
+                await Delay.wait(.milliseconds(500))
+            }
+        } catch {
+            await terminal.close()
+            throw error
+        }
+        await terminal.close()
+    }
+}
+
+/// Bytes that the terminal sent or received.
+struct RecordEvent: ConsoleEvent {
+    let bytes: [UInt8]
+    /// The time since the terminal was started.
+    let elapsed: Duration
+    var isSent = false
+    /// Whether the record is complete: the line may fall silent in the middle of one.
+    var isWhole = true
+
+    var isResult: Bool { true }
+
+    /// `SECONDS > NAME  BYTES  CONTENT`
+    var lines: [String] {
+        let milliseconds = elapsed.nanoseconds / 1_000_000
+        let fraction = "\(milliseconds % 1000)"
+        let seconds = "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+        let name = isWhole ? RecordText.name(bytes, isCommand: isSent) : "cut off"
+        return [
+            String(repeating: " ", count: max(0, 9 - seconds.count)) + seconds + (isSent ? " > " : " < ")
+                + name.padded(to: 15) + " " + RecordText.hexadecimal(bytes) + "  " + RecordText.content(bytes)
+        ]
+    }
+
+    var json: JSONText {
+        .event(
+            "record",
+            [
+                ("direction", .string(isSent ? "sent" : "received")), ("elapsed", .seconds(elapsed)),
+                ("name", .string(RecordText.name(bytes, isCommand: isSent))),
+                ("bytes", .string(RecordText.hexadecimal(bytes))),
+                ("content", .string(RecordText.content(bytes))), ("whole", .bool(isWhole)),
+            ])
+    }
+}

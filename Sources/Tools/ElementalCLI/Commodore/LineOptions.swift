@@ -1,0 +1,74 @@
+import ArgumentParser
+import CommodoreGateway
+import Elemental
+import VirtualCommodore
+
+/// How the Commodore is connected to a gateway: one of four ways.
+struct LineOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A serial device, set to 8N1 without flow control.", valueName: "device"))
+    var serial: String?
+
+    @Flag(help: "Make a pseudo-terminal, whose name is printed, for an emulator that uses a device.")
+    var pty = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --pty: make a symbolic link to it, so that its name stays the same.", valueName: "path"))
+    var link: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A TCP port to which an emulator connects (VICE's -rsdev1); port 0 lets the system choose.",
+            valueName: "host:port"),
+        transform: HostPort.listening(parsing:))
+    var listen: HostPort?
+
+    @Flag(help: "With --listen: use VICE's ip232 framing, with the signals DTR and DCD (-rsdev1ip232).")
+    var ip232 = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A virtual Commodore in this process runs the program; lines on standard input are typed on its keyboard.",
+            valueName: "program.prg"))
+    var virtual: String?
+
+    @Flag(help: "With --virtual: use an NTSC machine instead of a PAL one.")
+    var ntsc = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The line's speed in bits a second, the same at both ends: "
+                + GatewayConfiguration.bauds.map(String.init).joined(separator: ", ") + "."))
+    var baud = 1200
+
+    func validate() throws {
+        let ways = [serial != nil, pty, listen != nil, virtual != nil].filter { $0 }.count
+        guard ways == 1 else {
+            throw ValidationError(
+                "give one of --serial DEVICE, --pty, --listen HOST:PORT, --virtual PROGRAM.prg"
+                    + (ways > 1 ? ", not \(ways)" : ""))
+        }
+        guard link == nil || pty else { throw ValidationError("--link goes with --pty") }
+        guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
+        guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
+        guard GatewayConfiguration.bauds.contains(baud) else {
+            throw ValidationError(
+                "--baud takes \(GatewayConfiguration.bauds.map(String.init).joined(separator: ", ")), not \(baud)")
+        }
+    }
+
+    /// The line. Reads the program of a virtual machine.
+    ///
+    /// - Throws: ``CommandFailure`` if the program cannot be read.
+    func line(timeout: Duration) async throws -> GatewayLine {
+        if let serial { return .serial(path: serial) }
+        if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
+        guard let virtual else { return .pseudoTerminal(link: link) }
+        do {
+            let program = try Program(prg: try await FileContent.program(virtual, timeout: timeout))
+            return .virtual(program, standard: ntsc ? .ntsc : .pal)
+        } catch let error as ProgramError {
+            throw CommandFailure("invalidProgram", "file '\(virtual)': \(error)")
+        }
+    }
+}

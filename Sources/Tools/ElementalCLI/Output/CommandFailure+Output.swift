@@ -1,0 +1,45 @@
+import CommodoreGateway
+import Elemental
+import SignalR
+import SignalRBridge
+import Zeroconf
+
+extension CommandFailure: ConsoleEvent {
+    var isResult: Bool { false }
+
+    var lines: [String] { ["elemental: \(description)"] }
+
+    var json: JSONText { .event("error", [("code", .string(code)), ("message", .string(description))]) }
+}
+
+extension CommandFailure {
+    /// The failure with which any error is reported.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as ElementalError: self.init(error.code.description, error.description)
+        case let error as GatewayError: self.init(error.code.description, error.description)
+        case let error as WireError: self.init(error.code.description, error.message)
+        case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
+        case let error as BridgeError: self.init("usage", error.message)
+        case let error as ZeroconfError: self.init(error.code.description, error.message)
+        case is CancellationError: self.init("cancelled", "cancelled")
+        default: self.init("failed", "\(error)")
+        }
+    }
+}
+
+extension SignalRError {
+    /// What the user of the command line can do about it.
+    fileprivate var hint: String {
+        switch (code, httpStatus) {
+        case (.refused, 401), (.refused, 403), (.noTransport, 401), (.noTransport, 403):
+            "; if the hub requires an access token, pass one with --token"
+        case (.refused, 404), (.noTransport, 404): "; is the hub at another path of this address?"
+        case (.connectionFailed, _): "; is the hub running there?"
+        case (.tlsFailed, _) where (cause as? TLSFailure)?.kind == .untrustedCertificate:
+            "; if the hub uses a self-signed certificate, trust it with --trust FILE"
+        default: ""
+        }
+    }
+}

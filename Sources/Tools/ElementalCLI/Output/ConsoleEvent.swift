@@ -1,0 +1,22 @@
+/// Something that a command writes, as text for a person and as JSON for a program.
+///
+/// A command declares its events beside itself, a small type each, and passes them to ``Console/emit(_:)``. The JSON forms
+/// are documented in the article on the command line.
+protocol ConsoleEvent: Sendable {
+    /// Whether this is what the command was asked for, and goes to standard output. Everything else, such as progress
+    /// and changes of a connection, goes to standard error.
+    var isResult: Bool { get }
+
+    /// The event as text, an element a line.
+    var lines: [String] { get }
+
+    /// The event as a JSON object, a ``JSONText/event(_:_:)``.
+    var json: JSONText { get }
+
+    /// The event as JSON, an element a line: ``json``, unless the event tells more than one object can.
+    var jsonLines: [JSONText] { get }
+}
+
+extension ConsoleEvent {
+    var jsonLines: [JSONText] { [json] }
+}

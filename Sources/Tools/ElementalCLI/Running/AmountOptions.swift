@@ -1,0 +1,44 @@
+import ArgumentParser
+import Synchronization
+
+/// How much a command prints that could print without end.
+struct AmountOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("End after printing that many.", valueName: "n"))
+    var count: Int?
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
+    var time: Seconds?
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count takes a number above 0, not \(count)") }
+    }
+
+    /// The command ends by itself only with `--count`.
+    var work: Interruption.Work { count == nil ? .endless : .counted }
+
+    /// A counter that starts at `--count`.
+    var counter: Countdown { Countdown(count ?? .max) }
+
+    /// Throws if fewer than `--count` have been printed, unless the task was cancelled.
+    ///
+    /// - Parameters:
+    ///   - remaining: the counter that ``counter`` returned.
+    ///   - items: what was counted, in the plural.
+    func expectAll(_ remaining: Countdown, of items: String, code: String = "timedOut") throws {
+        guard let count, remaining.value > 0 else { return }
+        try Task.checkCancellation()
+        throw CommandFailure(code, "only \(count - remaining.value) of \(count) \(items) arrived")
+    }
+}
+
+/// How many are still to come, counted down from any thread.
+final class Countdown: Sendable {
+    private let count: Atomic<Int>
+
+    init(_ count: Int) { self.count = Atomic(count) }
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    /// Counts one, and returns what is left; below 0 once more than expected have come.
+    func decrement() -> Int { count.subtract(1, ordering: .relaxed).newValue }
+}

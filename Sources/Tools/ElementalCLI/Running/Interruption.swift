@@ -1,0 +1,92 @@
+import Elemental
+
+/// Work that shuts down cleanly on Ctrl-C, on SIGTERM, and when the reader of standard output has gone.
+enum Interruption {
+    /// From now on Ctrl-C and SIGTERM no longer kill the process but wait for ``run(_:_:_:)``. For commands that have
+    /// something to clean up even before that.
+    static func trap() async {
+        await EndRequest.shared.trapSignals { StandardStreams.shared.hurry() }
+    }
+
+    /// What a command does, which decides what an interruption means for it.
+    enum Work: Sendable {
+        /// It runs until it is told to end.
+        case endless
+        /// It prints a number of values and then ends by itself.
+        case counted
+        /// It does one thing, even if the reader of standard output has gone.
+        case task
+    }
+
+    /// Runs `body`; when the program is told to end, cancels it and waits for it.
+    ///
+    /// If that takes too long for the user, a second signal ends the program at once.
+    /// - Throws: ``Interrupted`` if a signal ended work that would have ended by itself; otherwise what `body` throws,
+    ///   unless that only says that it was cancelled.
+    static func run(
+        _ console: Console, _ work: Work = .endless, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        await trap()
+        let task = Task {
+            try await body()
+            // The work is done once its results have been written.
+            if work != .endless, await !console.finish() { throw CancellationError() }
+        }
+        let waiting = Task {
+            guard await EndRequest.shared.wait(signalsOnly: work == .task) else { return false }
+            task.cancel()
+            return true
+        }
+        do {
+            try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+            waiting.cancel()
+        } catch {
+            waiting.cancel()
+            guard await waiting.value else { throw error }
+            if work != .endless, let signal = EndRequest.shared.signal { throw Interrupted(signal: signal) }
+            if !CommandFailure(error).isCancellation { throw error }
+        }
+    }
+
+    /// Waits until the task is cancelled.
+    static func forever() async throws {
+        let (never, _) = AsyncStream.makeStream(of: Never.self)
+        for await _ in never {}
+        throw CancellationError()
+    }
+
+    /// Runs `body` for at most that time, then cancels it; without a limit if `time` is `nil`.
+    static func limit(to time: Duration?, _ body: @escaping @Sendable () async throws -> Void) async rethrows {
+        guard let time else { return try await body() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body() }
+            group.addTask { await Delay.wait(time) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Runs both, and cancels the other when one of them ends.
+    static func first(
+        _ one: @escaping @Sendable () async -> Void, or other: @escaping @Sendable () async -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await one() }
+            group.addTask { await other() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// A signal interrupted a command that had something to finish.
+struct Interrupted: Error {
+    let signal: Int32
+
+    /// The status that a shell gives a program that the signal ended: 130 for Ctrl-C, 143 for SIGTERM.
+    var status: Int32 { 128 + signal }
+}

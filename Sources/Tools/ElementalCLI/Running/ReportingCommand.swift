@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// A command that writes to a ``Console`` and whose failures are reported: as text, with `--json` also as JSON, and with
+/// the exit status 1.
+///
+/// Mistakes on the command line are found in `validate()`, whose `ValidationError` the parser reports with the command's
+/// usage and the status 64.
+protocol ReportingCommand: AsyncParsableCommand {
+    var output: OutputOptions { get }
+
+    /// Does the command's work. What it throws is reported.
+    func perform(_ console: Console) async throws
+}
+
+extension ReportingCommand {
+    func run() async throws {
+        let console = Console(json: output.json)
+        do {
+            try FileDescriptors.expectEnough()
+            try await perform(console)
+            await console.finish()
+            if let failure = console.failure { throw failure }
+        } catch let error as Interrupted {
+            await report(CommandFailure("cancelled", "interrupted before it was done"), console)
+            throw ExitCode(error.status)
+        } catch {
+            await report(CommandFailure(error), console)
+            throw ExitCode.failure
+        }
+    }
+
+    private func report(_ failure: CommandFailure, _ console: Console) async {
+        for line in failure.lines { await console.talk(line) }
+        if output.json { await console.emit(failure) }
+    }
+}

@@ -1,0 +1,77 @@
+import Elemental
+
+/// This process's service listens.
+struct ListeningEvent: ConsoleEvent {
+    let service: String
+    let port: Int
+    let maximumDevices: Int
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(service) listens at port \(port)"] }
+
+    var json: JSONText {
+        .event(
+            "listening",
+            [
+                ("service", .string(service)), ("port", .integer(port)),
+                ("maximumDevices", .integer(maximumDevices)),
+            ])
+    }
+}
+
+/// The service was published by Zeroconf.
+struct PublishedEvent: ConsoleEvent {
+    let service: String
+    let name: String
+    let port: Int
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["published as \(service)/\(name) at port \(port)"] }
+
+    var json: JSONText {
+        .event(
+            "published", [("service", .string(service)), ("name", .string(name)), ("port", .integer(port))])
+    }
+}
+
+/// The service could not be published; the next attempt follows.
+struct PublishFailedEvent: ConsoleEvent {
+    let service: String
+    let reason: String
+    let delay: Duration
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(service) is not published: \(reason); next attempt in \(delay)"] }
+
+    var json: JSONText {
+        .event(
+            "publishFailed",
+            [("service", .string(service)), ("reason", .string(reason)), ("retryIn", .seconds(delay))])
+    }
+}
+
+/// The service has stopped.
+struct StoppedEvent: ConsoleEvent {
+    let service: String
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(service) has ended"] }
+
+    var json: JSONText { .event("stopped", [("service", .string(service))]) }
+}
+
+/// A client connected to the service.
+struct ClientConnectedEvent: ConsoleEvent {
+    let device: String
+    let address: String
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(device) connected from \(address)"] }
+
+    var json: JSONText { .event("connected", [("device", .string(device)), ("address", .string(address))]) }
+}

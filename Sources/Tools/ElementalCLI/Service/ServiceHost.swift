@@ -1,0 +1,100 @@
+import Elemental
+
+/// Runs a service of this process and reports what happens to it and what devices send.
+struct ServiceHost: Sendable {
+    /// How many devices and events may wait to be reported while nobody reads. A waiting device costs some KiB.
+    private static let maximumItemCount = 8192
+
+    private let service: ElementalService
+    private let console: Console
+    private let relaysValues: Bool
+    private let showsValues: Bool
+
+    /// What the service's event loop hands over to be reported.
+    private enum Item: Sendable {
+        case event(ServiceEvent)
+        case device(ElementalDevice, Client.Values?)
+    }
+
+    /// - Parameters:
+    ///   - relaysValues: whether a value that a device sends becomes the element's value and goes to all devices.
+    ///   - showsValues: whether to report what devices send.
+    init(_ service: ElementalService, _ console: Console, relaysValues: Bool, showsValues: Bool = true) {
+        self.service = service
+        self.console = console
+        self.relaysValues = relaysValues
+        self.showsValues = showsValues
+    }
+
+    /// Starts the service, runs `body` until it ends or the program is told to end, and stops the service.
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        await Interruption.trap()
+        let (items, item) = AsyncStream.makeStream(
+            of: Item.self, bufferingPolicy: .bufferingNewest(Self.maximumItemCount))
+        service.onEvent { [showsValues, console] event in
+            // On the event loop, before the device's first value is delivered.
+            let next: Item =
+                if case .deviceConnected(let device) = event {
+                    .device(device, showsValues ? device.values { ArrivedValue($0, $1) } : nil)
+                } else {
+                    .event(event)
+                }
+            if case .dropped = item.yield(next) { console.noteOmitted(1) }
+        }
+        if relaysValues { service.relayAll() }
+        FileDescriptors.allow(devices: service.configuration.maximumDeviceCount)
+        try await service.start()
+        let reporting = Task { await report(items) }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await Interruption.run(console, .endless, body))
+        } catch {
+            result = .failure(error)
+        }
+        await service.stop(reason: "the service has ended")
+        await reporting.value
+        try result.get()
+    }
+
+    private func reportListening(_ port: Int) async {
+        let allowed = service.configuration.maximumDeviceCount
+        let capacity = service.deviceCapacity ?? allowed
+        await console.emit(ListeningEvent(service: service.service, port: port, maximumDevices: capacity))
+        guard capacity < allowed else { return }
+        await console.talk(
+            "only \(capacity) instead of \(allowed) devices can connect at a time, since this process may not open more "
+                + "files and sockets; raise the limit (ulimit -n)")
+    }
+
+    /// Reports everything in order; a device's disconnection after its last value.
+    private func report(_ items: AsyncStream<Item>) async {
+        await withDiscardingTaskGroup { group in
+            for await item in items {
+                switch item {
+                case .device(let device, let values):
+                    let name = device.name
+                    await console.emit(ClientConnectedEvent(device: name, address: device.addressText))
+                    group.addTask {
+                        if let values {
+                            for await value in values {
+                                await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
+                            }
+                        }
+                        let reason = await device.waitUntilDisconnected()
+                        await console.emit(DisconnectedEvent(device: name, reason: reason))
+                    }
+                case .event(.listening(let port)): await reportListening(port)
+                case .event(.published(let name)):
+                    await console.emit(
+                        PublishedEvent(service: service.service, name: name, port: service.port ?? 0))
+                case .event(.failedToPublish(let error, let delay)):
+                    await console.emit(
+                        PublishFailedEvent(service: service.service, reason: error.message, delay: delay))
+                case .event(.stopped): return
+                case .event(.deviceConnected), .event(.deviceDisconnected): break
+                }
+            }
+        }
+        await console.emit(StoppedEvent(service: service.service))
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Elemental
+
+/// The options of the commands that run a service.
+struct ServiceOptions: ParsableArguments {
+    @Option(help: "The instance's name that people see (default: the host's name).")
+    var name: String?
+
+    @Option(help: "The service's port; 0 lets the system choose.")
+    var port = 0
+
+    @OptionGroup var limits: LimitOptions
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+    }
+
+    /// Checks what the service would be published with, by the framework's rules. They hold also for a service that only
+    /// listens.
+    ///
+    /// - Throws: `ValidationError` that says what is allowed.
+    func check(service: String, txt: [String: String] = [:]) throws {
+        var configuration = ServiceConfiguration()
+        configuration.txt = txt
+        do {
+            // Without --name it is the host's name that counts, which is not the user's mistake.
+            try ElementalService(service, displayName: name ?? service, elements: [], configuration: configuration)
+                .checkNames()
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// Applies the options to a service's configuration.
+    func apply(to configuration: inout ServiceConfiguration, _ output: OutputOptions) {
+        configuration.port = port
+        configuration.limits = limits.device
+        configuration.limits.handshakeTimeout = output.limit
+        configuration.logger = output.logger
+    }
+}
+
+/// Where a service can be reached.
+struct ListenOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The local address to listen on for clients (default: all).", valueName: "address"))
+    var address: String?
+
+    @Flag(help: "Only listen; do not publish by Zeroconf.")
+    var unlisted = false
+
+    func validate() throws {
+        guard let address, address.isEmpty || address.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return }
+        throw ValidationError(
+            "--address takes an address of this machine, such as 127.0.0.1, not '\(address.excerpt)'")
+    }
+
+    /// Applies the options to a service's configuration.
+    func apply(to configuration: inout ServiceConfiguration) {
+        configuration.address = address
+        configuration.isPublished = !unlisted
+    }
+}

@@ -1,0 +1,88 @@
+import SignalR
+
+/// The state of the connection to a hub changed.
+struct HubConnectionEvent: ConsoleEvent {
+    enum Change: Sendable {
+        case opened(TransportKind?)
+        case willReconnect(SignalRError?)
+        case didReconnect
+        /// It ended without this client asking for it.
+        case closed(SignalRError?)
+    }
+
+    let url: String
+    let change: Change
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        switch change {
+        case .opened(let transport): ["connected to \(url)" + (transport.map { " over \($0)" } ?? "")]
+        case .willReconnect(let error): ["\(url) is away: \(Self.reason(error)); trying again"]
+        case .didReconnect: ["connected to \(url) again"]
+        case .closed(let error): ["\(url) ended the connection: \(Self.reason(error))"]
+        }
+    }
+
+    var json: JSONText {
+        switch change {
+        case .opened(let transport):
+            .event("connected", [("hub", .string(url)), ("transport", .optional(transport.map { "\($0)" }))])
+        case .willReconnect(let error): loss("willReconnect", error)
+        case .didReconnect: .event("didReconnect", [("hub", .string(url))])
+        case .closed(let error): loss("disconnected", error)
+        }
+    }
+
+    private func loss(_ name: String, _ error: SignalRError?) -> JSONText {
+        .event(
+            name,
+            [
+                ("hub", .string(url)), ("reason", .string(Self.reason(error))),
+                ("code", .string(error?.code.description ?? "closed")),
+            ])
+    }
+
+    private static func reason(_ error: SignalRError?) -> String { error?.description ?? "in good order" }
+}
+
+/// Something came from a hub: a result, an item of a stream, or a call.
+struct HubMessageEvent: ConsoleEvent {
+    enum Content: Sendable {
+        case result(HubValue)
+        case item(HubValue)
+        case invocation([HubValue])
+    }
+
+    let method: String
+    let content: Content
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        switch content {
+        case .result(let value), .item(let value): [value.json.text]
+        case .invocation(let arguments): [([method] + arguments.map(\.json.text)).joined(separator: " ")]
+        }
+    }
+
+    var json: JSONText {
+        switch content {
+        case .result(let value): .event("result", [("method", .string(method)), ("result", value.json)])
+        case .item(let value): .event("item", [("method", .string(method)), ("item", value.json)])
+        case .invocation(let arguments):
+            .event("invocation", [("method", .string(method)), ("arguments", .array(arguments.map(\.json)))])
+        }
+    }
+}
+
+/// A call that is not answered was sent to a hub.
+struct HubSentEvent: ConsoleEvent {
+    let method: String
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["sent \(method)"] }
+
+    var json: JSONText { .event("sent", [("method", .string(method))]) }
+}
