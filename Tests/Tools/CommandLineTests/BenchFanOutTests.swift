@@ -10,7 +10,7 @@ extension BenchTests {
                 "fanout", "--devices", "\(devices)", "--seconds", "0.2", "--size", "\(size)")
             #expect(report.number("devices") == Double(devices))
             #expect(report.number("lost") == 0)
-            // On a busy machine none of them may fall into the time that counts.
+            // On a busy machine none of them may happen in the measured time.
             for key in ["deliveries", "deliveriesPerSecond"] { _ = try #require(report.number(key)) }
             for key in ["seconds", "sent"] {
                 #expect(try #require(report.number(key)) > 0, "\(key)")
@@ -23,7 +23,7 @@ extension BenchTests {
                 async let first = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
                 async let second = ElementalProcess.report("fanout", target, "--devices", "3", "--seconds", "0.2")
                 for report in try await [first, second] { #expect(report.number("lost") == 0) }
-                // What was broadcast last is told to whoever comes next, and must not be taken for its own.
+                // A new device receives the last broadcast value, and must not count it as one of its run.
                 let third = try await ElementalProcess.report("fanout", target, "--devices", "2", "--seconds", "0.1")
                 #expect(third.number("lost") == 0)
             }

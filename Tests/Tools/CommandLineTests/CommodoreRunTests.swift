@@ -4,7 +4,7 @@ import Testing
 
 /// `elemental c64 run` and `elemental c64 cpu-test`.
 struct CommodoreRunTests {
-    /// A program at $C000: a green border, then each key that is typed is printed.
+    /// A program at $C000: it makes the border green and prints each typed key.
     private static let echo: [UInt8] = [
         0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
     ]
@@ -13,7 +13,7 @@ struct CommodoreRunTests {
         0x00, 0xC0, 0xAD, 0x00, 0xDC, 0x49, 0x7F, 0x8D, 0x20, 0xD0, 0x4C, 0x00, 0xC0,
     ]
 
-    /// Writes files into a folder of the test's own, which is removed afterwards.
+    /// Writes files into a temporary folder, which is removed afterwards.
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "commodore-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -49,7 +49,7 @@ struct CommodoreRunTests {
                 try child.writeLine("one")
                 try await eventually("it reads") {
                     let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
-                    // Both are caught by then: bits 0 and 14 of the mask.
+                    // Until it catches both signals: bits 0 and 14 of the mask.
                     let mask = status.split(separator: "\n").first { $0.hasPrefix("SigCgt") }?.split(separator: "\t")
                         .last
                     return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 0x4001 == 0x4001 } ?? false
@@ -136,7 +136,7 @@ struct CommodoreRunTests {
         try await withFile(Self.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
                 let before = terminal.settingsAtFirst
-                // Green border; the second screen; the line below.
+                // Green border; the alternate screen; the line below.
                 try await terminal.waitFor("\u{1B}[48;2;88;141;67m")
                 try await terminal.waitFor("test.prg, pal; Ctrl-C ends")
                 #expect(terminal.output.hasPrefix("\u{1B}[?1049h"))
@@ -163,7 +163,7 @@ struct CommodoreRunTests {
             let arguments = ["c64", "run", file, "--joystick", "2"]
             try await TerminalProcess.with(ElementalProcess.path, arguments) { terminal in
                 try await terminal.waitFor("\u{1B}[48;2;0;0;0m")
-                // Right is bit 3: orange. The button is bit 4, which is no colour's.
+                // Right is bit 3: orange. The button is bit 4, which is not part of a colour.
                 try await hold("\u{1B}[C", on: terminal, until: "\u{1B}[48;2;111;79;37m")
                 try await hold("\u{1B}[B", on: terminal, until: "\u{1B}[48;2;104;55;43m")
                 terminal.send(signal: SIGTERM)
@@ -173,7 +173,7 @@ struct CommodoreRunTests {
         }
     }
 
-    /// A key that is held comes again and again; a picture may be left out where the machine is late.
+    /// A held key repeats; a frame may be skipped when the machine is late.
     private func hold(_ key: String, on terminal: TerminalProcess, until text: String) async throws {
         let holding = Task {
             while !Task.isCancelled {
@@ -221,7 +221,7 @@ struct CommodoreRunTests {
         return [head[0]] + (head[1] == 0 ? [] : try await line.read(Int(head[1])))
     }
 
-    /// Answers the program's values with OK until that element has come so often.
+    /// Answers the program's values with OK until that element has arrived that many times.
     private func values(of element: UInt8, _ count: Int, from line: RawSocket) async throws {
         var left = count
         while left > 0 {
@@ -239,7 +239,7 @@ struct CommodoreRunTests {
             try await ChildProcess.with(ElementalProcess.path, arguments) { machine in
                 do {
                     let line = try await listener.accept()
-                    // What it sent before the connection stood is lost.
+                    // What it sent before it was connected is lost.
                     var command: [UInt8] = []
                     while command != [3] { command = try await self.command(from: line) }
                     try line.write([1, 0])
@@ -248,10 +248,10 @@ struct CommodoreRunTests {
                     try line.write([4, 9] + Array("Connected".utf8))
                     try await values(of: 18, 1, from: line)
                     try line.write([3, 6, 1, 1, 0, 0, 0, 5])
-                    // The clock comes once a second; by then the panel shows the colour.
+                    // The clock arrives once a second; by then the panel shows the colour.
                     try await values(of: 18, 2, from: line)
                 }
-                // The gateway goes and comes back: the program goes on where it was.
+                // The gateway disappears and returns: the program continues where it was.
                 let line = try await listener.accept()
                 try await values(of: 18, 1, from: line)
                 machine.send(signal: SIGTERM)

@@ -10,14 +10,14 @@ struct CommodoreTests {
         let arguments =
             ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
         try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
-            // The line and the service are there in either order.
+            // The line and the service become ready in either order.
             let ready = try await event("line", of: gateway)
             let port = try #require(try await event("listening", of: gateway).number("port"))
             try await body(gateway, try #require(ready["line"]), "127.0.0.1:\(Int(port))")
         }
     }
 
-    /// The first event of that name, whatever was looked at before.
+    /// The first event of that name from the beginning of the output.
     private func event(_ name: String, of child: ChildProcess) async throws -> JSONLine {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
@@ -37,7 +37,7 @@ struct CommodoreTests {
                 try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
                 let set = try await ElementalProcess.run("set", target, "border=6", "print=Hello")
                 #expect(set.status == .exited(0))
-                // In any order: a colour's newest value may pass a text.
+                // In any order: a colour's newest value may overtake a text.
                 for content in ["print=\"Hello\"", "border=6"] {
                     try await eventually("a record with \(content)", within: .seconds(30)) {
                         terminal.lines(of: .output).compactMap { JSONLine($0) }.contains {
@@ -68,7 +68,7 @@ struct CommodoreTests {
             ElementalProcess.path, ["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]
         ) { terminal in
             let ready = try await terminal.nextEvent("line") { $0["state"] == "ready" }
-            // It has read as far as this when it answers.
+            // When it answers, it has read everything up to here.
             try terminal.writeLine("nothing of this kind\nstop\nwifi")
             try await terminal.nextLine(of: .error) { $0.contains("nothing") }
             let line: String = try #require(ready["line"])

@@ -61,7 +61,7 @@ struct ControlTests {
                 #expect(values.map { $0.number("value") } == [0.5, 0.1, 0.2, 0.3])
                 #expect(values.allSatisfy { $0["element"] == "Speed" })
             }
-            // A bad line is told and does not end the service.
+            // An invalid line is reported and does not end the service.
             try service.writeLine("Spede=1")
             try await service.nextLine(of: .error) { $0.contains("Spede") && $0.contains("Speed") }
             service.closeInput()
@@ -103,7 +103,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a file goes there and comes back, with reports of its progress")
+    @Test("a file is sent and read back, with progress events")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -119,16 +119,16 @@ struct ControlTests {
             let progress = lines.filter { $0.event == "progress" }
             #expect(progress.last?.number("byteCount") == 3_000_000)
             #expect(progress.allSatisfy { $0.number("totalByteCount") == 3_000_000 && $0["incoming"] == false })
-            // Its 6,000,000 digits are not told to the one who gave the file.
+            // Its 6,000,000 digits are not repeated to the user who gave the file.
             #expect(lines.last?.event == "set" && lines.last?.number("byteCount") == 3_000_000)
 
-            // The shell's redirection, as it is typed.
+            // The shell's redirection, as a user types it.
             let elemental = try ElementalProcess.path
             try await ChildProcess.run(
                 "sh", ["-c", "exec \"$0\" get \"$1\" Raw --raw >\"$2\"", elemental, target, back.path])
             #expect(try Data(contentsOf: back) == content)
 
-            // What is no file of a known size: a pipe, and text that the kernel makes up.
+            // Files of unknown size: a pipe, and one in /proc.
             let fromPipe =
                 "cat \"$2\" | \"$0\" set \"$1\" Raw=@/dev/stdin && exec \"$0\" get \"$1\" Raw --raw >\"$2\".back"
             try await ChildProcess.run("sh", ["-c", fromPipe, elemental, target, there.path])
@@ -144,7 +144,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a service that stops in the middle of a file is given up")
+    @Test("set gives up when the service stops reading in the middle of a file")
     func aStoppedReceiver() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
         try Data(count: 20_000_000).write(to: file)

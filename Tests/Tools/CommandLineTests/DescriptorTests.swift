@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What becomes of a service, and of those who connect to it, when its process may not open enough descriptors.
+/// A service and its clients when its process may not open enough descriptors.
 @Suite(.serialized)
 struct DescriptorTests {
-    /// Lets this process have many sockets.
+    /// Raises this process's limit of descriptors.
     ///
-    /// - Returns: how many it may have.
+    /// - Returns: the new limit.
     private static func allowMany() -> Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -20,7 +20,7 @@ struct DescriptorTests {
         String(decoding: try await socket.readToEnd(), as: UTF8.self)
     }
 
-    @Test("more connections than descriptors: no processor time, newcomers are told, and served when there is room")
+    @Test("more connections than descriptors: no busy loop, new clients are told, and are served when there is room")
     func outOfDescriptors() async throws {
         try await PeerCostTests.publishing(before: "ulimit -n 100; ") { _, figures, port in
             var crowd = try (0..<150).map { _ in try RawSocket.connect(to: port) }
@@ -28,7 +28,7 @@ struct DescriptorTests {
             let newcomer = try RawSocket.connect(to: port)
             let told = try await Self.isEnded(newcomer)
             #expect(told.contains("descriptors"), "\(told)")
-            // Files and sockets of the process's own can still be opened.
+            // The process can still open files and sockets of its own.
             try await eventually { try figures.descriptors <= 75 }
 
             let (time, start) = (try figures.processorTime, SuspendingClock.now)
@@ -43,9 +43,9 @@ struct DescriptorTests {
         }
     }
 
-    @Test("descriptors that others of the process have taken: accepting pauses, and goes on")
+    @Test("descriptors used elsewhere in the process: accepting pauses and resumes")
     func takenByOthers() async throws {
-        // Only those below 100 are left for the service and those who connect.
+        // Only those below 100 are left for the service and its clients.
         let take = "ulimit -n 200; for i in {100..199}; do eval \"exec $i</dev/null\"; done; "
         try await PeerCostTests.publishing(before: take, shell: "bash") { _, figures, port in
             let own = try figures.descriptors - 100
@@ -90,20 +90,20 @@ struct DescriptorTests {
         }
     }
 
-    @Test("a limit that leaves fewer devices than are configured is told")
+    @Test("a limit that allows fewer devices than configured is reported")
     func fewerDevices() async throws {
         try await PeerCostTests.publishing(before: "ulimit -n 128; ") { service, _, port in
             let listening = try #require(service.lines(of: .output).compactMap { JSONLine($0) }.first)
             let most = Int(try #require(listening.number("maximumDevices")))
             #expect((30..<120).contains(most))
             try await service.nextLine(of: .error, "a warning") { $0.contains("ulimit -n") && $0.contains("\(most)") }
-            // As many are served.
+            // That many are served.
             let devices = try (0..<most - 4).map { _ in try RawSocket.connect(to: port) }
             for device in devices { #expect(try await device.readFrame().id == -1) }
         }
     }
 
-    @Test("those who are turned away hold few descriptors, and none for long", .enabled(if: allowMany() >= 2400))
+    @Test("rejected clients hold few descriptors, and none for long", .enabled(if: allowMany() >= 2400))
     func refused() async throws {
         try await PeerCostTests.publishing { _, figures, port in
             let before = try figures.descriptors

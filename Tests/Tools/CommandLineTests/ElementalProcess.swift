@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// The command line as the tests run it: a real process of the built `elemental`.
+/// The command line as the tests run it: a process of the built `elemental`.
 enum ElementalProcess {
     static var path: String {
         get throws { try BuiltProduct.path(of: "elemental") }
     }
 
-    /// Runs it to its end on this host.
+    /// Runs a command to its end.
     ///
     /// - Returns: status, standard output and standard error.
     static func run(
@@ -23,7 +23,7 @@ enum ElementalProcess {
 }
 
 extension ElementalProcess {
-    /// Runs a measurement to its end and returns its report, which bears the command's name.
+    /// Runs a measurement to its end and returns its report, the event with the command's name.
     static func report(_ command: String, _ arguments: String...) async throws -> JSONLine {
         try await ChildProcess.with(path, ["bench", command] + arguments + ["--json"]) { child in
             child.closeInput()

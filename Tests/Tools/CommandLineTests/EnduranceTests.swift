@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// What thousands of connections leave behind in a service's process.
+/// Whether thousands of connections leak anything in a service's process.
 struct EnduranceTests {
-    @Test("connect and vanish 1,000 times, three times: no descriptor and no memory is left behind")
+    @Test("three times 1,000 connections that vanish leak no descriptor and no memory")
     func connectAndVanish() async throws {
         let arguments = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
@@ -18,7 +18,7 @@ struct EnduranceTests {
                     if index.isMultiple(of: 3) { try? socket.write([1, 200, 0, 0]) }
                 }
             }
-            // The process may still be opening some of its own. Of 3,000 connections far more than these would stay.
+            // The process may still be opening some of its own. A leak would show far more than these after 3,000 connections.
             let most = try figures.descriptors + 8
             try await thousand()
             try await eventually("\(most) descriptors") { try figures.descriptors <= most }
@@ -27,8 +27,8 @@ struct EnduranceTests {
             try await thousand()
             try await eventually("\(most) descriptors") { try figures.descriptors <= most }
             let grown = try figures.residentMemory - memory
-            // In KiB. A connection's state is some KiB: 2,000 that stayed would be far more than this. Sanitizers keep
-            // memory of their own, and of what was freed.
+            // In KiB. A connection's state is some KiB: 2,000 leaked ones would be far more than this. Sanitizers keep
+            // memory of their own, and freed memory.
             #expect(
                 grown < 2048 || Sanitizer.current != nil,
                 "resident memory grew by \(grown) KiB over 2,000 connections")

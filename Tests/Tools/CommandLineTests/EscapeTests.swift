@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Nothing that another machine says moves the cursor of a terminal, forges a line, or hides.
+/// No text from another machine moves a terminal's cursor, forges a line or is invisible.
 struct EscapeTests {
-    /// Clears the screen, adds a line, turns the direction of writing around, and separates lines otherwise.
+    /// Clears the screen, adds a line, reverses the direction of writing, and has other line separators.
     private static let evil = "x\u{1B}[2J\nforged\u{202E}y\u{2028}z"
     private static let harmless = #"x\u{1B}[2J\nforged\u{202E}y\u{2028}z"#
 
@@ -38,7 +38,7 @@ struct EscapeTests {
         }
     }
 
-    @Test("JSON has the text itself, in escapes that a reader of lines or a terminal takes no notice of")
+    @Test("JSON has the original text, in escapes that do not affect a terminal or a line reader")
     func json() async throws {
         let arguments = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Text:string:wo",
@@ -62,7 +62,7 @@ struct EscapeTests {
             ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "--element", "1:Speed:float", "--verbose"]
         ) { watch in
             let peer = try await listener.accept()
-            // The identifier of UDP, 0 for none.
+            // The UDP identifier, 0 for none.
             try peer.write([0xFF, 1, 0, 0, 0, 0])
             try await watch.nextLine(of: .error) { $0.contains("connected to") }
             let text = Array(Self.evil.utf8)

@@ -15,7 +15,7 @@ struct EventTimeTests {
         }
     }
 
-    /// Seconds since 1970, as the command line tells them: to the microsecond.
+    /// Seconds since 1970 to the microsecond, as the command line writes them.
     private func now() -> Double { (Date().timeIntervalSince1970 * 1e6).rounded() / 1e6 }
 
     @Test
@@ -33,7 +33,7 @@ struct EventTimeTests {
 
             let times = try [watched, got, received].map { try #require($0.number("time")) }
             #expect(([start] + times + [end]) == ([start] + times + [end]).sorted(), "\(start) \(times) \(end)")
-            // Whole seconds would be too coarse; that all three come at one has a chance of one in 10^18.
+            // Not whole seconds: the chance that all three arrive exactly at one is 1 in 10^18.
             #expect(times.contains { $0 != $0.rounded() }, "\(times)")
         }
     }

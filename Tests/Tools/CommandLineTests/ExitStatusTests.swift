@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the status says where there is nothing else to see.
+/// Exit statuses.
 struct ExitStatusTests {
     @Test(arguments: [["--version"], ["help"], ["help", "publish"], ["get", "--help"], ["bench"], ["signalr"]])
     func anOutputThatCannotBeWrittenIsAFailure(_ arguments: [String]) async throws {
@@ -16,7 +16,7 @@ struct ExitStatusTests {
         #expect(result.status == .exited(0) && result.output == ["1.0.0"])
     }
 
-    /// What was to be done is done, whoever reads of it.
+    /// The work is done whether or not anyone reads the output.
     @Test
     func aReaderThatIsGoneIsNoFailure() async throws {
         let publish = [
@@ -76,10 +76,10 @@ struct ExitStatusTests {
 
     @Test
     func aModemThatIsNeverThereIsAFailure() async throws {
-        // A port that nobody listens on.
+        // A port on which nothing listens.
         let port = try RawSocket.datagramBelowEphemeralPorts().localPort()
         let program = NSTemporaryDirectory() + "elemental-\(UUID().uuidString).prg"
-        // SYS 2061, and there a jump to itself.
+        // SYS 2061; at 2061 a jump to itself.
         let bytes: [UInt8] = [
             0x01, 0x08, 0x0B, 0x08, 0x0A, 0x00, 0x9E, 0x32, 0x30, 0x36, 0x31, 0x00, 0x00, 0x00, 0x4C, 0x0D, 0x08,
         ]
@@ -90,7 +90,7 @@ struct ExitStatusTests {
         #expect(result.status == .exited(1), "\(result)")
         #expect(result.errors.last?.contains("127.0.0.1:\(port)") == true, "\(result.errors)")
         #expect(result.errors.last?.contains("Connection refused") == true, "\(result.errors)")
-        // Its screen is told all the same.
+        // Its screen is printed all the same.
         #expect(result.output.count == 25)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that are given to the command line: without an end, without a writer, too long.
+/// Files on the command line: endless ones, pipes without a writer, files that are too long.
 struct FileArgumentTests {
     private func withService(_ body: (_ target: String) async throws -> Void) async throws {
         let arguments = [
@@ -22,9 +22,9 @@ struct FileArgumentTests {
         try await body(folder)
     }
 
-    /// Runs a command that may have 1.5 GB of addresses.
+    /// Runs a command with at most 1.5 GB of address space.
     private func runWithLittleMemory(_ arguments: [String]) async throws -> (ChildProcess.ExitStatus, String) {
-        // Sanitizers take terabytes of addresses.
+        // Sanitizers need terabytes of address space.
         let limit = Sanitizer.current == nil ? "ulimit -v 1500000; " : ""
         let shell = ["-c", limit + "exec \"$@\"", "bash", try ElementalProcess.path] + arguments
         return try await ChildProcess.with("bash", shell) { child in
@@ -34,7 +34,7 @@ struct FileArgumentTests {
         }
     }
 
-    @Test("a file without an end is refused as soon as it is too long, with little memory")
+    @Test("an endless file is refused as soon as it is too long, with little memory")
     func endless() async throws {
         try await withService { target in
             for name in ["Raw", "Text"] {
@@ -59,7 +59,7 @@ struct FileArgumentTests {
         #expect(status == .exited(1) && errors.contains("longer than"), "\(errors)")
     }
 
-    @Test("a pipe that nobody writes ends with --timeout")
+    @Test("a pipe without a writer ends with --timeout")
     func nobodyWrites() async throws {
         try await withFolder { folder in
             let pipe = folder.appendingPathComponent("pipe").path
@@ -88,7 +88,7 @@ struct FileArgumentTests {
         }
     }
 
-    @Test("a session that reads a pipe that nobody writes ends on a signal")
+    @Test("a session that reads a pipe without a writer ends on a signal")
     func interruption() async throws {
         try await withFolder { folder in
             let pipe = folder.appendingPathComponent("pipe").path
@@ -115,13 +115,13 @@ struct FileArgumentTests {
         }
     }
 
-    @Test("a pipe that is written slowly is read to its end, however long that takes")
+    @Test("a slowly written pipe is read to its end, however long that takes")
     func slowWriter() async throws {
         try await withFolder { folder in
             let pipe = folder.appendingPathComponent("pipe").path
             #expect(mkfifo(pipe, 0o600) == 0)
             try await withService { target in
-                // Longer in all than may pass without anything.
+                // Longer in total than --timeout.
                 let script = """
                     { for i in 1 2 3 4 5 6 7; do printf 0123456789; sleep 0.6; done; } >"$2" &
                     "$0" set "$1" Raw=@"$2" --timeout 3 >/dev/null && exec "$0" get "$1" Raw --raw

@@ -2,15 +2,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import TestSupport
 
-/// Devices of an older kind that send values as fast as the service takes them, each on a thread of its own.
+/// Devices of the older kind, without a hello, that send values as fast as the service accepts them, each on a thread.
 final class Flood: Sendable {
     private let count = NIOLockedValueBox(0)
-    /// Open as long as the flood is there: what it has sent has to arrive.
+    /// Kept open as long as the flood exists, so that everything sent arrives.
     private let sockets: [RawSocket]
 
     /// - Parameters:
-    ///   - limit: values that each device sends; `nil` for as many as go.
-    ///   - value: the bytes of the value of that number.
+    ///   - limit: how many values each device sends; `nil` for no limit.
+    ///   - value: the bytes of the value with that number.
     init(
         to port: Int, devices: Int, element: UInt8 = 1, limit: Int? = nil,
         value: @escaping @Sendable (Int) -> [UInt8] = { withUnsafeBytes(of: Int32($0).littleEndian, Array.init) }
@@ -36,10 +36,10 @@ final class Flood: Sendable {
         }
     }
 
-    /// Values that the system has taken.
+    /// How many values the system has accepted.
     var sent: Int { count.withLockedValue { $0 } }
 
-    /// Waits until nothing moves any more: all there is to fill is full.
+    /// Waits until no more values are accepted: every buffer is full.
     func waitUntilStuck() async throws {
         var seen = (count: -1, since: SuspendingClock.now)
         try await eventually("the devices are stuck") {

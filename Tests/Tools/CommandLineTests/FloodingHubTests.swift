@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `elemental signalr listen` and hubs that send without end and read nothing: what waits to be sent has a bound.
+/// `elemental signalr listen` and hubs that send endlessly and read nothing: the send queue is bounded.
 struct FloodingHubTests {
-    /// Writes on a thread of its own, so that a socket that takes no more blocks nothing else.
+    /// Writes on a thread of its own, so that a full socket blocks nothing else.
     private final class Flood: Sendable {
         private let count = Atomic(0)
         private let isOver = Atomic(false)
@@ -20,10 +20,10 @@ struct FloodingHubTests {
             }
         }
 
-        /// Bytes that the other end's system has taken.
+        /// How many bytes the system has accepted.
         var sent: Int { count.load(ordering: .relaxed) }
 
-        /// Waits until all is written, or nothing moves any more while the client rests.
+        /// Waits until everything is written, or until nothing is accepted any more and the client is idle.
         func waitUntilTakenOrRefused(by client: ChildProcess) async throws {
             var (seen, still) = ((-1, -1), 0)
             while !isOver.load(ordering: .relaxed), still < 5 {
@@ -37,7 +37,7 @@ struct FloodingHubTests {
 
     private static func processorTicks(of process: Int32) throws -> Int {
         let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        // The fields behind the name in parentheses; the 12th and 13th of them are user and system time.
+        // The fields after the name in parentheses; the 12th and 13th of them are user and system time.
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
         return fields[12...13].compactMap { Int($0) }.reduce(0, +)
     }
@@ -58,7 +58,7 @@ struct FloodingHubTests {
         }
     }
 
-    /// A WebSocket with the handshake done.
+    /// A WebSocket after the handshake.
     private func hub(_ listener: RawSocket) async throws -> ScriptedPeer {
         let hub = ScriptedPeer(try await listener.accept())
         try await hub.upgrade()
@@ -68,12 +68,12 @@ struct FloodingHubTests {
     }
 
     private static let say = #"{"type":1,"target":"Say","arguments":["there"]}"#
-    /// A call of a method that the client does not have. The answer, which says so, has the method's long name.
+    /// A call of a method that the client does not have. The error that answers it repeats the method's long name.
     private static let question: [UInt8] =
         Array(
             #"{"type":4,"invocationId":"1","target":"\#(String(repeating: "x", count: 10_000))","arguments":[]}"#.utf8)
         + [0x1E]
-    /// Bytes of such calls.
+    /// The bytes of such calls.
     private static let byteCount = 24 << 20
 
     @Test
@@ -90,7 +90,7 @@ struct FloodingHubTests {
             try await child.nextLine(timeout: .seconds(60)) { $0 == #"Say "there""# }
             let grown = try residentKilobytes(of: child.processID) - before
             #expect(grown < 12_000, "\(grown) KB for 80,000 pings")
-            // The last of them is answered, as RFC 6455 wants it: what it says is found behind older answers.
+            // The last ping is answered, as RFC 6455 requires: its pong follows older answers.
             try hub.write(ScriptedPeer.frame([7], opcode: 9))
             while try await hub.frame() != ScriptedPeer.Frame(opcode: 10, isLast: true, bytes: [7]) {}
         }
@@ -109,7 +109,7 @@ struct FloodingHubTests {
             let grown = try residentKilobytes(of: child.processID) - before
             #expect(grown < 20_000, "\(grown) KB for \(flood.sent) bytes of calls")
             #expect(flood.sent < Self.byteCount, "the client takes calls though nobody takes its answers")
-            // A hub that reads again gets them all, and goes on.
+            // A hub that reads again gets them all, and continues.
             for _ in 0..<flood.sent / questions.count { _ = try await hub.message() }
         }
     }

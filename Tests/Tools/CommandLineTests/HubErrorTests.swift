@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `elemental signalr` says of hubs that misbehave and of mistakes in its arguments.
+/// The messages of `elemental signalr` about hubs that misbehave and mistakes in its arguments.
 struct HubErrorTests {
-    /// Runs a command against a hub that says what the script has it say.
+    /// Runs a command against a scripted hub.
     private func run(
         _ command: String, _ arguments: [String], _ script: @escaping @Sendable (RawSocket) async throws -> Void
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: String) {
@@ -60,7 +60,7 @@ struct HubErrorTests {
         #expect(!listen.errors.contains("does not speak HTTP"), "\(listen.errors)")
     }
 
-    @Test("a connection that is reset is told in the system's words, without SwiftNIO's")
+    @Test("a reset connection is reported in the system's words, without SwiftNIO's")
     func aHubThatResetsTheConnection() async throws {
         let call = try await run("call", ["Get", "--skip-negotiation"]) { listener in
             let socket = try await listener.accept()
@@ -68,7 +68,7 @@ struct HubErrorTests {
             try await hub.upgrade()
             _ = try await hub.frame()
             try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
-            // The rest of the call stays unread, so that the system resets the connection when it is closed.
+            // The rest of the call remains unread, so that closing resets the connection.
             _ = try await socket.read(1)
         }
         #expect(call.status == .exited(1))

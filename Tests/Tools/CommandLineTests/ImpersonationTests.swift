@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Services that say in their TXT record that they are another one.
+/// Services whose TXT record claims to be another service.
 @Suite(
     .serialized,
     .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
 struct ImpersonationTests {
-    /// Publishes `lab/NAME` with the element Speed, and hands on its port.
+    /// Publishes `lab/NAME` with the element Speed, and passes its port to `body`.
     private func withService(
         _ name: String, speed: String, _ avahi: PrivateAvahi, isListed: Bool = true,
         _ body: (_ port: Int) async throws -> Void
@@ -22,12 +22,12 @@ struct ImpersonationTests {
         }
     }
 
-    /// Has Avahi list instances of one port, as anyone on the network can.
+    /// Makes Avahi list instances at one port, as anyone on the network can.
     private func withListings(
         _ listings: [(name: String, type: String, txt: [String])], _ port: Int, _ avahi: PrivateAvahi,
         _ body: () async throws -> Void
     ) async throws {
-        // Each takes a second until it is established: all at once.
+        // Each needs a second to be established: all at once.
         let publishers = try listings.map { listing in
             try ChildProcess(
                 "avahi-publish", ["-s", listing.name, listing.type, "\(port)", "elemental=1"] + listing.txt,
@@ -55,7 +55,7 @@ struct ImpersonationTests {
         }
     }
 
-    @Test("under its own type a service has the name that it is listed under, whatever its TXT record says")
+    @Test("under its own type a service has the name under which it is listed, whatever its TXT record says")
     func ownType() async throws {
         try await PrivateAvahi.with(hostName: "honest") { avahi in
             try await withService("Rover", speed: "0.5", avahi) { _ in
@@ -105,7 +105,7 @@ struct ImpersonationTests {
             ElementalProcess.path, ["browse", "--json"], environment: avahi.environment
         ) { browser in
             try await eventually("both are found") { Self.found(browser).contains("lab/harmless") }
-            // Listed last, so that the false ones were seen by then.
+            // Listed last, so that the false ones have been seen by then.
             try await withService("Last", speed: "1", avahi) { _ in
                 try await browser.nextEvent("found") { $0["name"] == "Last" }
             }

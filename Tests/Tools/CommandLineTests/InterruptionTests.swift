@@ -4,14 +4,14 @@ import Testing
 
 /// Ctrl-C and SIGTERM while a command waits for a peer that never answers.
 struct InterruptionTests {
-    /// Runs a command against a port that accepts and says nothing, and ends it once it is connected.
+    /// Runs a command against a port that accepts and sends nothing, and signals it once it is connected.
     private func interrupt(
         _ signal: Int32 = SIGINT, _ command: (Int) -> [String]
     ) async throws -> (status: ChildProcess.ExitStatus, errors: [String], peerSawEnd: Bool) {
         let (listener, port) = try RawSocket.listen()
         return try await ChildProcess.with(ElementalProcess.path, command(port)) { child in
             let peer = try await listener.accept()
-            // Whatever it says first: by then it waits for an answer.
+            // Once it has sent something, it waits for an answer.
             _ = try await peer.readSome()
             child.send(signal: signal)
             let status = try await child.waitForExit()
@@ -90,10 +90,10 @@ struct InterruptionTests {
         }
     }
 
-    /// In hundredths of a second.
+    /// Processor time in hundredths of a second.
     private static func processorTime(of process: Int32) -> Int {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return 0 }
-        // Behind the name, which stands in parentheses: utime and stime are the 12th and 13th.
+        // After the name in parentheses, utime and stime are the 12th and 13th field.
         let words = text.split(separator: ")").last?.split(separator: " ") ?? []
         return words.count > 12 ? (Int(words[11]) ?? 0) + (Int(words[12]) ?? 0) : 0
     }

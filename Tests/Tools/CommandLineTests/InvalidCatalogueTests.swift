@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Services whose list of elements is not what it should be.
+/// Services that send an invalid catalogue.
 struct InvalidCatalogueTests {
     private typealias Entry = ScriptedService.Entry
 
@@ -24,10 +24,10 @@ struct InvalidCatalogueTests {
         ([Entry(id: 200, type: 9, name: Array("Speed".utf8))], ["Speed", "identifier"]),
     ]
 
-    @Test("a command that needs the service's elements fails at once and says what is wrong", arguments: 0..<7)
+    @Test("a command that needs the catalogue fails at once and says what is wrong with it", arguments: 0..<7)
     func withoutElements(_ index: Int) async throws {
         let service = try ScriptedService()
-        // A process that waited for its limit would outlast the test's.
+        // A command that waited for its time-out would outlast the test's.
         let arguments = ["describe", service.target, "--timeout", "600"]
         try await ChildProcess.with(ElementalProcess.path, arguments) { child in
             let socket = try await service.accept(Self.invalid[index].entries)
@@ -41,7 +41,7 @@ struct InvalidCatalogueTests {
         }
     }
 
-    @Test("a command that knows the elements goes on without the service's list")
+    @Test("a command that knows the elements works without the catalogue")
     func withElements() async throws {
         let service = try ScriptedService()
         let arguments = ["get", service.target, "Speed", "--element", "1:Speed:float", "--timeout", "600"]
@@ -55,7 +55,7 @@ struct InvalidCatalogueTests {
         }
     }
 
-    @Test("a service found by Zeroconf as well")
+    @Test("the same with a service found by Zeroconf")
     func found() async throws {
         try await PrivateAvahi.with(hostName: "invalid") { avahi in
             let service = try ScriptedService()

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the dynamic linker loads when `elemental` starts.
+/// The libraries that the dynamic linker loads for `elemental`.
 struct LinkedLibrariesTests {
     #if os(Linux)
-    /// Full Foundation brings large tables for languages and calendars, and takes its time to start.
-    /// FoundationEssentials has all that the program uses.
+    /// Full Foundation has large tables for languages and calendars, and is slow to start.
+    /// FoundationEssentials has everything that the program uses.
     @Test
     func noneIsFullFoundation() async throws {
         let program = try ElementalProcess.path
@@ -15,7 +15,7 @@ struct LinkedLibrariesTests {
             #expect(status == .exited(0), "\(child.transcript)")
             return child.lines(of: .output).compactMap { $0.split(separator: " ").first?.trimmingPrefix("\t") }
         }
-        // Otherwise the list was not read as it is meant.
+        // Otherwise the list was not parsed correctly.
         #expect(libraries.contains { $0.hasPrefix("libc.") }, "\(libraries)")
         let unwanted = ["libFoundation.", "libFoundationInternationalization.", "lib_FoundationICU."]
         #expect(libraries.filter { library in unwanted.contains { library.hasPrefix($0) } } == [])

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lines of standard input that are longer than anybody types.
+/// Very long lines of standard input.
 struct LongInputTests {
     private static let service = [
         "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
@@ -10,7 +10,7 @@ struct LongInputTests {
     ]
     private static let megabyte = 1 << 20
 
-    /// The processor time that a process takes for a line, until it has answered.
+    /// The processor time that a process uses for a line, until it has answered.
     private func cost(
         of line: String, in child: ChildProcess, until isAnswered: (ChildProcess) async throws -> Void
     ) async throws -> Double {
@@ -60,7 +60,7 @@ struct LongInputTests {
         }
     }
 
-    /// Runs the command with what a shell's script writes as its standard input.
+    /// Runs the command with the output of a shell script as its standard input.
     private func feed<Result>(
         _ script: String, to arguments: [String], _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
@@ -69,7 +69,7 @@ struct LongInputTests {
         return try await ChildProcess.with("bash", shell, body)
     }
 
-    @Test("a line that is too long is told and skipped without being kept, and the next one counts")
+    @Test("a line that is too long is reported and skipped without being kept, and the next one counts")
     func aLineThatIsTooLong() async throws {
         let script = "echo v=1; head -c 400000000 /dev/zero | tr '\\0' =; echo; echo v=2"
         try await feed(script, to: Self.service + ["--stay"]) { service in
@@ -83,7 +83,7 @@ struct LongInputTests {
         }
     }
 
-    @Test("a session goes on behind a line that is too long")
+    @Test("a session continues after a line that is too long")
     func aCommandThatIsTooLong() async throws {
         try await ChildProcess.with(ElementalProcess.path, Self.service) { service in
             let target = "127.0.0.1:\(try await service.listeningPort())"
@@ -99,7 +99,7 @@ struct LongInputTests {
         }
     }
 
-    @Test("a terminal's line that is too long is told and skipped")
+    @Test("a terminal's line that is too long is reported and skipped")
     func aTerminalLineThatIsTooLong() async throws {
         let script = "head -c 20000000 /dev/zero | tr '\\0' a; echo; echo frobnicate"
         try await feed(script, to: ["c64", "terminal", "--pty"]) { terminal in
@@ -114,7 +114,7 @@ struct LongInputTests {
         "a line for a virtual Commodore's keyboard that is too long is told, and one without an end keeps nobody waiting"
     )
     func aTypedLineThatIsTooLong() async throws {
-        // 10 SYS2061, and there a jump to itself, which leaves all keys where they are.
+        // 10 SYS2061; at 2061 a jump to itself, which reads no keys.
         let program: [UInt8] = [1, 8, 0x0B, 8, 10, 0, 0x9E, 0x32, 0x30, 0x36, 0x31, 0, 0, 0, 0x4C, 0x0D, 8]
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID()).prg")
         try Data(program).write(to: file)
@@ -130,7 +130,7 @@ struct LongInputTests {
         }
     }
 
-    @Test("text that is not UTF-8 is refused instead of changed")
+    @Test("text that is not UTF-8 is refused, not converted")
     func invalidText() async throws {
         try await feed("printf 's=a\\377b\\nv=7\\n'", to: Self.service + ["--stay"]) { service in
             let port = try await service.listeningPort()
@@ -143,7 +143,7 @@ struct LongInputTests {
 
     @Test("many short lines are read at a steady cost")
     func manyLines() async throws {
-        // Empty ones, 65,536 of which come in one piece.
+        // Empty lines, of which one read returns 65,536.
         let script = "yes '' | head -c 2000000; echo v=3"
         try await feed(script, to: Self.service + ["--stay"]) { service in
             let port = try await service.listeningPort()

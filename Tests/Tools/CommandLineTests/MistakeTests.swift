@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Mistakes on the command line: status 64 before anything is done.
+/// Mistakes on the command line: the status is 64, and nothing is done.
 struct MistakeTests {
     private static let long = String(repeating: "a", count: 64)
     private static let element = ["--element", "1:Speed:float"]
     private static let key = "a\tb=1"
 
     @Test(
-        "what cannot be right is refused with 64, and the message says what to do",
+        "an invalid argument is refused with 64, and the message says what to do",
         arguments: [
             // The service's name, published and not.
             (["publish", "a"] + element, "2 to 15"), (["publish", "robot!"] + element, "letters"),
@@ -26,7 +26,7 @@ struct MistakeTests {
             (["publish", "robot", "--unlisted", "--name", "a\nb"] + element, "control character"),
             (["c64", "gateway", "--pty", "--name", long], "63"), (["bench", "serve", "--name", long], "63"),
             (["bench", "serve", "--name", ""], "name"),
-            // What browsers show.
+            // TXT entries.
             (["publish", "robot", "--txt", "a=" + String(repeating: "x", count: 254)] + element, "255"),
             (["publish", "robot", "--unlisted", "--txt", key] + element, "printable ASCII"),
             (["publish", "robot", "--txt", "=1"] + element, "KEY=VALUE"),
@@ -122,7 +122,7 @@ struct MistakeTests {
         }
     }
 
-    @Test("an address of another machine is told in words, without SwiftNIO's")
+    @Test("an address of another machine is reported in plain words, without SwiftNIO's")
     func addressOfAnotherMachine() async throws {
         let arguments = ["c64", "gateway", "--unlisted", "--listen", "192.0.2.1:0"]
         try await ChildProcess.with(ElementalProcess.path, arguments) { child in
@@ -136,7 +136,7 @@ struct MistakeTests {
     }
 
     @Test(
-        "a host that is not known is told in words",
+        "an unknown host is reported in plain words",
         arguments: [
             ["get", "no..host:80", "Speed"], ["publish", "robot", "--unlisted", "--address", "no..host"] + element,
             ["c64", "gateway", "--unlisted", "--listen", "no..host:0"],

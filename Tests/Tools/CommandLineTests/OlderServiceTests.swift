@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import WireVectors
 
-/// The command line with a service that cannot tell its catalogue: the older ElementalController's recorded frames.
+/// The command line with a service that has no catalogue to send: the older ElementalController's recorded frames.
 struct OlderServiceTests {
     private static let specs = [
         "--element", "9:Level:float", "--element", "11:Label:string", "--element", "20:Motion:double:udp",

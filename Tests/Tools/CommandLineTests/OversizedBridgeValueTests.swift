@@ -5,7 +5,7 @@ import Testing
 
 /// `elemental signalr bridge` and a hub that ends the connection at a message over its limit, as ASP.NET Core does.
 struct OversizedBridgeValueTests {
-    /// The bytes of a message that the hub takes.
+    /// The most bytes of a message that the hub accepts.
     private static let limit = 32 * 1024
 
     /// Ways in which hubs end a connection: by the hub protocol, by the WebSocket, and without a word.
@@ -13,7 +13,7 @@ struct OversizedBridgeValueTests {
         case hubClose, webSocketClose, endOfStream
     }
 
-    /// A hub that notes what it is told.
+    /// A hub that records its calls.
     private final class Hub: Sendable {
         private let state = Mutex((connections: 0, methods: [String]()))
 
@@ -67,7 +67,7 @@ struct OversizedBridgeValueTests {
                 try await bridge.nextEvent("notPassed", timeout: .seconds(40)) {
                     $0["element"] == "Text" && ($0["reason"] ?? "").contains("40000 bytes")
                 }
-                // The connection holds from now on, and what is smaller passes.
+                // From now on the connection stays up, and smaller values pass.
                 let set = try await ElementalProcess.run("set", target, "Text=short", "Speed=0.25")
                 #expect(set.status == .exited(0))
                 try await eventually("what is set") { hub.methods.last == "Speed" && hub.methods.contains("Text") }
@@ -85,7 +85,7 @@ struct OversizedBridgeValueTests {
             }
         }
         serving.cancel()
-        // The one who accepts is waiting for another connection.
+        // The accepting thread is waiting for another connection.
         _ = try? RawSocket.connect(to: port)
         _ = await serving.result
     }

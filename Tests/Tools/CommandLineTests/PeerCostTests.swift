@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized)
 struct PeerCostTests {
     static let name: [UInt8] = [0xfe, 4, 0, 0, 0] + Array("host".utf8)
-    /// Everything but UDP.
+    /// Every feature except UDP.
     static let hello: [UInt8] = [0xfc, 7, 0, 0, 0, 1, 0b10101, 0, 0, 0, 0, 0]
 
     static func header(_ id: Int8, _ length: Int) -> [UInt8] {
@@ -23,7 +23,7 @@ struct PeerCostTests {
         header(-8, 9 + byteCount) + [id] + number(total) + number(offset) + [UInt8](repeating: 65, count: byteCount)
     }
 
-    /// Runs a service of an Int8 at identifier 1, and of more elements if asked for.
+    /// Runs a service with an Int8 element at identifier 1, and further elements if given.
     static func publishing(
         _ arguments: [String] = [], before: String = "", shell: String = "sh",
         _ body: (ChildProcess, ProcessFigures, Int) async throws -> Void
@@ -49,7 +49,7 @@ struct PeerCostTests {
 
     // MARK: Memory
 
-    @Test("values of undefined elements and of wrong lengths are not gathered")
+    @Test("values of undefined elements and of wrong lengths are not assembled")
     func announcedLengths() async throws {
         try await Self.publishing { _, figures, port in
             let before = try figures.residentMemory
@@ -59,7 +59,7 @@ struct PeerCostTests {
             for _ in 0..<8 {
                 let peer = try RawSocket.connect(to: port)
                 try peer.write(Self.name + Self.hello)
-                // A value in pieces, of an element that is not defined and of one that has one byte.
+                // A value in pieces, of an undefined element and of one whose values have one byte.
                 let id: UInt8 = peers.count.isMultiple(of: 2) ? 9 : 1
                 for index in 0..<192 {
                     try peer.write(Self.piece(of: id, total: 100 << 20, at: index << 16, 1 << 16))
@@ -73,7 +73,7 @@ struct PeerCostTests {
             try await Self.expectServing(port)
             let grown = try figures.peakMemory - before
             Self.tell("8 connections that send \(sent) MiB of values that never end: \(grown) KiB of memory")
-            // What is read at a time is 256 KiB a connection at the most.
+            // At most 256 KiB per connection are read at a time.
             #expect(grown < 24 << 10 || Sanitizer.current != nil, "resident memory grew by \(grown) KiB")
             withExtendedLifetime(peers) {}
         }
@@ -94,12 +94,12 @@ struct PeerCostTests {
             for index in 0..<15 {
                 try pair.write(Self.piece(of: 2, total: 1_000_000, at: index << 16, 1 << 16))
             }
-            // More than has room beside the value in pieces.
+            // More than fits beside the value in pieces.
             try pair.write(Self.header(2, 999_999) + [UInt8](repeating: 66, count: 400_000))
             let end = String(decoding: try await pair.readToEnd(), as: UTF8.self)
             #expect(end.contains("still arriving"), "\(end)")
 
-            // What has the longest length allowed is taken.
+            // A value of the longest allowed length is accepted.
             let value = try RawSocket.connect(to: port)
             try value.write(
                 Self.name + Self.hello + Self.header(2, 1_000_000) + [UInt8](repeating: 67, count: 1_000_000))
@@ -110,7 +110,7 @@ struct PeerCostTests {
         }
     }
 
-    @Test("a client is not made to gather what its service sends for nothing")
+    @Test("a service cannot make its client assemble useless values")
     func hostileService() async throws {
         let (socket, port) = try RawSocket.listen()
         let arguments = [
@@ -165,9 +165,9 @@ struct PeerCostTests {
         }
     }
 
-    // MARK: Those who do not read
+    // MARK: Peers that do not read
 
-    @Test("pings from a peer that does not read: its pongs have a limit")
+    @Test("pings from a peer that does not read: the queued pongs are limited")
     func unreadPongs() async throws {
         try await Self.publishing { _, figures, port in
             let memory = try figures.residentMemory
@@ -183,13 +183,13 @@ struct PeerCostTests {
         }
     }
 
-    @Test("values for a peer that does not read: they have a limit")
+    @Test("values for a peer that does not read: the queue is limited")
     func unreadValues() async throws {
         try await Self.publishing(["--element", "2:Text:string"]) { service, figures, port in
             let stalled = try RawSocket.connect(to: port)
             try stalled.write(Self.name + Self.hello)
             let memory = try figures.residentMemory
-            // What one sends, all are sent.
+            // What one device sends goes to all.
             let sender = try RawSocket.connect(to: port)
             try sender.write(Self.name + Self.hello)
             let reading = Task { try await sender.readToEnd().count }
@@ -208,7 +208,7 @@ struct PeerCostTests {
 
     // MARK: Connections and datagrams
 
-    @Test("to connect and go, in a loop, costs processor time alone")
+    @Test("connecting and leaving in a loop costs only processor time")
     func reconnectionLoop() async throws {
         try await Self.publishing { _, figures, port in
             for _ in 0..<200 { _ = try RawSocket.connect(to: port) }
@@ -227,14 +227,14 @@ struct PeerCostTests {
         }
     }
 
-    @Test("datagrams with identifiers of others change nothing and cost processor time alone")
+    @Test("datagrams with other devices' identifiers change nothing and cost only processor time")
     func foreignDatagrams() async throws {
         try await Self.publishing(["--element", "2:Motion:float:udp=0.5"]) { service, figures, port in
             let victim = try RawSocket.connect(to: port)
             try victim.write(Self.name)
             let identifier = try #require(try await victim.readFrame().value.first)
             let (memory, time) = (try figures.residentMemory, try figures.processorTime)
-            // Connected from another address, the victim's identifier is not the sender's to use.
+            // The victim is connected from another address, so the sender cannot use its identifier.
             let other = try RawSocket.datagram(address: "127.0.0.2")
             for index in 0..<20_000 {
                 let number = index.isMultiple(of: 2) ? identifier : UInt8(truncatingIfNeeded: index)

@@ -1,16 +1,16 @@
 import Foundation
 import TestSupport
 
-/// What a running process has used so far.
+/// The resources that a running process has used so far.
 struct ProcessUsage {
     /// Seconds of processor time.
     let processorTime: Double
-    /// The most memory that it had at a time, in bytes.
+    /// Its peak memory in bytes.
     let peakByteCount: Int
 
     init(of child: ChildProcess) throws {
         let stat = try String(contentsOfFile: "/proc/\(child.processID)/stat", encoding: .utf8)
-        // Behind the program's name in parentheses; user and system time are the fields 14 and 15 of all (proc(5)).
+        // After the program's name in parentheses; user and system time are fields 14 and 15 (proc(5)).
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
         let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst()

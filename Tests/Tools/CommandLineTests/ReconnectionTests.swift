@@ -24,7 +24,7 @@ struct ReconnectionTests {
             #expect(loss["reason"] != String?.none)
             #expect(["closedByPeer", "networkError"].contains(loss["code"] ?? ""))
             try await ChildProcess.with(ElementalProcess.path, Self.service("0.75", port: port)) { _ in
-                // The second value ends the command; events and values are written by a task each.
+                // The second value ends the command; events and values are written by separate tasks.
                 let status = try await watch.waitForExit()
                 #expect(status == .exited(0), "\(watch.transcript)")
                 let lines = watch.lines(of: .output).compactMap { JSONLine($0) }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a test run with a sanitizer relies on.
+/// What test runs with a sanitizer rely on.
 struct SanitizerTests {
-    @Test("what a sanitizer reports of a child process is an error of the test, whose child ended in order")
+    @Test("a sanitizer's report about a child process fails the test, even if the child ended normally")
     func aReportIsAnError() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sanitizer-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A service that says hello and of which every byte is the test's.
+/// A service that sends a hello and otherwise exactly the test's bytes.
 final class ScriptedService: Sendable {
     /// An entry of a catalogue.
     struct Entry {
@@ -8,7 +8,7 @@ final class ScriptedService: Sendable {
         /// The code of the type: 9 is float, 11 string, 12 data.
         var type: UInt8
         var name: [UInt8]
-        /// Read and write, and whatever else.
+        /// Read, write and further flags.
         var flags: UInt8 = 0b1100
         var numbers: [Double] = []
 
@@ -29,7 +29,7 @@ final class ScriptedService: Sendable {
         target = "127.0.0.1:\(port)"
     }
 
-    /// Takes a client, and tells it the catalogue.
+    /// Accepts a client and sends it the catalogue.
     func accept(_ entries: [Entry]) async throws -> RawSocket {
         let socket = try await listener.accept()
         // Empty values, the catalogue, pings, pieces.

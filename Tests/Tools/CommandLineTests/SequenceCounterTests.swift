@@ -43,7 +43,7 @@ struct SequenceCounterTests {
         let last = UInt64(SequenceCounter.capacity * 4)
         Self.take(Array(stride(from: 1, through: last, by: 2)), &counter)
         #expect(counter.count == last / 2)
-        // The oldest gap is forgotten, and what was in it stays lost.
+        // The oldest gap is forgotten, and its numbers remain lost.
         #expect(Self.take([0], &counter) == 0)
         #expect(Self.take([last - 2], &counter) == 1)
         #expect(counter.count == last / 2 + 1)

@@ -33,7 +33,7 @@ struct SessionTests {
         }
     }
 
-    /// What the service has set comes behind its elements, and a session that begins with the elements could be too early.
+    /// The current values arrive after the catalogue, so a session that began with the catalogue could be too early.
     @Test
     func theFirstCommandFindsWhatTheServiceHasSet() async throws {
         let service = [

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental signalr`, with a hub that nobody of this project wrote.
+/// `elemental signalr` with a hub that is not part of this project.
 @Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
 struct SignalRCommandTests {
     @Test(arguments: [
@@ -107,7 +107,7 @@ struct SignalRCommandTests {
         }
     }
 
-    /// `elemental signalr send … && next` is not to go on.
+    /// `elemental signalr send … && next` must not run `next`.
     @Test(arguments: ["send", "call"])
     func whatIsInterruptedBeforeItIsDoneHasFailed(_ command: String) async throws {
         let (listener, port) = try RawSocket.listen()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental set` and a Commodore behind a line that is slower than what is set.
+/// `elemental set` and a Commodore on a line that is slower than the values sent.
 struct SlowLineTests {
     /// A gateway with a program that is connected, at 50 baud: five bytes a second.
     private func withSlowMachine(
@@ -16,11 +16,11 @@ struct SlowLineTests {
             let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
             let name: String = try #require(ready["line"])
             let line = try RawSocket.connect(to: try #require(name.split(separator: ":").last.flatMap { Int($0) }))
-            // STOP_WIFI, START_WIFI and START_WEBSOCKET; the answers are not of interest.
+            // STOP_WIFI, START_WIFI and START_WEBSOCKET; the answers do not matter.
             let address = Array("elemental:slow".utf8)
             try line.write([4, 0, 3, 0, 5, UInt8(address.count)] + address)
             try await gateway.nextEvent("program") { $0["name"] == "slow" }
-            // The line and the service are there in either order.
+            // The line and the service become ready in either order.
             var port: Double?
             try await eventually("the service") {
                 let events = gateway.lines(of: .output).compactMap { JSONLine($0) }
@@ -40,7 +40,7 @@ struct SlowLineTests {
                 ["print=\(Self.text(1500))"], ["print=\(Self.text(100_000))"],
                 ["print=\(Self.text(1500))", "border=6", "print=\(Self.text(1500))", "print=\(Self.text(1500))"],
             ] {
-                // At this speed the line is busy with it for minutes.
+                // At this speed the line needs minutes for it.
                 let set = try await ChildProcess.with(ElementalProcess.path, ["set", target] + assignments) { child in
                     (try await child.waitForExit(), child.transcript.suffix(300))
                 }

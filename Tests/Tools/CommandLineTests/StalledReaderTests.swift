@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Standard output is a full pipe that nobody reads, and there is more and more to write.
+/// Standard output is a full pipe that nobody reads, and more and more is written.
 struct StalledReaderTests {
     private static let publish = [
         "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--stay", "--element", "1:Count:int32:wo",
@@ -81,7 +81,7 @@ struct StalledReaderTests {
         let pipe = try UnreadPipe()
         try await pipe.with(Self.publish) { service in
             let port = try await port(of: service)
-            // More than sockets take: some 6 MB each.
+            // More than sockets buffer: some 6 MB each.
             let (devices, values) = (3, 10_000)
             let padding = [UInt8](repeating: UInt8(ascii: "x"), count: 992)
             let before = try residentKilobytes(of: service.processID)
@@ -137,7 +137,7 @@ struct StalledReaderTests {
             try await pipe.with(["connect", "127.0.0.1:\(port)"], andErrors: withErrorsInTheSamePipe) { session in
                 try session.writeLine("watch")
                 try await eventually("the session watches") { pipe.byteCount > 0 }
-                // The service passes them on to the session.
+                // The service relays them to the session.
                 let flood = try Flood(to: port, devices: 3)
                 try await flood.waitUntilStuck()
                 try session.writeLine("set Speed=0.5")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tables and hints for people.
+/// Tables and suggestions.
 struct TableTests {
-    @Test("columns stand below each other where names have escapes, wide characters and marks")
+    @Test("columns are aligned if names have escapes, wide characters and combining marks")
     func columns() async throws {
         let names = ["a\u{1B}[2Jb", "日本", "e\u{301}", "x", "\u{1F600}"]
         let service =
@@ -24,7 +24,7 @@ struct TableTests {
         }
     }
 
-    @Test("a long value is cut so that what is shown fits its column")
+    @Test("a long value is cut to fit its column")
     func longValues() async throws {
         let service = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
@@ -38,7 +38,7 @@ struct TableTests {
         }
     }
 
-    @Test("a name without a letter in common is not taken for another")
+    @Test("a name without a letter in common is not suggested")
     func hints() async throws {
         let service = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:a:int8=1",

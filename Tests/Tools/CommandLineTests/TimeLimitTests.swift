@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--timeout` ends a wait, whatever else goes over the connection meanwhile.
+/// `--timeout` ends a wait, whatever else is sent over the connection meanwhile.
 struct TimeLimitTests {
     private static let picture = ScriptedService.Entry(id: 1, type: 12, name: Array("Picture".utf8))
     private static let unset = ScriptedService.Entry(id: 2, type: 12, name: Array("Unset".utf8))
 
-    /// Runs a command while `serve` goes on without end at the other side; the command has to end by itself.
+    /// Runs a command while `serve` sends endlessly at the other end; the command must end by itself.
     private func run(
         _ arguments: [String], _ service: ScriptedService, _ entries: [ScriptedService.Entry],
         _ serve: @escaping @Sendable (RawSocket) async throws -> Void
@@ -24,7 +24,7 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("a picture that comes again and again does not hold up the wait for another element")
+    @Test("a large value that repeats does not extend the wait for another element")
     func otherValues() async throws {
         let service = try ScriptedService()
         let arguments = ["get", service.target, "Unset", "--timeout", "1"]
@@ -40,7 +40,7 @@ struct TimeLimitTests {
         #expect(status == .exited(1))
     }
 
-    @Test("a value of which a byte comes now and then does not come in time")
+    @Test("get times out on a value of which a byte arrives now and then")
     func dribblingIn() async throws {
         let service = try ScriptedService()
         let arguments = ["get", service.target, "Unset", "--timeout", "1"]
@@ -53,7 +53,7 @@ struct TimeLimitTests {
         #expect(status == .exited(1))
     }
 
-    @Test("a service that takes a byte of a value now and then does not take it in time")
+    @Test("set times out on a service that accepts a byte now and then")
     func dribblingOut() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
         try Data(count: 1_000_000).write(to: file)
@@ -69,7 +69,7 @@ struct TimeLimitTests {
         #expect(status == .exited(1))
     }
 
-    @Test("a value that comes steadily is waited for, longer than --timeout")
+    @Test("a value that arrives steadily may take longer than --timeout")
     func steady() async throws {
         let service = try ScriptedService()
         let arguments = ["get", service.target, "Picture", "--raw", "--timeout", "2"]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ElementalBench
 
-/// Round trips one after the other.
+/// Consecutive round trips.
 struct TripMachineTests {
     @Test
     func eachAnswerSendsTheNext() {

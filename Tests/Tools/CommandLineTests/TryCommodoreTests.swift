@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental c64 gateway --virtual` as one sees it who has no Commodore: what Samples/try-commodore does, without
+/// `elemental c64 gateway --virtual` for users without a Commodore: what Samples/try-commodore does, without
 /// Zeroconf.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct TryCommodoreTests {
@@ -26,7 +26,7 @@ struct TryCommodoreTests {
                 _ = try await ElementalProcess.run("set", target, "border=6", "print=Hello, Commodore!")
                 try gateway.writeLine("hello, network")
                 try await watch.nextEvent("value") { $0["element"] == "line" && $0["value"] == "hello, network" }
-                // Its clock comes each second: by then its screen shows everything.
+                // Its clock arrives each second: by then its screen shows everything.
                 for _ in 0..<2 { try await watch.nextEvent("value") { $0["element"] == "jiffies" } }
             }
             gateway.send(signal: SIGTERM)
@@ -34,7 +34,7 @@ struct TryCommodoreTests {
             #expect(screen["border"] == "blue")
             let rows: [String]? = screen["rows"]
             #expect(rows?[1].hasPrefix("Line connected") == true && rows?[3].hasPrefix("Border  6") == true)
-            // Whichever came first.
+            // Whichever was first.
             #expect(Set(rows?[11...12] ?? []) == ["Hello, Commodore!", "hello, network"])
             let exit = try await gateway.waitForExit()
             #expect(exit == .exited(0))

@@ -13,7 +13,7 @@ struct TwoHostControlTests {
             try ElementalProcess.path, ["publish", "robot", "--name", name] + Self.elements, body)
     }
 
-    @Test("found there and controlled both ways, each host service and client at once")
+    @Test("each host finds and controls the other, as service and client at once")
     func bothWays() async throws {
         try await TestBed.with { bed in
             try await publish(bed.a, "Rover A") { onA in
@@ -34,7 +34,7 @@ struct TwoHostControlTests {
                             #expect(setStatus == .exited(0), "\(set.transcript)")
                         }
                         try await service.nextEvent("value") { $0["element"] == "Speed" && $0.number("value") == 0.5 }
-                        // Over UDP, so before or after it.
+                        // Over UDP, so before or after the other.
                         try await eventually("Aim came") {
                             service.lines(of: .output).contains {
                                 $0.contains("\"Aim\"") && $0.contains("[1.0,2.0,3.0]")
@@ -64,7 +64,7 @@ struct TwoHostControlTests {
         }
     }
 
-    @Test("a host that is cut off stays listed; using its service fails within the time that --timeout states")
+    @Test("a disconnected host stays listed; using its service fails within --timeout")
     func cutOff() async throws {
         try await TestBed.with { bed in
             try await publish(bed.a, "Rover") { service in
@@ -72,7 +72,7 @@ struct TwoHostControlTests {
                 let elemental = try ElementalProcess.path
                 try await bed.b.withChild(elemental, ["browse", "robot", "--json"]) { browser in
                     try await browser.nextEvent("found")
-                    // The end at a goes down: b's daemon keeps what it learnt.
+                    // a's interface goes down: b's daemon keeps its cache.
                     try await bed.cutLink(at: bed.a)
                     let start = ContinuousClock.now
                     try await bed.b.withChild(elemental, ["get", "robot/Rover", "Speed", "--timeout", "2"]) { get in
@@ -81,7 +81,7 @@ struct TwoHostControlTests {
                         let told = get.lines(of: .error).joined(separator: " ")
                         #expect(told.contains("off or cut off") || told.contains("is gone"), "\(get.transcript)")
                     }
-                    // Looking and connecting take the stated time each at most, plus the process's own.
+                    // Searching and connecting take at most --timeout each, plus the process's own time.
                     #expect(ContinuousClock.now - start < .seconds(15))
                     #expect(!browser.lines(of: .output).contains { $0.contains("\"gone\"") })
                 }
@@ -108,7 +108,7 @@ struct TwoHostControlTests {
         }
     }
 
-    @Test("the daemon is stopped and started again: the service is found again by a browser that went on looking")
+    @Test("a running browser finds the service again after the daemon was restarted")
     func daemonRestart() async throws {
         try await TestBed.with { bed in
             try await publish(bed.a, "Rover") { service in

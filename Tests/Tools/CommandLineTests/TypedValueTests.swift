@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Values as they are typed at the command line: exactly what they say, or refused.
+/// Values on the command line are taken exactly or refused.
 struct TypedValueTests {
     private static let service = [
         "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
@@ -26,7 +26,7 @@ struct TypedValueTests {
         }
     }
 
-    @Test("an initial value is read as strictly")
+    @Test("an initial value is parsed as strictly")
     func initialValues() async throws {
         for spec in ["1:v:float2=1 2,3", "1:f:float=1e39", "1:n:int8=0x-5"] {
             let publish = try await ElementalProcess.run("publish", "robot", "--unlisted", "--element", spec)

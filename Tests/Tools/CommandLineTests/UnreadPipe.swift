@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A pipe into which a process writes and from which nobody reads until the test does.
+/// A pipe to which a process writes and that nobody reads until the test does.
 final class UnreadPipe: Sendable {
     let path: String
     private let descriptor: Int32
@@ -18,21 +18,21 @@ final class UnreadPipe: Sendable {
         unlink(path)
     }
 
-    /// Bytes that wait in it.
+    /// How many bytes it holds.
     var byteCount: Int {
         var count: Int32 = 0
         _ = ioctl(descriptor, UInt(FIONREAD), &count)
         return Int(count)
     }
 
-    /// What waits in it, at most that many bytes.
+    /// Reads at most that many of its bytes.
     func read(_ count: Int = 65536) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let got = Foundation.read(descriptor, &buffer, count)
         return got > 0 ? Array(buffer[..<got]) : []
     }
 
-    /// Runs `elemental` with its standard output going into the pipe while the body runs.
+    /// Runs `elemental` with its standard output going to the pipe, while `body` runs.
     func with<Result>(
         _ arguments: [String], andErrors: Bool = false, _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
