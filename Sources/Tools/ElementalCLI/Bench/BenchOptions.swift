@@ -42,15 +42,11 @@ struct BenchOptions: ParsableArguments {
                 return try await measure(place, console, output, run)
             }
             let responder = try await ResponderProcess.start()
-            let result: Result<Void, any Error>
-            do {
-                let place = Place.address(host: "127.0.0.1", port: responder.port)
-                result = .success(try await measure(place, console, output, run))
-            } catch {
-                result = .failure(error)
+            try await withCleanup {
+                try await measure(.address(host: "127.0.0.1", port: responder.port), console, output, run)
+            } cleanup: {
+                await responder.end()
             }
-            await responder.end()
-            try result.get()
         }
     }
 

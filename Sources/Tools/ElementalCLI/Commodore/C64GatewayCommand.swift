@@ -119,23 +119,19 @@ struct C64GatewayCommand: ReportingCommand {
             for await event in events { await console.report(event) }
         }
         await Interruption.trap()
-        do {
+        let end = try await withCleanup {
             try await gateway.openLine()
             let isVirtual = line.virtual != nil
             try await ServiceHost(gateway.service, console, relaysValues: false).run {
                 if isVirtual { try await Self.type(on: gateway, console) }
                 try await Interruption.forever()
             }
-        } catch {
+            return try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
+        } cleanup: {
             await gateway.closeLine()
             event.finish()
             await reporting.value
-            throw error
         }
-        let end = try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
-        await gateway.closeLine()
-        event.finish()
-        await reporting.value
         if let (picture, report) = end {
             await console.emit(report)
             try pictures.save(picture)

@@ -77,7 +77,7 @@ struct C64TerminalCommand: ReportingCommand {
             case .remains(let bytes): console.offer(RecordEvent(bytes: bytes, elapsed: elapsed, isWhole: false))
             }
         }
-        do {
+        try await withCleanup {
             try await Interruption.run(console) {
                 let input = InputLines(limit: InputLines.longestCommand)
                 while let line = await input.next() {
@@ -102,11 +102,9 @@ struct C64TerminalCommand: ReportingCommand {
                 // Time for the answers to the last command.
                 await Delay.wait(.milliseconds(500))
             }
-        } catch {
+        } cleanup: {
             await terminal.close()
-            throw error
         }
-        await terminal.close()
     }
 }
 

@@ -6,7 +6,7 @@ struct LimitOptions: ParsableArguments {
     @Option(
         name: .customLong("max-value"),
         help: ArgumentHelp(
-            "The longest value to accept from the other end, in bytes (default: \(DeviceLimits().maximumValueByteCount)).",
+            "The longest value to accept from the other end, in bytes.",
             valueName: "bytes"))
     var maximumValueByteCount = DeviceLimits().maximumValueByteCount
 

@@ -45,15 +45,12 @@ struct ServiceHost: Sendable {
         FileDescriptors.allow(devices: service.configuration.maximumDeviceCount)
         try await service.start()
         let reporting = Task { await report(items) }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await Interruption.run(console, .endless, body))
-        } catch {
-            result = .failure(error)
+        try await withCleanup {
+            try await Interruption.run(console, .endless, body)
+        } cleanup: {
+            await service.stop(reason: "the service has ended")
+            await reporting.value
         }
-        await service.stop(reason: "the service has ended")
-        await reporting.value
-        try result.get()
     }
 
     private func reportListening(_ port: Int) async {

@@ -21,13 +21,11 @@ struct HubClient: Sendable {
         prepare(connection)
         try await connection.start()
         await console.emit(HubConnectionEvent(url: url, change: .opened(connection.transport)))
-        do {
+        try await withCleanup {
             try await body(client)
-        } catch {
+        } cleanup: {
             await connection.stop()
-            throw error
         }
-        await connection.stop()
     }
 
     /// Reports the connection's events until it ends or the task is cancelled.

@@ -15,7 +15,7 @@ struct HubOptions: ParsableArguments {
         help: ArgumentHelp(
             "An access token, sent as 'Authorization: Bearer'.",
             discussion:
-                "@FILE reads it from a file for each request. Other users can see command lines, but not the file.",
+                "@FILE reads it from a file for each request. Other users of this machine can see command lines.",
             valueName: "token"))
     var token: String?
 

@@ -26,7 +26,7 @@ struct SignalRListenCommand: ReportingCommand {
     @Option(
         name: .customLong("call"),
         help: ArgumentHelp(
-            "A method of the hub to call first; further --call give its arguments, one each.",
+            "The first --call names a method of the hub to call at the start, further ones are its arguments.",
             valueName: "method"))
     var opening: [String] = []
 

@@ -29,10 +29,3 @@ struct CommandFailure: Error, CustomStringConvertible {
         return CommandFailure("unknownElement", "\(place) has no \(what) '\(name.excerpt)'; \(hint)")
     }
 }
-
-/// The names in single quotes, with `word` before the last one.
-func quotedList(_ names: [String], _ word: String = "or") -> String {
-    let quoted = names.map { "'\($0)'" }
-    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
-    return quoted.dropLast().joined(separator: ", ") + " \(word) " + last
-}

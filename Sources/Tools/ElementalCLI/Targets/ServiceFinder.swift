@@ -31,21 +31,35 @@ struct ServiceFinder: Sendable {
             group.addTask { for await event in others { input.yield(.other(event)) } }
             group.addTask { await Self.tell(.timeUp, after: timeout, input) }
             defer { group.cancelAll() }
-            var findings = Findings(service: service, name: name, timeout: timeout)
+            var findings = ServiceFindings(service: service, name: name, timeout: timeout, searchesOthers: true)
             for await next in inputs {
                 if case .timeUp = next { break }
-                if case .settled = next, let service = try findings.only() { return service }
-                if case .other(let event) = next { findings.takeOther(event) }
+                if case .settled = next, let service = try only(of: findings) { return service }
+                if case .other(let event) = next { findings.recordOther(event) }
                 guard case .event(let event) = next else { continue }
-                let wasEmpty = findings.isEmpty
-                if let service = try findings.take(event) { return service }
-                if wasEmpty, !findings.isEmpty, name == nil {
+                let wasEmpty = findings.found.isEmpty
+                let service = findings.record(event)
+                if let failure = findings.failure { throw failure }
+                if let service, name != nil { return service }
+                if wasEmpty, !findings.found.isEmpty, name == nil {
                     group.addTask { await Self.tell(.settled, after: Self.settlingTime, input) }
                 }
             }
             try Task.checkCancellation()
-            throw findings.failure
+            throw findings.error
         }
+    }
+
+    /// The only service found, or `nil` if there is none.
+    ///
+    /// - Throws: ``CommandFailure`` if there are several.
+    private func only(of findings: ServiceFindings) throws -> DiscoveredService? {
+        guard findings.found.count > 1 else { return findings.found.values.first }
+        let names = findings.found.keys.sorted()
+        throw CommandFailure(
+            "ambiguous",
+            "there are \(names.count) services '\(service)': \(quotedList(names, "and")); choose one, as in "
+                + "'\(service)/\(names[0])'")
     }
 
     private static func tell(_ what: Input, after time: Duration, _ input: AsyncStream<Input>.Continuation) async {

@@ -1,0 +1,88 @@
+/// What a search for a service has seen so far, and from that why it has not found the service.
+package struct ServiceFindings: Sendable {
+    private let service: String?
+    private let name: String?
+    private let timeout: Duration
+
+    /// The services of the wanted type, by their instances' names.
+    package private(set) var found: [String: DiscoveredService] = [:]
+    /// The names of services of any type, if those were searched too.
+    private var otherServices: Set<String>?
+    /// An instance that is listed but could not be resolved.
+    private var unresolved: (name: String, error: ElementalError)?
+    /// Why browsing did not work, if it did not.
+    package private(set) var failure: ElementalError?
+
+    /// - Parameters:
+    ///   - service: the service's name; `nil` for any element service.
+    ///   - name: the instance's name; `nil` for any.
+    ///   - timeout: how long the search lasts, for the error's message.
+    ///   - searchesOthers: whether ``recordOther(_:)`` will be called.
+    package init(service: String?, name: String?, timeout: Duration, searchesOthers: Bool = false) {
+        if searchesOthers { otherServices = [] }
+        self.service = service
+        self.name = name
+        self.timeout = timeout
+    }
+
+    /// Records an event about services of the wanted type.
+    ///
+    /// - Returns: a service with the wanted name; any service if no name is wanted.
+    package mutating func record(_ event: ElementalBrowser.Event) -> DiscoveredService? {
+        switch event {
+        case .found(let service), .updated(let service):
+            found[service.name] = service
+            return name == nil || service.name == name ? service : nil
+        case .gone(_, let name): found[name] = nil
+        case .unresolved(_, let name, let error):
+            if self.name == nil || name == self.name { unresolved = (name, error) }
+        case .failed(let error, _): failure = error
+        }
+        return nil
+    }
+
+    /// Records an event about services of any type, for the suggestions.
+    package mutating func recordOther(_ event: ElementalBrowser.Event) {
+        if case .found(let service) = event { otherServices?.insert(service.service) }
+    }
+
+    /// Why the service was not found, with suggestions.
+    package var error: ElementalError {
+        if let failure { return failure }
+        if let unresolved {
+            let place = service.map { "\($0)/" } ?? ""
+            return ElementalError(
+                .serviceNotFound,
+                "'\(place)\(unresolved.name)' is listed but does not answer within \(timeout); its host is off or cut off "
+                    + "(\(unresolved.error))")
+        }
+        let what = service.map { "service '\($0)'" } ?? "element service"
+        if let name, !found.isEmpty {
+            return ElementalError(
+                .serviceNotFound,
+                "no \(what) named '\(name)' was found within \(timeout)\(Self.hint(name, found.keys.sorted()))")
+        }
+        let named = name.map { " named '\($0)'" } ?? ""
+        let hint =
+            if let service, let otherServices {
+                otherServices.isEmpty
+                    ? "; no other element service was found either" : Self.hint(service, otherServices.sorted())
+            } else { "" }
+        return ElementalError(
+            .serviceNotFound,
+            "no \(what)\(named) was found within \(timeout)" + hint)
+    }
+
+    private static func hint(_ name: String, _ names: [String]) -> String {
+        let near = NearNames.closest(to: name, among: names)
+        if !near.isEmpty { return "; did you mean \(quotedList(near))?" }
+        return names.isEmpty ? "" : "; there are: \(quotedList(names, "and"))"
+    }
+}
+
+/// The names in single quotes, with `word` before the last one.
+package func quotedList(_ names: [String], _ word: String = "or") -> String {
+    let quoted = names.map { "'\($0)'" }
+    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
+    return quoted.dropLast().joined(separator: ", ") + " \(word) " + last
+}
