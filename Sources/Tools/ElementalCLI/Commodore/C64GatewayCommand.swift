@@ -100,7 +100,7 @@ struct C64GatewayCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         var configuration = GatewayConfiguration()
-        configuration.baud = line.baud
+        configuration.baud = line.speed.baud
         configuration.bytesPerSecond = pace
         configuration.fastBytesPerSecond = nativePace
         configuration.allowsMemory = allowMemory

@@ -34,18 +34,13 @@ struct C64TerminalCommand: ReportingCommand {
     @Flag(help: "Make a pseudo-terminal, whose name is printed.")
     var pty = false
 
-    @Option(help: "The speed of a serial device in bits a second.")
-    var baud = 1200
+    @OptionGroup var speed: BaudOptions
 
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard [line != nil, listen != nil, pty].filter({ $0 }).count == 1 else {
             throw ValidationError("give one of LINE (a device or HOST:PORT), --listen HOST:PORT, --pty")
-        }
-        guard GatewayConfiguration.bauds.contains(baud) else {
-            throw ValidationError(
-                "--baud takes \(GatewayConfiguration.bauds.map(String.init).joined(separator: ", ")), not \(baud)")
         }
         _ = try place
     }
@@ -54,7 +49,7 @@ struct C64TerminalCommand: ReportingCommand {
         get throws {
             if let listen { return .listen(host: listen.host, port: listen.port) }
             guard let line else { return .pseudoTerminal }
-            if line.contains("/") { return .device(path: line, baud: baud) }
+            if line.contains("/") { return .device(path: line, baud: speed.baud) }
             do throws(ArgumentProblem) {
                 let address = try HostPort(parsing: line, ports: 0...65535)
                 return .dial(host: address.host, port: address.port)

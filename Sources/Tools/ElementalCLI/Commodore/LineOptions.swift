@@ -35,11 +35,7 @@ struct LineOptions: ParsableArguments {
     @Flag(help: "With --virtual: use an NTSC machine instead of a PAL one.")
     var ntsc = false
 
-    @Option(
-        help: ArgumentHelp(
-            "The line's speed in bits a second, the same at both ends: "
-                + GatewayConfiguration.bauds.map(String.init).joined(separator: ", ") + "."))
-    var baud = 1200
+    @OptionGroup var speed: BaudOptions
 
     func validate() throws {
         let ways = [serial != nil, pty, listen != nil, virtual != nil].filter { $0 }.count
@@ -51,10 +47,6 @@ struct LineOptions: ParsableArguments {
         guard link == nil || pty else { throw ValidationError("--link goes with --pty") }
         guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
         guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
-        guard GatewayConfiguration.bauds.contains(baud) else {
-            throw ValidationError(
-                "--baud takes \(GatewayConfiguration.bauds.map(String.init).joined(separator: ", ")), not \(baud)")
-        }
     }
 
     /// The line. Reads the program of a virtual machine.

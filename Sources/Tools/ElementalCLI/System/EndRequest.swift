@@ -21,8 +21,8 @@ final class EndRequest: Sendable {
         var sources: [any DispatchSourceSignal] = []
     }
 
-    /// Signals that come so soon after the first count as the same request. `timeout` sends its signal to the process and
-    /// to its group, a terminal and a service manager may both send one, and none of them is an impatient user.
+    /// Signals that come so soon after the first count as the same request: `timeout` sends its signal to the process and
+    /// to the process's group.
     private static let echoTime: Duration = .milliseconds(250)
 
     private let state = Locked(State())

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import Elemental
+@testable import ElementalCLI
+
+/// The forms of the command line's events: programs rely on the JSON byte for byte.
+struct ConsoleEventTests {
+    private static func element(_ type: ElementType, unit: String = "") throws -> ElementDefinition {
+        try ElementDefinition(id: 1, name: "Speed", type: type, unit: unit)
+    }
+
+    private static func value(_ value: ElementValue, unit: String = "") throws -> ArrivedValue {
+        ArrivedValue(try element(value.type, unit: unit), value, time: Date(timeIntervalSince1970: 1_700_000_000.25))
+    }
+
+    private static func text(_ event: some ConsoleEvent) -> [String] { event.jsonLines.map(\.text) }
+
+    @Test
+    func aValueKeepsItsDigitsAndEscapesItsSender() throws {
+        let event = ValueEvent(
+            arrived: try Self.value(.int64(9_007_199_254_740_993), unit: "m/s"), device: "a\u{1B}\"b")
+        let json =
+            #"{"event":"value","element":"Speed","value":9007199254740993,"device":"a\u001b\"b","#
+            + #""time":1700000000.25}"#
+        #expect(Self.text(event) == [json])
+        #expect(event.lines == ["Speed=9007199254740993 m/s"])
+        #expect(event.isResult)
+    }
+
+    @Test
+    func aNumberThatJSONDoesNotHaveIsAString() throws {
+        let event = ValueEvent(arrived: try Self.value(.float(.nan)), device: "x")
+        #expect(Self.text(event)[0].contains(#""value":"nan","device":"x""#))
+    }
+
+    @Test
+    func aLongValueIsNotRepeated() throws {
+        let long = ElementValue.string(String(repeating: "x", count: 1025))
+        let event = SetEvent(element: try Self.element(.string), value: long, device: "Rover")
+        #expect(Self.text(event) == [#"{"event":"set","element":"Speed","byteCount":1025,"device":"Rover"}"#])
+        #expect(event.lines == ["Speed: 1025 bytes"])
+        let received = ValueEvent(arrived: try Self.value(long), device: "Rover", showsSender: true)
+        #expect(received.lines == ["Speed: 1025 bytes  from Rover"])
+    }
+
+    @Test
+    func aLineTellsAllItsMembersInEveryState() {
+        #expect(
+            Self.text(LineEvent.ready("/dev/pts/3"))
+                == [#"{"event":"line","state":"ready","line":"/dev/pts/3","reason":null,"retryIn":null}"#])
+        #expect(
+            Self.text(LineEvent.open) == [#"{"event":"line","state":"open","line":null,"reason":null,"retryIn":null}"#])
+        let lost = LineEvent.lost("unplugged", retryIn: .milliseconds(500))
+        #expect(
+            Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"reason":"unplugged","retryIn":0.5}"#])
+        #expect(lost.lines == ["the line is lost: unplugged; next attempt in 0.5 seconds"])
+        #expect(!lost.isResult)
+    }
+
+    @Test
+    func aFailureIsAnEvent() {
+        let failure = CommandFailure("timedOut", "too late")
+        #expect(Self.text(failure) == [#"{"event":"error","code":"timedOut","message":"too late"}"#])
+        #expect(failure.lines == ["elemental: too late"])
+    }
+}
