@@ -159,10 +159,10 @@ struct BusyConnectionTests {
             var ends: [CInt] = [0, 0]
             #expect(socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
             let (own, far) = (ends[0], ends[1])
-            let session = try #require(device.outbound.withLock { $0.link }).session
             let channel = try #require(device.outbound.withLock { $0.link }).channel
             try await device.eventLoop.submit {
-                session.value.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
+                let session = try channel.pipeline.syncOperations.handler(type: Session.self)
+                session.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
             }.get()
             // One datagram each, until one waits.
             var last: UInt64 = 0
@@ -178,7 +178,9 @@ struct BusyConnectionTests {
                 return count > 0 && Array(bytes[..<count].suffix(8)) == awaited
             }
             try await device.waitUntilSent()
-            try await device.eventLoop.submit { session.value.datagramSink = nil }.get()
+            try await device.eventLoop.submit {
+                try channel.pipeline.syncOperations.handler(type: Session.self).datagramSink = nil
+            }.get()
             close(own)
             close(far)
         }

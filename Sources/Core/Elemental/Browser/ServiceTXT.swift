@@ -13,11 +13,14 @@ enum ServiceTXT {
 
     static func commonType() throws(ZeroconfError) -> ServiceType { try .tcp("elemental") }
 
+    /// - Parameters:
+    ///   - entries: the program's own.
+    ///   - service: the service's name, such as `robot`.
+    ///   - instanceName: the instance's own name, for the common listing.
     /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if the program's own entries have one of the framework's keys.
     static func record(
-        _ service: ElementalService.Shared, instanceName: String?
+        _ entries: [String: String], service: String, instanceName: String?
     ) throws(ZeroconfError) -> TXTRecord {
-        let entries = service.txt.withLock { $0 }
         if let taken = entries.keys.first(where: { ownKeys.contains($0.lowercased()) }) {
             throw ZeroconfError(
                 .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
@@ -25,7 +28,7 @@ enum ServiceTXT {
         var record = TXTRecord()
         record[version] = String(Hello.currentVersion)
         if let instanceName {
-            record[Self.service] = service.name
+            record[Self.service] = service
             record[instance] = instanceName
         }
         for (key, value) in entries.sorted(by: { $0.key < $1.key }) { record[key] = value }

@@ -65,11 +65,13 @@ struct Connector: Sendable {
         return ElementalDevice(
             role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
             executor: LoopExecutor(on: eventLoop), limits: limits, logger: logger,
-            life: NIOLoopBound(ClientLife(self, on: eventLoop), eventLoop: eventLoop))
+            manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop))
     }
 
-    /// Makes a connection, which the owner is told of. On the device's event loop.
-    func open(_ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, owner: ClientOwner) {
+    /// Makes a connection, on the device's event loop, and tells its owner what becomes of it.
+    func open(
+        _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
+    ) {
         let eventLoop = device.eventLoop
         var bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(options.timeout))
@@ -95,16 +97,16 @@ struct Connector: Sendable {
         connecting.assumeIsolated().whenComplete { result in
             do {
                 let channel = try result.get()
-                if owner.isAbandoned { return channel.close(promise: nil) }
+                if connection.isAbandoned { return channel.close(promise: nil) }
                 device.identity.withLock { $0.address = channel.remoteAddress }
                 let session = Session(
                     device: device, table: ElementTable(elements ?? []), sharedHandlers: nil,
-                    expectsHello: expectsHello, owner: owner, logger: logger)
+                    expectsHello: expectsHello, owner: connection, logger: logger)
                 try channel.pipeline.syncOperations.addHandler(session)
                 session.start()
                 channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
             } catch {
-                owner.fail(explain(error, endpoint))
+                connection.fail(explain(error, endpoint))
             }
         }
     }

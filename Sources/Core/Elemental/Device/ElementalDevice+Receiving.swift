@@ -119,7 +119,6 @@ extension ElementalDevice {
             outbound.withLock { $0.isPaused = false }
             return true
         }
-        guard isFree, let connection = outbound.withLock({ $0.link }) else { return }
-        connection.channel.eventLoop.execute { connection.session.value.readIfWanted() }
+        if isFree { outbound.withLock({ $0.link })?.resumeReading() }
     }
 }

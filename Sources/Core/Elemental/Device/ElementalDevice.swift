@@ -39,7 +39,7 @@ public final class ElementalDevice: Sendable {
     let catalogueLatch = Latch()
     let eventHub = EventHub<DeviceEvent>()
     /// What makes a client's connections; `nil` where the other end is a client.
-    let life: NIOLoopBound<ClientLife>?
+    let manager: NIOLoopBound<any ConnectionManager>?
 
     /// What is known of the other end.
     struct Identity {
@@ -63,14 +63,15 @@ public final class ElementalDevice: Sendable {
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
-        executor: LoopExecutor, limits: DeviceLimits, logger: Logger, life: NIOLoopBound<ClientLife>? = nil
+        executor: LoopExecutor, limits: DeviceLimits, logger: Logger,
+        manager: NIOLoopBound<any ConnectionManager>? = nil
     ) {
         self.role = role
         eventLoop = executor.eventLoop
         loopExecutor = executor
         self.limits = limits
         self.logger = logger
-        self.life = life
+        self.manager = manager
         identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
         outbound = BrieflyLocked(
             Outbound(limit: limits.maximumQueueByteCount, readyByteCount: limits.readyQueueByteCount))
@@ -131,9 +132,8 @@ public final class ElementalDevice: Sendable {
     }
 
     func disconnect(_ reason: DisconnectReason, text: String? = nil) {
-        if let life { return eventLoop.execute { life.value.disconnect(reason) } }
-        guard let connection = outbound.withLock({ $0.link }) else { return }
-        connection.channel.eventLoop.execute { connection.session.value.close(reason, shutdownText: text) }
+        if let manager { return eventLoop.execute { manager.value.disconnect(reason) } }
+        outbound.withLock({ $0.link })?.close(reason, shutdownText: text)
     }
 
     /// The connection has ended and none takes its place.
@@ -148,7 +148,15 @@ public final class ElementalDevice: Sendable {
     }
 
     /// There is a connection again.
-    func reopen() {
+    ///
+    /// - Parameter hasHello: whether the peer has said hello; what an earlier one said does not hold for one that has not.
+    func reopen(hasHello: Bool) {
+        if !hasHello {
+            identity.withLock { identity in
+                identity.hello = nil
+                identity.catalogue = nil
+            }
+        }
         endings.reopen()
         eventHub.reopen()
     }

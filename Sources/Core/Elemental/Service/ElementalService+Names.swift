@@ -10,8 +10,8 @@ extension ElementalService {
             _ = try ServiceType.tcp(service)
             try ServiceName.check(displayName)
             // The record in the common listing has further entries.
-            _ = try ServiceTXT.record(shared, instanceName: nil).encoded()
-            _ = try ServiceTXT.record(shared, instanceName: displayName).encoded()
+            _ = try shared.txtRecord(instanceName: nil).encoded()
+            _ = try shared.txtRecord(instanceName: displayName).encoded()
         } catch {
             throw ElementalError(.invalidValue, error.message)
         }
@@ -26,5 +26,14 @@ extension ElementalService {
         } catch {
             throw ElementalError(.invalidValue, error.message)
         }
+    }
+}
+
+extension ElementalService.Shared {
+    /// The TXT record, as it is now.
+    ///
+    /// - Parameter instanceName: the instance's own name, for the common listing.
+    func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {
+        try ServiceTXT.record(txt.withLock { $0 }, service: name, instanceName: instanceName)
     }
 }

@@ -18,7 +18,7 @@ final class Publication: Sendable {
         do {
             own = try ServicePublisher(
                 name: service.displayName, type: try .tcp(service.name), port: port,
-                txt: try ServiceTXT.record(service, instanceName: nil), logger: service.configuration.logger)
+                txt: try service.txtRecord(instanceName: nil), logger: service.configuration.logger)
         } catch {
             throw ElementalError(.invalidValue, "the service cannot be published: \(error.message)", cause: nil)
         }
@@ -42,9 +42,9 @@ final class Publication: Sendable {
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue``; both listings stay as they are.
     func updateTXT() throws(ElementalError) {
         do {
-            try own.update(txt: ServiceTXT.record(service, instanceName: nil))
+            try own.update(txt: service.txtRecord(instanceName: nil))
             let name = publishedName.withLock { $0 }
-            if let name { try common.withLock({ $0 })?.update(txt: ServiceTXT.record(service, instanceName: name)) }
+            if let name { try common.withLock({ $0 })?.update(txt: service.txtRecord(instanceName: name)) }
         } catch {
             throw ElementalError(.invalidValue, "the TXT record cannot be published: \(error.message)")
         }
@@ -75,7 +75,7 @@ final class Publication: Sendable {
     private func publishCommon(_ name: String) {
         publishedName.withLock { $0 = name }
         do {
-            let txt = try ServiceTXT.record(service, instanceName: name)
+            let txt = try service.txtRecord(instanceName: name)
             let current = common.withLock { $0 }
             if let current { return try current.update(txt: txt) }
             let publisher = try ServicePublisher(

@@ -154,7 +154,7 @@ final class ServiceServer: SessionOwner {
         service.events.emit(.deviceConnected(session.device))
     }
 
-    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
+    func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         defer {

@@ -45,19 +45,17 @@ enum ClientTarget: FuzzTarget {
         ) { device in
             device.onAnyValue { _, _, device in values.count(device) }
         }
-        let life = ClientLife(connector, on: loop)
-        let owner = ClientOwner(life)
+        var connection: ClientConnection?
+        let manager = ClientConnectionManager(connector, on: loop) { connection = $3 }
         let datagrams = EmbeddedChannel(loop: loop)
         let peer = try HostilePeer(loop: loop, address: HostilePeer.address("192.0.2.1"), datagrams: datagrams) {
             let table = ElementTable(kind & 2 == 0 ? SessionElements.all : [])
             let device = ElementalDevice(
                 role: .service, name: "fuzz", address: $0.remoteAddress, service: nil, elements: table,
                 executor: LoopExecutor(on: loop), limits: HostilePeer.limits, logger: options.logger,
-                life: NIOLoopBound(life, eventLoop: loop))
-            // As after the first attempt has reached the service, which here no socket does.
-            life.phase = .connecting
-            life.device = device
-            life.current = owner
+                manager: NIOLoopBound(manager, eventLoop: loop))
+            manager.connect(device, ConnectionWaiter(loop, closesWhenCancelled: true))
+            guard let owner = connection else { fatalError("broken: no connection is made") }
             let session = Session(
                 device: device, table: table, sharedHandlers: nil, expectsHello: kind & 1 == 1, owner: owner,
                 logger: device.logger)
@@ -71,6 +69,6 @@ enum ClientTarget: FuzzTarget {
         peer.finish()
         let received = peer.device.statistics.messagesReceived
         check(values.count(of: peer.device) <= received, "\(values.count(of: peer.device)) of \(received) values told")
-        check(life.phase == .atRest, "the connection has ended, and the client does not know it")
+        check(manager.isIdle, "the connection has ended, and the client does not know it")
     }
 }

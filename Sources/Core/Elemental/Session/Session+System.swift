@@ -78,7 +78,7 @@ extension Session {
         guard !isReady, case .none = ending, let context else { return }
         isReady = true
         handshakeDeadline?.cancel()
-        let connection = Connection(channel: context.channel, session: self)
+        let connection = Connection(channel: context.channel, handler: self)
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
         owner?.sessionIsReady(self)

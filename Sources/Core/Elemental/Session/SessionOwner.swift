@@ -15,8 +15,9 @@ protocol SessionOwner: AnyObject {
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason)
     /// Values can be sent and are about to come.
     func sessionIsReady(_ session: Session)
-    /// Whether the device goes on when the session ends for that reason, because another is to take its place.
-    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool
+    /// A session that was ready begins to end. The answer is whether another is to take its place, so that the device
+    /// goes on.
+    func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool
     /// It is over. The owner ends the device unless that goes on.
     func sessionEnded(_ session: Session, _ reason: DisconnectReason)
 }

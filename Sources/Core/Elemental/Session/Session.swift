@@ -5,7 +5,7 @@ import NIOCore
 /// One connection on its event loop: the channel handler that turns bytes into values and the queue into writes.
 ///
 /// Everything in it happens on the loop. Other threads reach it through the device's lock and ``Connection``.
-final class Session: ChannelDuplexHandler {
+final class Session: ChannelDuplexHandler, ConnectionHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
@@ -68,6 +68,12 @@ final class Session: ChannelDuplexHandler {
     /// The service's, which every device of it shares.
     private var shared: HandlerView
     let sharedHandlers: HandlerTable
+
+    /// Whether its end has not begun.
+    var isOpen: Bool {
+        guard case .none = ending else { return false }
+        return true
+    }
 
     /// How far the end has come.
     enum Ending {
@@ -153,7 +159,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     /// Goes on reading after a pause.
-    func readIfWanted() {
+    func resumeReading() {
         guard wantsRead, !device.isPaused, throttle?.isOver != true else { return }
         wantsRead = false
         context?.read()

@@ -21,7 +21,7 @@ extension Session {
 
     private func goOn(at time: NIODeadline) {
         context?.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
-            if let end = throttle?.goOn(at: .now()) { goOn(at: end) } else { readIfWanted() }
+            if let end = throttle?.goOn(at: .now()) { goOn(at: end) } else { resumeReading() }
         }
     }
 

@@ -33,18 +33,18 @@ extension ElementalDevice {
     ///
     /// - Parameter closesWhenCancelled: whether a cancelled wait closes also a connection that is there by then.
     func connect(closesWhenCancelled: Bool) async throws(ElementalError) {
-        guard let life else {
+        guard let manager else {
             throw ElementalError(
                 .invalidState, "'\(name)' is a client of this program's service; it has to connect itself")
         }
-        let wait = ConnectionWait(eventLoop, closesWhenCancelled: closesWhenCancelled)
+        let waiter = ConnectionWaiter(eventLoop, closesWhenCancelled: closesWhenCancelled)
         do {
             try await withTaskCancellationHandler {
-                eventLoop.execute { life.value.connect(self, wait) }
-                try await wait.result.get()
+                eventLoop.execute { manager.value.connect(self, waiter) }
+                try await waiter.result.get()
             } onCancel: {
-                wait.cancel()
-                eventLoop.execute { life.value.cancel(wait) }
+                waiter.cancel()
+                eventLoop.execute { manager.value.cancel(waiter) }
             }
         } catch let error as ElementalError {
             throw error

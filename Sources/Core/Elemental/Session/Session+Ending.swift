@@ -16,7 +16,7 @@ extension Session {
     /// Closing both sides at once would lose what is on its way: a system that closes a socket with unread input resets
     /// the connection, and the reset overtakes the last frames.
     /// - Parameter shutdownText: what a service tells its client before it closes.
-    func close(_ reason: DisconnectReason, shutdownText: String? = nil) {
+    func close(_ reason: DisconnectReason, shutdownText: String?) {
         guard case .none = ending, let context else { return }
         ending = .draining(reason)
         handshakeDeadline?.cancel()
@@ -113,7 +113,7 @@ extension Session {
 
     /// Whether the device goes on after a connection that was ready.
     private func willReconnect(_ reason: DisconnectReason) -> Bool {
-        isReady && owner?.deviceOutlives(self, reason) == true
+        isReady && owner?.sessionIsClosing(self, reason) == true
     }
 
     /// What the system said, in words for a person.

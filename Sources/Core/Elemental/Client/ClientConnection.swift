@@ -2,25 +2,31 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-/// One connection of a client: greets the service, opens the UDP socket and tells the device's life what becomes of it.
-final class ClientOwner: SessionOwner {
+/// One connection of a client: greets the service, opens the UDP socket and tells the manager what becomes of it.
+final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
-    private let life: ClientLife
+    let id: ClientConnectionManager.Machine.ConnectionID
+    private let manager: ClientConnectionManager
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
     /// Whether nobody wants the connection any more.
     private(set) var isAbandoned = false
 
-    init(_ life: ClientLife) {
-        self.life = life
-        name = life.connector.ownName
-        wantsUDP = life.connector.options.allowsUDP && life.connector.elements?.usesUDP != false
+    init(_ id: ClientConnectionManager.Machine.ConnectionID, _ manager: ClientConnectionManager) {
+        self.id = id
+        self.manager = manager
+        name = manager.connector.ownName
+        wantsUDP = manager.connector.options.allowsUDP && manager.connector.elements?.usesUDP != false
     }
+
+    /// Whether the service has said hello.
+    var hasHello: Bool { session?.handshake.hasHello == true }
 
     func sessionOpened(_ session: Session) {
         self.session = session
+        manager.connectionIsOpen(self)
         guard wantsUDP, let context = session.context, let remote = context.remoteAddress else {
             return greet(session, udpPort: 0)
         }
@@ -30,7 +36,7 @@ final class ClientOwner: SessionOwner {
             .assumeIsolated()
             .whenComplete { [self] result in
                 if case .success(let channel) = result { take(channel, session, remote) }
-                guard case .none = session.ending else { return }
+                guard session.isOpen else { return }
                 if case .failure(let error) = result {
                     session.logger.warning(
                         "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
@@ -53,7 +59,7 @@ final class ClientOwner: SessionOwner {
 
     /// From now on datagrams go by that channel, as long as the connection lasts.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
-        guard case .none = session.ending else { return channel.close(promise: nil) }
+        guard session.isOpen else { return channel.close(promise: nil) }
         session.datagramSink = DatagramSink(channel, to: nil)
         session.updateDatagramState()
         guard let local = channel.localAddress else { return }
@@ -63,9 +69,9 @@ final class ClientOwner: SessionOwner {
     /// NIO closes the channel when the system reports some errors of the way to the service, such as a firewall's
     /// refusal: another one takes its place after a while, at the port that the service knows.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
-        guard case .none = session.ending, !isAbandoned, let context = session.context else { return }
+        guard session.isOpen, let context = session.context else { return }
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
-            guard case .none = session.ending, !isAbandoned else { return }
+            guard session.isOpen else { return }
             DatagramBootstrap.elemental(on: context.eventLoop)
                 .channelInitializer(initializer(for: session, context))
                 .bind(to: local)
@@ -97,45 +103,27 @@ final class ClientOwner: SessionOwner {
     /// What one connection may take is bounded by its own limits.
     func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
 
-    func sessionIsReady(_ session: Session) { life.connectionIsReady(self, session) }
+    func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }
 
-    func deviceOutlives(_ session: Session, _ reason: DisconnectReason) -> Bool { life.outlives(self, reason) }
+    func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool {
+        manager.connectionIsClosing(self, reason)
+    }
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
         session.datagramSink?.channel.close(promise: nil)
-        life.connectionEnded(self, session, reason)
+        manager.connectionEnded(self, reason, peer: session.device.description)
     }
 
     /// No connection came about.
-    func fail(_ error: ElementalError) { life.connectionFailed(self, error) }
+    func fail(_ error: ElementalError) { manager.connectionFailed(self, error) }
 
     /// Ends the connection in order.
-    func close(_ reason: DisconnectReason) { session?.close(reason) }
+    func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
 
     /// Lets the connection go at once, or as soon as it is there.
     func abandon() {
         isAbandoned = true
         session?.abandon()
-    }
-
-    /// Why no device came of the connection.
-    static func error(_ reason: DisconnectReason, _ device: ElementalDevice) -> ElementalError {
-        switch reason.kind {
-        case .shutDown(let text):
-            ElementalError(.refused, "\(device) turned the connection away: \(text)")
-        case .catalogueMismatch(let text):
-            ElementalError(.catalogueMismatch, text)
-        case .invalidCatalogue(let text):
-            .invalidCatalogue(text)
-        case .timedOut(let text):
-            ElementalError(.timedOut, "\(device) accepted the connection, but \(text); is it an element service?")
-        case .cancelled:
-            ElementalError(.cancelled, "connecting was cancelled")
-        default:
-            ElementalError(
-                .connectionFailed,
-                "\(device) ended the connection during the handshake (\(reason)); is it an element service?")
-        }
     }
 }

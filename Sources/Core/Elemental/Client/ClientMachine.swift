@@ -1,0 +1,288 @@
+/// A client's device through its life: its connections, one after the other, and what is between them. It takes what
+/// happens and answers what to do. No sockets, no timers.
+///
+/// `Waiter` is a task that waits for a connection.
+struct ClientMachine<Waiter: Equatable> {
+    /// Names a connection, from the attempt at it to its end; never used twice.
+    struct ConnectionID: Hashable {
+        fileprivate(set) var number = 0
+    }
+
+    enum State: Equatable {
+        /// There is no connection, and none is to come: before the first one, and after the end.
+        case idle
+        /// The TCP connection is being made.
+        ///
+        /// `isReturn`: whether it takes the place of one that was lost.
+        case connecting(ConnectionID, isReturn: Bool)
+        /// The TCP connection is there; both ends tell each other what they are.
+        case handshaking(ConnectionID, isReturn: Bool)
+        /// Values can be sent.
+        case ready(ConnectionID)
+        /// The connection ends: what is queued is sent, then it is closed.
+        case draining(ConnectionID, reconnects: Bool)
+        /// The connection was lost. The next attempt waits for its time.
+        case away
+    }
+
+    enum Input {
+        /// The program waits for a connection: the first one, one after the end, or one that is under way.
+        case connect(Waiter)
+        /// The program does not wait any more.
+        ///
+        /// `closes`: whether a connection that is there by then is closed too.
+        case cancel(Waiter, closes: Bool)
+        /// The program ends what there is.
+        case disconnect(DisconnectReason)
+        /// The TCP connection is there.
+        case opened(ConnectionID)
+        /// The handshake is done.
+        case ready(ConnectionID)
+        /// No TCP connection came about.
+        case failed(ConnectionID, ElementalError)
+        /// A connection begins to end.
+        case closing(ConnectionID, DisconnectReason)
+        /// A connection is over.
+        ///
+        /// `peer`: the other end's name and address, for error messages.
+        case ended(ConnectionID, DisconnectReason, peer: String)
+        /// The time before an attempt is over.
+        case timer
+        /// The service was seen to return by Zeroconf.
+        ///
+        /// `hasMoved`: whether it is at another address or port than an attempt under way goes to.
+        case sighted(hasMoved: Bool)
+    }
+
+    enum Action {
+        /// Make a connection.
+        case open(ConnectionID)
+        /// End a connection in order.
+        case close(ConnectionID, DisconnectReason)
+        /// Drop a connection or the attempt at one, at once.
+        case abandon(ConnectionID)
+        /// Call back after that time, in place of an earlier timer.
+        case startTimer(Duration)
+        case cancelTimer
+        /// Look for the service by Zeroconf.
+        case startWatch
+        case stopWatch
+        /// The device's first connection is ready: let the program set it up.
+        case configure
+        /// The device has a connection again.
+        case reopen
+        case emit(DeviceEvent)
+        /// Tell those who wait that there is a connection, or why not.
+        case answer([Waiter], ElementalError?)
+        /// Tell the device that it has ended.
+        case end(DisconnectReason)
+        /// Nothing is to come: let go of the device.
+        case release
+    }
+
+    private(set) var state = State.idle
+    private let policy: (any ReconnectionPolicy)?
+    private var reconnection: Reconnection?
+    private var waiters: [Waiter] = []
+    private var isConfigured = false
+    private var lastID = ConnectionID()
+
+    /// - Parameter policy: when a lost connection is made anew; `nil` for never.
+    init(_ policy: (any ReconnectionPolicy)?) { self.policy = policy }
+
+    /// Whether a connection was lost and another is to take its place.
+    var isAway: Bool {
+        switch state {
+        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true): true
+        case .idle, .connecting, .handshaking, .ready, .draining: false
+        }
+    }
+
+    /// Whether the device goes on when that connection, which is closing, has ended.
+    func willReconnect(after id: ConnectionID) -> Bool { state == .draining(id, reconnects: true) }
+
+    mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
+        switch input {
+        case .connect(let waiter): return connect(waiter)
+        case .cancel(let waiter, let closes): return cancel(waiter, closes: closes)
+        case .disconnect(let reason): return disconnect(reason)
+        case .opened(let id):
+            guard case .connecting(id, let isReturn) = state else { return [] }
+            state = .handshaking(id, isReturn: isReturn)
+            return []
+        case .ready(let id):
+            guard case .handshaking(id, _) = state else { return [] }
+            return ready(id, at: now)
+        case .failed(let id, let error):
+            guard case .connecting(id, let isReturn) = state else { return [] }
+            return isReturn ? proceed(after: error, at: now) : stop(error)
+        case .closing(let id, let reason):
+            if state == .ready(id) {
+                state = .draining(id, reconnects: policy != nil && reason.allowsReconnection)
+            }
+            return []
+        case .ended(let id, let reason, let peer):
+            return ended(id, reason, peer, at: now)
+        case .timer:
+            guard state == .away else { return [] }
+            return perform(reconnection?.begin())
+        case .sighted(let hasMoved):
+            return isAway ? perform(reconnection?.hurry(hasMoved: hasMoved)) : []
+        }
+    }
+}
+
+/// What the program asks for.
+extension ClientMachine {
+    private mutating func connect(_ waiter: Waiter) -> [Action] {
+        if case .ready = state { return [.answer([waiter], nil)] }
+        waiters.append(waiter)
+        switch state {
+        case .idle: return open(isReturn: false)
+        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
+            return perform(reconnection?.hurry(hasMoved: false))
+        // The end of a connection that is closing is near, and with it the answer.
+        case .connecting, .handshaking, .ready, .draining: return []
+        }
+    }
+
+    private mutating func cancel(_ waiter: Waiter, closes: Bool) -> [Action] {
+        var actions: [Action] = []
+        if let position = waiters.firstIndex(of: waiter) {
+            actions.append(.answer([waiters.remove(at: position)], .connectingCancelled))
+        } else if !closes {
+            return []
+        }
+        let isUnwanted: Bool
+        switch state {
+        case .connecting(_, isReturn: false), .handshaking(_, isReturn: false): isUnwanted = waiters.isEmpty
+        default: isUnwanted = false
+        }
+        if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled, isExpected: true)) }
+        return actions
+    }
+
+    private mutating func disconnect(_ reason: DisconnectReason) -> [Action] {
+        switch state {
+        case .idle:
+            return []
+        case .connecting(let id, isReturn: false), .handshaking(let id, isReturn: false):
+            return stop(.connectingCancelled, abandoning: id)
+        case .ready(let id), .draining(let id, _):
+            state = .draining(id, reconnects: false)
+            return [.close(id, reason)]
+        case .connecting(let id, isReturn: true), .handshaking(let id, isReturn: true):
+            return end(reason, abandoning: id)
+        case .away:
+            return end(reason)
+        }
+    }
+}
+
+/// What becomes of a connection.
+extension ClientMachine {
+    private mutating func open(isReturn: Bool) -> [Action] {
+        lastID.number += 1
+        state = .connecting(lastID, isReturn: isReturn)
+        return [.open(lastID)]
+    }
+
+    private mutating func ready(_ id: ConnectionID, at now: ContinuousClock.Instant) -> [Action] {
+        state = .ready(id)
+        var actions: [Action] = []
+        if isConfigured {
+            reconnection?.succeed(at: now)
+            actions = [.cancelTimer, .stopWatch, .reopen, .emit(.didReconnect)]
+        } else {
+            isConfigured = true
+            actions = [.configure]
+        }
+        return actions + answer(nil)
+    }
+
+    private mutating func ended(
+        _ id: ConnectionID, _ reason: DisconnectReason, _ peer: String, at now: ContinuousClock.Instant
+    ) -> [Action] {
+        switch state {
+        case .connecting(id, isReturn: false), .handshaking(id, isReturn: false):
+            return stop(.noDevice(reason, peer))
+        case .connecting(id, isReturn: true), .handshaking(id, isReturn: true):
+            return reason.allowsReconnection ? proceed(after: .noDevice(reason, peer), at: now) : end(reason)
+        case .ready(id):
+            _ = handle(.closing(id, reason), at: now)
+            return ended(id, reason, peer, at: now)
+        case .draining(id, let reconnects):
+            return reconnects ? lost(reason, peer, at: now) : end(reason)
+        default:
+            // One that was abandoned.
+            return []
+        }
+    }
+
+    /// A connection that was ready is over and another is to take its place.
+    private mutating func lost(
+        _ reason: DisconnectReason, _ peer: String, at now: ContinuousClock.Instant
+    ) -> [Action] {
+        guard let policy else { return end(reason) }
+        if reconnection?.isSettled(at: now) == false {
+            return [.startWatch] + proceed(after: .lostAgain(reason, peer), at: now)
+        }
+        reconnection = Reconnection(policy, after: reason, at: now)
+        return [.startWatch] + proceed(after: nil, at: now)
+    }
+
+    /// Another attempt, or the end.
+    ///
+    /// - Parameter error: why the attempt before failed; `nil` for the first.
+    private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
+        state = .away
+        return perform(reconnection?.proceed(after: error, at: now))
+    }
+
+    private mutating func perform(_ action: Reconnection.Action?) -> [Action] {
+        switch action {
+        case nil:
+            return []
+        case .wait(let attempt, let delay):
+            return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
+        case .attempt:
+            var actions: [Action] = [.cancelTimer]
+            switch state {
+            case .connecting(let id, _), .handshaking(let id, _): actions.append(.abandon(id))
+            case .idle, .ready, .draining, .away: break
+            }
+            return actions + open(isReturn: true)
+        case .giveUp:
+            return reconnection.map { end($0.reason) } ?? []
+        }
+    }
+}
+
+/// The end.
+extension ClientMachine {
+    /// The device has ended.
+    private mutating func end(_ reason: DisconnectReason, abandoning id: ConnectionID? = nil) -> [Action] {
+        stop(ElementalError(.notConnected, "the connection has ended: \(reason)"), ending: reason, abandoning: id)
+    }
+
+    /// Nothing is to come any more.
+    ///
+    /// - Parameter reason: why the device has ended; `nil` if it never came about, or had ended before.
+    private mutating func stop(
+        _ error: ElementalError, ending reason: DisconnectReason? = nil, abandoning id: ConnectionID? = nil
+    ) -> [Action] {
+        state = .idle
+        reconnection = nil
+        var actions: [Action] = [.cancelTimer, .stopWatch]
+        if let id { actions.append(.abandon(id)) }
+        actions += answer(error)
+        if let reason { actions.append(.end(reason)) }
+        return actions + [.release]
+    }
+
+    private mutating func answer(_ error: ElementalError?) -> [Action] {
+        guard !waiters.isEmpty else { return [] }
+        defer { waiters = [] }
+        return [.answer(waiters, error)]
+    }
+}

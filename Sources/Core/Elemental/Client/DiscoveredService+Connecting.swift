@@ -1,0 +1,35 @@
+public import ElementalWire
+import NIOCore
+
+extension DiscoveredService {
+    /// Connects to the service.
+    ///
+    /// - Parameters:
+    ///   - name: what this client calls itself, by which the service shows it; not empty.
+    ///   - elements: the elements that both share; `nil` to take those that the service tells.
+    ///   - options: time limits, limits of memory, reconnection, logging.
+    ///   - configure: called on the event loop before the first value is handed on: the place to add handlers that must
+    ///     not miss any.
+    /// - Returns: the device, ready to send.
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``.
+    public func connect(
+        as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) async throws(ElementalError) -> ElementalDevice {
+        var options = options
+        options.expectsHello = saysHello
+        return try await Connector(
+            endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: elements,
+            options: options, configure: configure
+        ).connect()
+    }
+
+    var endpoint: Connector.Endpoint {
+        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+        if !known.isEmpty { return .addresses(known) }
+        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
+        return .host(host.hasSuffix(".") ? String(host.dropLast()) : host, port: port)
+    }
+}

@@ -1,0 +1,30 @@
+import NIOCore
+import Synchronization
+
+/// A task that waits for a connection. It is answered once.
+final class ConnectionWaiter: Sendable {
+    /// Whether a cancelled wait also closes a connection that is there by then.
+    let closesWhenCancelled: Bool
+    private let promise: EventLoopPromise<Void>
+    private let cancelled = Atomic(false)
+
+    init(_ eventLoop: any EventLoop, closesWhenCancelled: Bool) {
+        promise = eventLoop.makePromise()
+        self.closesWhenCancelled = closesWhenCancelled
+    }
+
+    var result: EventLoopFuture<Void> { promise.futureResult }
+
+    /// Whether it was cancelled, perhaps before the event loop heard of it.
+    var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
+
+    func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }
+
+    func answer(_ error: ElementalError?) {
+        if let error { promise.fail(error) } else { promise.succeed() }
+    }
+}
+
+extension ConnectionWaiter: Equatable {
+    static func == (a: ConnectionWaiter, b: ConnectionWaiter) -> Bool { a === b }
+}
