@@ -162,7 +162,7 @@ struct BusyConnectionTests {
             let channel = try #require(device.outbound.withLock { $0.link }).channel
             try await device.eventLoop.submit {
                 let session = try channel.pipeline.syncOperations.handler(type: Session.self)
-                session.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
+                session.sender.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
             }.get()
             // One datagram each, until one waits.
             var last: UInt64 = 0
@@ -179,7 +179,7 @@ struct BusyConnectionTests {
             }
             try await device.waitUntilSent()
             try await device.eventLoop.submit {
-                try channel.pipeline.syncOperations.handler(type: Session.self).datagramSink = nil
+                try channel.pipeline.syncOperations.handler(type: Session.self).sender.datagramSink = nil
             }.get()
             close(own)
             close(far)

@@ -27,11 +27,9 @@ final class ClientConnection: SessionOwner {
     func sessionOpened(_ session: Session) {
         self.session = session
         manager.connectionIsOpen(self)
-        guard wantsUDP, let context = session.context, let remote = context.remoteAddress else {
-            return greet(session, udpPort: 0)
-        }
-        DatagramBootstrap.elemental(on: context.eventLoop)
-            .channelInitializer(initializer(for: session, context))
+        guard wantsUDP, let remote = session.bytes.remoteAddress else { return greet(session, udpPort: 0) }
+        DatagramBootstrap.elemental(on: session.device.eventLoop)
+            .channelInitializer(initializer(for: session))
             .connect(to: remote)
             .assumeIsolated()
             .whenComplete { [self] result in
@@ -41,15 +39,13 @@ final class ClientConnection: SessionOwner {
                     session.logger.warning(
                         "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
                 }
-                greet(session, udpPort: UInt16(session.datagramSink?.channel.localAddress?.port ?? 0))
+                greet(session, udpPort: UInt16(session.sender.datagramSink?.channel.localAddress?.port ?? 0))
                 session.flush()
             }
     }
 
-    private func initializer(
-        for session: Session, _ context: ChannelHandlerContext
-    ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
-        let session = NIOLoopBound(session, eventLoop: context.eventLoop)
+    private func initializer(for session: Session) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
+        let session = NIOLoopBound(session, eventLoop: session.device.eventLoop)
         return { channel in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: session.value))
@@ -60,7 +56,7 @@ final class ClientConnection: SessionOwner {
     /// From now on datagrams go by that channel, as long as the connection lasts.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
-        session.datagramSink = DatagramSink(channel, to: nil)
+        session.sender.datagramSink = DatagramSink(channel, to: nil)
         session.updateDatagramState()
         guard let local = channel.localAddress else { return }
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
@@ -69,11 +65,11 @@ final class ClientConnection: SessionOwner {
     /// NIO closes the channel when the system reports some errors of the way to the service, such as a firewall's
     /// refusal: another one takes its place after a while, at the port that the service knows.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
-        guard session.isOpen, let context = session.context else { return }
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
+        guard session.isOpen else { return }
+        session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
             guard session.isOpen else { return }
-            DatagramBootstrap.elemental(on: context.eventLoop)
-                .channelInitializer(initializer(for: session, context))
+            DatagramBootstrap.elemental(on: session.device.eventLoop)
+                .channelInitializer(initializer(for: session))
                 .bind(to: local)
                 .flatMap { channel in channel.connect(to: remote).map { channel } }
                 .assumeIsolated()
@@ -88,9 +84,9 @@ final class ClientConnection: SessionOwner {
 
     /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.
     private func greet(_ session: Session, udpPort: UInt16) {
-        session.sendSystem(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
+        session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
         let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue, .pieces, .refusals], udpPort: udpPort)
-        session.sendSystem(.hello, hello.wireBytes)
+        session.sender.queue(.hello, hello.wireBytes)
     }
 
     func session(_ session: Session, refuses name: String) -> String? { nil }
@@ -111,7 +107,7 @@ final class ClientConnection: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
-        session.datagramSink?.channel.close(promise: nil)
+        session.sender.datagramSink?.channel.close(promise: nil)
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
 

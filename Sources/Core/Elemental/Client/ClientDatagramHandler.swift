@@ -10,17 +10,17 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     init(session: Session) { self.session = session }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        _ = session.beginReading()
+        session.beginReading()
         let result = unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
             DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
                 guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
-                    session.received.messagesUnknown += 1
+                    session.receiver.counts.messagesUnknown += 1
                     return
                 }
                 session.receiveDatagram(id, value)
             }
         }
-        if result == .malformed { session.received.messagesMalformed += 1 }
+        if result == .malformed { session.receiver.counts.messagesMalformed += 1 }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
@@ -29,7 +29,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
         // A failed read is not completed, and datagrams may have come before it failed.
         if session.isReading { session.finishReading() }
         // "Port unreachable" for a datagram sent earlier, most often. The TCP connection decides what lives.
-        session.received.datagramsDropped += 1
+        session.receiver.counts.datagramsDropped += 1
         session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
     }
 }

@@ -93,22 +93,32 @@ struct Connector: Sendable {
             bootstrap = bootstrap.resolver(FixedResolver(addresses, eventLoop: eventLoop))
             connecting = bootstrap.connect(host: peerName, port: addresses.first?.port ?? 0)
         }
-        // The session joins the channel that won the race of addresses, and only then is anything read.
         connecting.assumeIsolated().whenComplete { result in
             do {
+                // Of several addresses' channels, the one that won the race.
                 let channel = try result.get()
-                if connection.isAbandoned { return channel.close(promise: nil) }
-                device.identity.withLock { $0.address = channel.remoteAddress }
-                let session = Session(
-                    device: device, table: ElementTable(elements ?? []), sharedHandlers: nil,
-                    expectsHello: expectsHello, owner: connection, logger: logger)
-                try channel.pipeline.syncOperations.addHandler(session)
-                session.start()
-                channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
+                try begin(on: channel, for: device, expectsHello: expectsHello, connection)
             } catch {
                 connection.fail(explain(error, endpoint))
             }
         }
+    }
+
+    /// Puts a session on a channel that is connected. Only then is anything read.
+    ///
+    /// - Parameter kind: what is between its bytes and the network.
+    func begin(
+        on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
+        _ kind: ByteChannel.Kind = .plain
+    ) throws {
+        if connection.isAbandoned { return channel.close(promise: nil) }
+        device.identity.withLock { $0.address = channel.remoteAddress }
+        let session = Session(
+            device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
+            owner: connection, logger: logger, bytes: ByteChannel(kind))
+        try channel.pipeline.syncOperations.addHandler(session)
+        session.start()
+        channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 
     private func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {

@@ -27,6 +27,20 @@ public struct TransferProgress: Sendable, Hashable {
 /// What is told how far a large value has come.
 typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void
 
+/// Tells the handlers of a device, and those that it shares with others, how far its large values have come.
+struct ProgressReporter {
+    let device: ElementalDevice
+    let shared: HandlerTable
+
+    func report(_ progress: PieceAssembler.Progress, _ direction: TransferProgress.Direction) {
+        let handlers = shared.progressHandlers + device.handlers.progressHandlers
+        guard !handlers.isEmpty, let element = device.knownElements[id: progress.id] else { return }
+        let progress = TransferProgress(
+            element: element, direction: direction, byteCount: progress.byteCount, totalByteCount: progress.total)
+        for handler in handlers { handler(progress, device) }
+    }
+}
+
 extension ElementalDevice {
     /// Calls `handler` on the connection's event loop whenever a part of a large value, of more than 128 KiB, has come or
     /// was taken by the other end; the last time when it is whole.

@@ -48,7 +48,9 @@ final class ServiceServer: SessionOwner {
     }
 
     /// Puts a session on a connection that was accepted.
-    func accept(_ channel: any Channel) throws {
+    ///
+    /// - Parameter kind: what is between its bytes and the network.
+    func accept(_ channel: any Channel, _ kind: ByteChannel.Kind = .plain) throws {
         let address = channel.remoteAddress
         let table = service.table
         let device = ElementalDevice(
@@ -56,7 +58,7 @@ final class ServiceServer: SessionOwner {
             executor: executor, limits: configuration.limits, logger: logger)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
-            logger: logger)
+            logger: logger, bytes: ByteChannel(kind))
         try channel.pipeline.syncOperations.addHandler(session)
     }
 
@@ -89,7 +91,7 @@ final class ServiceServer: SessionOwner {
     // MARK: SessionOwner
 
     func sessionOpened(_ session: Session) {
-        if let descriptor = session.socket?.descriptor, DescriptorLimit.isReserved(descriptor) {
+        if let descriptor = session.bytes.descriptor, DescriptorLimit.isReserved(descriptor) {
             return session.refuse("the service has no descriptors left; try again later", waits: false)
         }
         if let why = refusal(of: session) {
@@ -103,7 +105,7 @@ final class ServiceServer: SessionOwner {
         let identifier = session.udpIdentifier
         session.device.identity.withLock { $0.udpIdentifier = identifier }
         session.updateDatagramState()
-        session.sendSystem(.udpIdentifier, [identifier])
+        session.sender.queue(.udpIdentifier, [identifier])
     }
 
     private func refusal(of session: Session) -> String? {
@@ -125,12 +127,12 @@ final class ServiceServer: SessionOwner {
     }
 
     func session(_ session: Session, received hello: Hello) {
-        if hello.udpPort != 0, let datagramChannel, let address = session.context?.remoteAddress {
-            session.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
+        if hello.udpPort != 0, let datagramChannel, let address = session.bytes.remoteAddress {
+            session.sender.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
         }
-        session.sendSystem(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces, .refusals]).wireBytes)
+        session.sender.queue(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces, .refusals]).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
-            session.sendSystem(.catalogue, session.table.catalogue.wireBytes)
+            session.sender.queue(.catalogue, session.receiver.table.catalogue.wireBytes)
         }
         // Otherwise the values follow when the device is ready, that is at once.
         if session.isReady { service.greet(session.device) }
@@ -162,7 +164,7 @@ final class ServiceServer: SessionOwner {
             acceptPause?.goOn()
         }
         refused.remove(ObjectIdentifier(session))
-        gatheredByteCount -= session.gatheredByteCount
+        gatheredByteCount -= session.receiver.gatheredByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if let host = session.host {
             let count = hosts[host, default: 1] - 1
@@ -175,7 +177,7 @@ final class ServiceServer: SessionOwner {
 
     private func admission(_ session: Session, name: String?) -> Admission {
         guard let decide = service.admission.withLock({ $0 }) else { return .accept }
-        let address = session.context?.remoteAddress
+        let address = session.bytes.remoteAddress
         return decide(
             ConnectionRequest(
                 address: address?.text ?? "unknown", host: address?.hostText ?? "unknown", name: name,

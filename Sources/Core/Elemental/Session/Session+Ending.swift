@@ -9,45 +9,18 @@ import Musl
 import Darwin
 #endif
 
+/// The end, as a ``SessionEnding`` decides.
 extension Session {
-    /// Ends the connection in order: what is queued is sent, then our side is closed, then the other end's close is
-    /// awaited, all within the limit for closing.
-    ///
-    /// Closing both sides at once would lose what is on its way: a system that closes a socket with unread input resets
-    /// the connection, and the reset overtakes the last frames.
-    /// - Parameter shutdownText: what a service tells its client before it closes.
     func close(_ reason: DisconnectReason, shutdownText: String?) {
-        guard case .none = ending, let context else { return }
-        ending = .draining(reason)
-        handshakeDeadline?.cancel()
-        let willReconnect = willReconnect(reason)
-        device.outbound.withLock { outbound in
-            outbound.close(reason, willReconnect: willReconnect)
-            if let shutdownText, !shutdownText.isEmpty {
-                // The other end takes no more.
-                let text = Array(shutdownText.utf8.prefix(SystemElement.maximumNameByteCount))
-                text.withUnsafeBytes { outbound.appendSystem(.shutdown, $0) }
-            }
-        }
-        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [self] in
-            self.context?.close(promise: nil)
-        }
-        // A paused connection would not notice that the other end has closed.
-        context.read()
-        flush()
+        handle(.close(reason, shutdownText: shutdownText, waits: true))
     }
 
-    /// Ends the connection because of what came or failed to come; as ``close(_:shutdownText:)`` otherwise.
-    func end(_ reason: DisconnectReason, shutdownText: String? = nil) {
+    /// Ends the connection because of what came or failed to come.
+    ///
+    /// - Parameter shutdownText: what a service tells its client before it closes.
+    func fail(_ reason: DisconnectReason, shutdownText: String? = nil) {
         logger.debug("ending connection", metadata: ["device": "\(device.name)", "reason": "\(reason)"])
-        if case .networkError = reason.kind { return breakOff(reason) }
-        close(reason, shutdownText: device.role == .client ? shutdownText : nil)
-    }
-
-    /// Ends a connection over which nothing can be sent any more.
-    func breakOff(_ reason: DisconnectReason) {
-        if case .none = ending { ending = .closed(reason) }
-        context?.close(promise: nil)
+        handle(.fail(reason, shutdownText: device.role == .client ? shutdownText : nil))
     }
 
     /// Turns a client away, with the reason.
@@ -56,38 +29,83 @@ extension Session {
     ///   something of the client's has come that was not read.
     func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
-        close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)")
-        if !waits { context?.close(promise: nil) }
+        handle(
+            .close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)", waits: waits))
     }
 
-    /// The queue is empty: closes our side behind the last write.
-    func finishDraining(_ context: ChannelHandlerContext) {
-        guard case .draining(let reason) = ending else { return }
-        ending = .closed(reason)
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
-            self.context?.close(mode: .output, promise: nil)
+    /// Lets go of a connection that nobody wants any more, at once.
+    func abandon() {
+        let channel = bytes.channel
+        handle(.gone(DisconnectReason(.cancelled, isExpected: true)))
+        channel?.close(promise: nil)
+    }
+
+    /// A flush is over.
+    func didFlush(_ pending: PendingWork) {
+        if pending.contains(.stream) { return watchdog.watchProgress() }
+        if !isOpen { handle(.drained) }
+    }
+
+    /// Does something about what the watchdog found.
+    func react(to finding: Watchdog.Finding) {
+        switch finding {
+        case .handshakeTimedOut:
+            guard !isReady else { return }
+            let limit = device.limits.handshakeTimeout
+            fail(DisconnectReason(.timedOut("\(handshake.awaited) did not come within \(limit)"), isExpected: false))
+        case .needsPing:
+            sender.queue(.ping, repeatElement(0, count: MemoryLayout<UInt64>.size))
+            flush()
+        case .silent:
+            let silence = device.limits.maximumSilence.map { "\($0)" } ?? ""
+            logger.debug("the other end is dead", metadata: ["device": "\(device.name)", "silence": "\(silence)"])
+            handle(
+                .breakOff(
+                    DisconnectReason(
+                        .timedOut("nothing came from the other end for \(silence), not even an answer to a ping"),
+                        isExpected: false)))
+        case .stuck:
+            let limit = device.limits.stuckTimeout.map { "\($0)" } ?? ""
+            fail(
+                DisconnectReason(
+                    .timedOut("the other end took nothing for \(limit) of what was sent"), isExpected: false))
         }
     }
 
-    /// The connection is gone.
-    func finish(_ fallback: DisconnectReason) {
-        let reason: DisconnectReason
-        switch ending {
-        case .none: reason = fallback
-        case .draining(let chosen), .closed(let chosen): reason = chosen
-        case .over: return
+    func handle(_ event: SessionEnding.Event) {
+        for action in ending.handle(event) { perform(action) }
+    }
+
+    private func perform(_ action: SessionEnding.Action) {
+        switch action {
+        case .stopSending(let reason): stopSending(reason)
+        case .sendShutdown(let text):
+            sender.queue(.shutdown, text.utf8.prefix(SystemElement.maximumNameByteCount))
+        case .startTimer:
+            device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [self] in
+                handle(.timeUp)
+            }
+        case .read: bytes.read()
+        case .flush: flush()
+        case .closeOutput: bytes.closeOutput()
+        case .closeChannel: bytes.close()
+        case .finish(let reason): finish(reason)
         }
-        ending = .over
+    }
+
+    private func stopSending(_ reason: DisconnectReason) {
+        watchdog.stop()
+        // Another connection takes its place only where it was ready.
+        let willReconnect = isReady && owner?.sessionIsClosing(self, reason) == true
+        device.outbound.withLock { $0.close(reason, willReconnect: willReconnect) }
+    }
+
+    private func finish(_ reason: DisconnectReason) {
         endBatch()
-        handshakeDeadline?.cancel()
-        heartbeatTimer?.cancel()
-        stuckTimer?.cancel()
-        let unwritten = outgoing?.messageCount ?? 0
-        outgoing = nil
-        context = nil
-        let willReconnect = willReconnect(reason)
+        stopSending(reason)
+        let unwritten = sender.stop()
+        bytes.detach()
         let waiters = device.outbound.withLock { outbound in
-            outbound.close(reason, willReconnect: willReconnect)
             outbound.discardQueues(unwritten: isReady ? unwritten : nil)
             device.congestion.set(stream: false, pieces: false)
             defer { outbound.waiters.removeAll() }
@@ -95,25 +113,11 @@ extension Session {
         }
         let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
         for waiter in waiters { waiter.continuation.resume(throwing: error) }
-        let batch = received
-        received = DeviceStatistics()
-        device.inbound.withLock { $0.statistics.addReceived(batch) }
+        receiver.publishCounts()
         device.pings.failAll(error)
         let owner = owner
         self.owner = nil
         owner?.sessionEnded(self, reason)
-    }
-
-    /// Lets go of a connection that nobody wants any more, at once.
-    func abandon() {
-        let channel = context?.channel
-        finish(DisconnectReason(.cancelled, isExpected: true))
-        channel?.close(promise: nil)
-    }
-
-    /// Whether the device goes on after a connection that was ready.
-    private func willReconnect(_ reason: DisconnectReason) -> Bool {
-        isReady && owner?.sessionIsClosing(self, reason) == true
     }
 
     /// What the system said, in words for a person.

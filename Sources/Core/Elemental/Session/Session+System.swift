@@ -6,7 +6,7 @@ extension Session {
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
         // Only pings travel in datagrams: all else belongs to the order of the stream.
         if transport == .udp, id != SystemElement.ping.rawValue, id != SystemElement.pong.rawValue {
-            received.messagesUnknown += 1
+            receiver.counts.messagesUnknown += 1
             return
         }
         switch handshake.receive(id, value) {
@@ -33,39 +33,31 @@ extension Session {
         case .catalogue(let catalogue):
             learn(catalogue)
         case .invalidCatalogue(let problem):
-            received.messagesMalformed += 1
+            receiver.counts.messagesMalformed += 1
             reject(problem)
         case .shutDown(let text):
             device.pings.failAll(ElementalError(.notConnected, "the service shut down: \(text)"))
-            end(DisconnectReason(.shutDown(text), isExpected: true))
+            fail(DisconnectReason(.shutDown(text), isExpected: true))
         case .pong:
             answerPing(value, over: transport)
         case .ponged:
-            receivePong(value)
+            if let time = watchdog.takePong(value) { device.note(roundTrip: time) } else { device.pings.answer(value) }
         case .piece:
-            receivePiece(value)
+            receiver.receivePiece(value, for: self)
         case .piecesTaken:
-            receiveAck(value)
+            if !sender.receiveAck(value) { receiver.counts.messagesMalformed += 1 }
         case .refused(let id, let refusal):
-            guard let element = table.catalogue[id: id] else { return }
+            guard let element = receiver.table.catalogue[id: id] else { return }
             for handler in device.handlers.refusalHandlers { handler(element, refusal, device) }
         case .unknown:
-            received.messagesUnknown += 1
+            receiver.counts.messagesUnknown += 1
         case .malformed:
-            received.messagesMalformed += 1
+            receiver.counts.messagesMalformed += 1
         }
         if device.role == .service, !isReady, handshake.hasIdentifier,
             !expectsHello || (handshake.hasHello && handshake.hasCatalogue)
         {
             becomeReady()
-        }
-    }
-
-    /// Sends a frame of the system's own.
-    func sendSystem(_ element: SystemElement, _ bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        device.outbound.withLock { outbound in
-            bytes.withUnsafeBytes { outbound.appendSystem(element, $0) }
         }
     }
 
@@ -75,30 +67,41 @@ extension Session {
 
     /// Opens the way for values and tells the owner.
     func becomeReady() {
-        guard !isReady, case .none = ending, let context else { return }
+        guard !isReady, isOpen, let channel = bytes.channel else { return }
         isReady = true
-        handshakeDeadline?.cancel()
-        let connection = Connection(channel: context.channel, handler: self)
+        watchdog.handshakeIsDone()
+        let connection = Connection(channel: channel, handler: self)
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
         owner?.sessionIsReady(self)
     }
 
+    /// Begins to watch a peer that is ready and has said that it answers pings.
+    private func startHeartbeat() {
+        guard isReady, hasHello, device.hello?.features.contains(.ping) == true, watchdog.startHeartbeat() else {
+            return
+        }
+        // From now on pings tell whether the peer lives. The system's own watch would also end a connection whose peer
+        // only takes its time to read.
+        if let channel = bytes.channel { TCPWatch.release(channel) }
+    }
+
     /// Compares the service's elements with the program's own, or takes them where the program gave none.
     private func learn(_ catalogue: ElementCatalogue) {
         device.identity.withLock { $0.catalogue = .success(catalogue) }
-        if table.catalogue.isEmpty {
-            table = ElementTable(catalogue)
-            let learned = table
+        let own = receiver.table.catalogue
+        if own.isEmpty {
+            let learned = ElementTable(catalogue)
+            receiver.use(learned)
             device.identity.withLock { $0.elements = learned }
             device.catalogueLatch.open()
             return
         }
-        let comparison = CatalogueComparison(own: table.catalogue, service: catalogue, serviceName: device.name)
+        let comparison = CatalogueComparison(own: own, service: catalogue, serviceName: device.name)
         device.outbound.withLock { $0.peer.missingElements = comparison.missing }
         device.catalogueLatch.open()
         if let mismatch = comparison.mismatch {
-            end(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
+            fail(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
         }
     }
 
@@ -108,15 +111,15 @@ extension Session {
         logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
         device.identity.withLock { $0.catalogue = .failure(problem) }
         device.catalogueLatch.open()
-        if expectsHello, table.catalogue.isEmpty {
-            end(DisconnectReason(.invalidCatalogue(problem.message), isExpected: false))
+        if expectsHello, receiver.table.catalogue.isEmpty {
+            fail(DisconnectReason(.invalidCatalogue(problem.message), isExpected: false))
         }
     }
 
     /// Opens or closes the way for datagrams, as the identifier, the channel and the peer allow.
     func updateDatagramState() {
         let state: Outbound<Connection>.DatagramState
-        if datagramSink != nil, udpIdentifier != 0 {
+        if sender.datagramSink != nil, udpIdentifier != 0 {
             state = .open(udpIdentifier: udpIdentifier)
         } else if udpIdentifier == 0, handshake.hasIdentifier || device.role == .client {
             state = .unavailable(

@@ -61,7 +61,7 @@ enum ClientTarget: FuzzTarget {
                 logger: device.logger)
             try datagrams.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: session))
             datagrams.connect(to: HostilePeer.address("192.0.2.1"), promise: nil)
-            session.datagramSink = DatagramSink(datagrams, to: nil)
+            session.sender.datagramSink = DatagramSink(datagrams, to: nil)
             try $0.pipeline.syncOperations.addHandler(session)
             return session
         }

@@ -179,9 +179,10 @@ final class HostilePeer {
     private func checkLimits() {
         let limits = device.limits
         let most = limits.maximumValueByteCount + Piece.wholeByteCount + Envelope.streamByteCount
-        check(session.gatheredByteCount <= most, "\(session.gatheredByteCount) bytes of incomplete values are kept")
+        let receiver = session.receiver
+        check(receiver.gatheredByteCount <= most, "\(receiver.gatheredByteCount) bytes of incomplete values are kept")
         check(
-            session.decoder.bufferedByteCount + session.pieces.bufferedByteCount == session.gatheredByteCount,
+            receiver.decoder.bufferedByteCount + receiver.pieces.bufferedByteCount == receiver.gatheredByteCount,
             "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount
@@ -196,7 +197,7 @@ final class HostilePeer {
         loop.advanceTime(by: TimeAmount(device.limits.handshakeTimeout))
         loop.advanceTime(by: TimeAmount(device.limits.closeTimeout))
         loop.run()
-        switch session.ending {
+        switch session.ending.state {
         case .none: check(session.isReady, "the handshake has no end")
         case .over: break
         case .draining, .closed: check(false, "the closing has no end")

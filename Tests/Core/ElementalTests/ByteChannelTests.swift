@@ -1,0 +1,112 @@
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Connections whose bytes are changed between session and socket, as an encrypted connection's are.
+struct ByteChannelTests {
+    /// Changes every byte on its way out, and back on its way in.
+    private final class Cipher: ChannelDuplexHandler {
+        typealias InboundIn = ByteBuffer
+        typealias InboundOut = ByteBuffer
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            context.fireChannelRead(wrapInboundOut(change(unwrapInboundIn(data))))
+        }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            context.write(wrapOutboundOut(change(unwrapOutboundIn(data))), promise: promise)
+        }
+
+        private func change(_ buffer: ByteBuffer) -> ByteBuffer {
+            ByteBuffer(bytes: buffer.readableBytesView.map { $0 ^ 0x5a })
+        }
+    }
+
+    private static func listen(
+        _ service: ElementalService, on loop: any EventLoop
+    ) async throws -> (any Channel, NIOLoopBound<ServiceServer>) {
+        let server = try await loop.submit {
+            NIOLoopBound(ServiceServer(service: service.shared, eventLoop: loop), eventLoop: loop)
+        }.get()
+        let channel = try await ServerBootstrap(group: loop)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Cipher())
+                    try server.value.accept(channel, .pipeline)
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        return (channel, server)
+    }
+
+    private static func makeDevice(_ port: Int, on loop: any EventLoop) async throws -> ElementalDevice {
+        var options = ConnectOptions.patient
+        options.expectsHello = true
+        options.allowsUDP = false
+        let connector = Connector(
+            endpoint: .host("127.0.0.1", port: port), peerName: "Test", service: nil, ownName: "tester",
+            elements: Lamp.all, options: options, configure: { _ in })
+        let limits = options.limits
+        return try await loop.submit {
+            let manager = ClientConnectionManager(connector, on: loop) { _, device, expectsHello, connection in
+                ClientBootstrap(group: loop).channelOption(.autoRead, value: false)
+                    .connect(host: "127.0.0.1", port: port)
+                    .assumeIsolated()
+                    .whenSuccess { channel in
+                        do {
+                            try channel.pipeline.syncOperations.addHandler(Cipher())
+                            try connector.begin(
+                                on: channel, for: device, expectsHello: expectsHello, connection, .pipeline)
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+            }
+            return ElementalDevice(
+                role: .service, name: "Test", address: nil, service: nil, elements: ElementTable(Lamp.all),
+                executor: LoopExecutor(on: loop), limits: limits, logger: connector.logger,
+                manager: NIOLoopBound(manager, eventLoop: loop))
+        }.get()
+    }
+
+    /// Short values, one that goes in pieces, one that is sent whole, pings and both kinds of end.
+    @Test
+    func aConnectionWithChangedBytesDoesAllThatAPlainOneDoes() async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let service = ElementalService("test", displayName: "Test", elements: Lamp.all)
+        let (channel, server) = try await Self.listen(service, on: loop)
+        let port = try #require(channel.localAddress?.port)
+        let sizes = [0, 20_000, 3_000_000, 1]
+        let blobs = Gathered<Int>()
+        service.onValue(of: Lamp.blob) { value, _ in blobs.add(value.count) }
+        let labels = Gathered<String>()
+
+        let device = try await Self.makeDevice(port, on: loop)
+        device.onValue(of: Lamp.label) { labels.add($0) }
+        try await device.connect(closesWhenCancelled: true)
+        for size in sizes { try await device.sendWhenReady(Data(repeating: 7, count: size), to: Lamp.blob) }
+        try await blobs.wait(for: sizes.count)
+        #expect(blobs.all == sizes)
+        try service.send("on", to: Lamp.label)
+        try await labels.wait(for: 1)
+        #expect(try await device.ping() > .zero)
+        let client = try #require(service.devices.first)
+
+        // What is sent before the close arrives.
+        try device.send("off", to: Lamp.label)
+        try device.send(Data(count: 5), to: Lamp.blob)
+        await device.close()
+        #expect(await client.waitUntilDisconnected().kind == .closedByPeer)
+        #expect(blobs.all == sizes + [5])
+
+        try await device.reconnect()
+        try await loop.flatSubmit { server.value.disconnectAll("good night") }.get()
+        #expect(await device.waitUntilDisconnected().kind == .shutDown("good night"))
+        try await channel.close()
+    }
+}
