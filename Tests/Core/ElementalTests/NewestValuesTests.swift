@@ -1,0 +1,73 @@
+import ElementalWire
+import Foundation
+import Testing
+
+@testable import Elemental
+
+/// The newest value of each element, written by one thread and read by any.
+struct NewestValuesTests {
+    private func set(_ values: NewestValues, _ id: Int8, _ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { values.set(id, ReceivedBytes($0)) }
+    }
+
+    @Test
+    func valuesOfEveryLengthAreKept() {
+        let values = NewestValues()
+        #expect(values.ids.isEmpty)
+        for id: Int8 in [0, 7, 8, 63, 127] {
+            #expect(values[id] == nil)
+            // Up to 16 bytes lie in a slot, longer ones elsewhere; either takes the other's place.
+            for count in [8, 0, 1, 16, 17, 15, 40_000, 40_000, 2] {
+                let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &+ count) }
+                set(values, id, value)
+                #expect(values[id] == value)
+            }
+        }
+        #expect(values.ids == [0, 7, 8, 63, 127])
+        #expect(values[-1] == nil)
+    }
+
+    /// A long value that lies in what was read keeps it only until that is done with.
+    @Test
+    func aLentValueIsCopiedWhenItsBufferIsDoneWith() {
+        let values = NewestValues()
+        let storage = UnsafeMutableRawPointer.allocate(byteCount: 20_000, alignment: 1)
+        storage.initializeMemory(as: UInt8.self, repeating: 5, count: 20_000)
+        let data = Data(bytesNoCopy: storage, count: 20_000, deallocator: .none)
+        ReceivedBytes.withLong(data, isLent: true) { values.set(3, $0) }
+        #expect(values[3] == [UInt8](repeating: 5, count: 20_000))
+        values.returnBorrowed()
+        storage.initializeMemory(as: UInt8.self, repeating: 6, count: 20_000)
+        #expect(values[3] == [UInt8](repeating: 5, count: 20_000))
+        storage.deallocate()
+    }
+
+    /// A reader sees one value or the next, never a part of each.
+    @Test(arguments: [8, 16, 300])
+    func aReaderNeverSeesHalfAValue(_ count: Int) async {
+        let values = NewestValues()
+        set(values, 1, [UInt8](repeating: 0, count: count))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var seen = 0
+                    while seen != 255 {
+                        guard let value = values[1], let first = value.first else { return #expect(Bool(false)) }
+                        #expect(value == [UInt8](repeating: first, count: count))
+                        #expect(Int(first) >= seen)
+                        seen = Int(first)
+                        await Task.yield()
+                    }
+                }
+            }
+            group.addTask {
+                for number in UInt8(1)...255 {
+                    for _ in 0..<50 {
+                        [UInt8](repeating: number, count: count).withUnsafeBytes { values.set(1, ReceivedBytes($0)) }
+                    }
+                    await Task.yield()
+                }
+            }
+        }
+    }
+}
