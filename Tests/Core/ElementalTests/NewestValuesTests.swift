@@ -6,13 +6,18 @@ import Testing
 
 /// The newest value of each element, written by one thread and read by any.
 struct NewestValuesTests {
+    private static func newest() -> NewestValues {
+        let identity = DeviceState.Identity(name: "tester", elements: ElementTable([]))
+        return NewestValues(Locked(DeviceState(identity: identity)))
+    }
+
     private func set(_ values: NewestValues, _ id: Int8, _ bytes: [UInt8]) {
         bytes.withUnsafeBytes { values.set(id, ReceivedBytes($0)) }
     }
 
     @Test
     func valuesOfEveryLengthAreKept() {
-        let values = NewestValues()
+        let values = Self.newest()
         #expect(values.ids.isEmpty)
         for id: Int8 in [0, 7, 8, 63, 127] {
             #expect(values[id] == nil)
@@ -30,7 +35,7 @@ struct NewestValuesTests {
     /// A long value that lies in what was read keeps it only until that is done with.
     @Test
     func aLentValueIsCopiedWhenItsBufferIsDoneWith() {
-        let values = NewestValues()
+        let values = Self.newest()
         let storage = UnsafeMutableRawPointer.allocate(byteCount: 20_000, alignment: 1)
         storage.initializeMemory(as: UInt8.self, repeating: 5, count: 20_000)
         let data = Data(bytesNoCopy: storage, count: 20_000, deallocator: .none)
@@ -45,7 +50,7 @@ struct NewestValuesTests {
     /// A reader sees one value or the next, never a part of each.
     @Test(arguments: [8, 16, 300])
     func aReaderNeverSeesHalfAValue(_ count: Int) async {
-        let values = NewestValues()
+        let values = Self.newest()
         set(values, 1, [UInt8](repeating: 0, count: count))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {

@@ -96,7 +96,7 @@ final class ClientConnectionManager: ConnectionManager {
         case .stopWatch: watch = nil
         case .configure: if let device { connector.configure(device) }
         case .reopen: device?.reopen(hasHello: current?.hasHello == true)
-        case .emit(let event): device?.eventHub.emit(event)
+        case .emit(let event): device?.emit(event)
         case .answer(let waiters, let error): for waiter in waiters { waiter.answer(error) }
         case .end(let reason): device?.end(reason)
         case .release:

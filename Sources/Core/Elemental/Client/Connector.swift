@@ -112,7 +112,7 @@ struct Connector: Sendable {
         _ kind: ByteChannel.Kind = .plain
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
-        device.identity.withLock { $0.address = channel.remoteAddress }
+        device.state.withLock { $0.identity.address = channel.remoteAddress }
         let session = Session(
             device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
             owner: connection, logger: logger, bytes: ByteChannel(kind))

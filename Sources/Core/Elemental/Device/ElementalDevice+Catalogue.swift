@@ -9,8 +9,8 @@ extension ElementalDevice {
     ///   tell them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue`` at once if
     ///   what it tells cannot be read, or ``ElementalError/Code/notConnected``.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
-        _ = await catalogueLatch.wait(timeout, on: eventLoop)
-        switch identity.withLock({ $0.catalogue }) {
+        await waitForCatalogue(timeout)
+        switch state.withLock({ $0.identity.catalogue }) {
         case .success(let catalogue): return catalogue
         case .failure(let problem): throw .invalidCatalogue(problem.message)
         case nil: break
@@ -23,6 +23,26 @@ extension ElementalDevice {
                 ? "'\(name)' did not tell its elements within \(timeout); it is an older ElementalController or not an "
                     + "element service. Give the elements yourself"
                 : "'\(name)' says hello but did not tell its elements within \(timeout). Give the elements yourself")
+    }
+}
+
+extension ElementalDevice {
+    /// Waits until the catalogue is known or not to come.
+    private func waitForCatalogue(_ timeout: Duration) async {
+        let token: UInt64? = state.withLock { $0.isCatalogueSettled ? nil : $0.catalogueWaiters.makeToken() }
+        guard let token else { return }
+        await wait(in: \.catalogueWaiters, as: token, timeout, late: (), cancelled: ()) {
+            state.withLock { $0.isCatalogueSettled } ? () : nil
+        }
+    }
+
+    /// The catalogue is known, or cannot be read, or does not come.
+    func settleCatalogue(_ catalogue: Result<ElementCatalogue, WireError>?) {
+        state.withLock { state in
+            if let catalogue { state.identity.catalogue = catalogue }
+            state.isCatalogueSettled = true
+        }
+        answerAll(\.catalogueWaiters, ())
     }
 }
 

@@ -20,38 +20,39 @@ extension ElementalDevice {
             throw ElementalError(
                 .notAllowed, "\(name) has not said that it answers pings; an older ElementalController does not")
         }
-        let token = pings.next()
+        let token = state.withLock { $0.pings.makeToken() }
         var bytes = [UInt8](repeating: 0, count: size)
         withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
         let start = ContinuousClock.now
-        do {
-            let end = try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    pings.wait(for: token, continuation)
-                    let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { [pings] in
-                        pings.fail(token, ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
-                    }
-                    pings.set(deadline, for: token)
-                    do {
-                        try sendPing(bytes, over: transport)
-                    } catch {
-                        pings.fail(token, error)
-                    }
-                    if Task.isCancelled { pings.fail(token, CancellationError()) }
-                }
-            } onCancel: {
-                pings.fail(token, CancellationError())
+        let answer = await wait(
+            in: \.pings, as: token, timeout,
+            late: .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)")),
+            cancelled: .failure(ElementalError(.cancelled, "the ping was cancelled"))
+        ) {
+            do throws(ElementalError) {
+                try sendPing(bytes, over: transport)
+                return nil
+            } catch {
+                return .failure(error)
             }
-            note(roundTrip: end - start)
-            return end - start
-        } catch let error as ElementalError {
-            throw error
-        } catch {
-            throw ElementalError(.cancelled, "the ping was cancelled")
         }
+        let time = try answer.get() - start
+        note(roundTrip: time)
+        return time
     }
 
-    func note(roundTrip: Duration) { inbound.withLock { $0.statistics.roundTripTime = roundTrip } }
+    /// A pong came. Its first 8 bytes are the ping's number.
+    func answerPing(_ value: UnsafeRawBufferPointer) {
+        guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
+            return
+        }
+        answer(\.pings, token, .success(.now))
+    }
+
+    /// No pong comes any more.
+    func failPings(_ error: ElementalError) { answerAll(\.pings, .failure(error)) }
+
+    func note(roundTrip: Duration) { state.withLock { $0.inbound.statistics.roundTripTime = roundTrip } }
 
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
         do throws(SendRefusal) {

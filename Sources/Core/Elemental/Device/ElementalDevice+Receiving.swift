@@ -90,16 +90,16 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    var isPaused: Bool { inbound.withLock { !$0.pauses.isEmpty } }
+    var isPaused: Bool { state.withLock { !$0.inbound.pauses.isEmpty } }
 
     /// Pauses on behalf of the user (odd tokens) or of a stream (even ones).
     @usableFromInline
     func addPause(ofStream: Bool = false) -> UInt64 {
-        let (token, isFirst) = inbound.withLock { inbound in
-            inbound.lastPause += 2
-            let token = inbound.lastPause + (ofStream ? 0 : 1)
-            inbound.pauses.insert(token)
-            let isFirst = inbound.pauses.count == 1
+        let (token, isFirst) = state.withLock { state in
+            state.inbound.lastPause += 2
+            let token = state.inbound.lastPause + (ofStream ? 0 : 1)
+            state.inbound.pauses.insert(token)
+            let isFirst = state.inbound.pauses.count == 1
             if isFirst { outbound.withLock { $0.isPaused = true } }
             return (token, isFirst)
         }
@@ -112,10 +112,10 @@ extension ElementalDevice {
     func removePause(_ token: UInt64) { removePause(where: { $0 == token }) }
 
     private func removePause(where matches: (UInt64) -> Bool) {
-        let isFree = inbound.withLock { inbound -> Bool in
-            guard let token = inbound.pauses.first(where: matches) else { return false }
-            inbound.pauses.remove(token)
-            guard inbound.pauses.isEmpty else { return false }
+        let isFree = state.withLock { state -> Bool in
+            guard let token = state.inbound.pauses.first(where: matches) else { return false }
+            state.inbound.pauses.remove(token)
+            guard state.inbound.pauses.isEmpty else { return false }
             outbound.withLock { $0.isPaused = false }
             return true
         }

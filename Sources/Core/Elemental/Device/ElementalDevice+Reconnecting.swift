@@ -2,13 +2,14 @@ import NIOCore
 
 extension ElementalDevice {
     /// What happens to the connection, from now on; each call gives a stream of its own, which ends with the device.
-    public var events: AsyncStream<DeviceEvent> { eventHub.stream() }
+    public var events: AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
     public func onEvent(_ handler: @escaping @Sendable (DeviceEvent, ElementalDevice) -> Void) {
-        eventHub.add { [weak self] event in
+        let handler: DeviceEvents.Handler = { [weak self] event in
             if let self { handler(event, self) }
         }
+        state.withLock { _ = $0.events.add(handler) }
     }
 
     /// Whether the connection was lost and another is to take its place.

@@ -29,37 +29,13 @@ public final class ElementalDevice: Sendable {
     let loopExecutor: LoopExecutor
     let logger: Logger
     let handlers = HandlerTable()
-    let newest = NewestValues()
+    let newest: NewestValues
     let outbound: BrieflyLocked<Outbound<Connection>>
-    let inbound = Locked(Inbound())
     let congestion = Congestion()
-    let identity: Locked<Identity>
-    let endings = Endings()
-    let pings = PingRegistry()
-    let catalogueLatch = Latch()
-    let eventHub = EventHub<DeviceEvent>()
+    /// All else.
+    let state: Locked<DeviceState>
     /// What makes a client's connections; `nil` where the other end is a client.
     let manager: NIOLoopBound<any ConnectionManager>?
-
-    /// What is known of the other end.
-    struct Identity {
-        var name: String
-        var address: SocketAddress?
-        var service: String?
-        var hello: Hello?
-        /// What the service told of its elements, and the error if it cannot be read.
-        var catalogue: Result<ElementCatalogue, WireError>?
-        var udpIdentifier: UInt8 = 0
-        /// What frames are checked against: the program's own elements, or else those that the service told.
-        var elements: ElementTable
-    }
-
-    /// What came in.
-    struct Inbound {
-        var statistics = DeviceStatistics()
-        var pauses: Set<UInt64> = []
-        var lastPause: UInt64 = 0
-    }
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
@@ -72,34 +48,36 @@ public final class ElementalDevice: Sendable {
         self.limits = limits
         self.logger = logger
         self.manager = manager
-        identity = Locked(Identity(name: name, address: address, service: service, elements: elements))
+        state = Locked(
+            DeviceState(identity: .init(name: name, address: address, service: service, elements: elements)))
+        newest = NewestValues(state)
         outbound = BrieflyLocked(
             Outbound(limit: limits.maximumQueueByteCount, readyByteCount: limits.readyQueueByteCount))
     }
 
     /// The other end's name: a service's instance name, or what a client calls itself.
-    public var name: String { identity.withLock { $0.name } }
+    public var name: String { state.withLock { $0.identity.name } }
     /// The other end's address.
-    public var address: SocketAddress? { identity.withLock { $0.address } }
+    public var address: SocketAddress? { state.withLock { $0.identity.address } }
     /// The service's name, such as `robot`; `nil` where a client connected by host and port.
-    public var service: String? { identity.withLock { $0.service } }
+    public var service: String? { state.withLock { $0.identity.service } }
     /// What the other end said of itself, or `nil` while or because it did not: an older ElementalController never does.
-    public var hello: Hello? { identity.withLock { $0.hello } }
+    public var hello: Hello? { state.withLock { $0.identity.hello } }
     /// The elements that the service told, if it did.
-    public var catalogue: ElementCatalogue? { identity.withLock { try? $0.catalogue?.get() } }
+    public var catalogue: ElementCatalogue? { state.withLock { try? $0.identity.catalogue?.get() } }
     /// The elements that this end knows: those the program gave, or else those that the service told.
-    public var knownElements: ElementCatalogue { identity.withLock { $0.elements.catalogue } }
+    public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 where there is none.
-    public var udpIdentifier: UInt8 { identity.withLock { $0.udpIdentifier } }
+    public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
 
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.link != nil } }
     /// Why the device ended, or `nil` while it is connected or reconnects.
-    public var disconnectReason: DisconnectReason? { endings.reason }
+    public var disconnectReason: DisconnectReason? { state.withLock { $0.endings.reason } }
 
     /// What went over the connection, or over all of them, since the first was made.
     public var statistics: DeviceStatistics {
-        var statistics = inbound.withLock { $0.statistics }
+        var statistics = state.withLock { $0.inbound.statistics }
         outbound.withLock { outbound in
             statistics.messagesSent = outbound.counts.messagesSent
             statistics.bytesSent = outbound.counts.bytesSent
@@ -112,12 +90,12 @@ public final class ElementalDevice: Sendable {
     /// Waits until the connection has ended and none is to take its place.
     ///
     /// - Returns: why it ended; `.cancelled` at once, the connection untouched, if the waiting task is cancelled.
-    public func waitUntilDisconnected() async -> DisconnectReason { await endings.wait() }
+    public func waitUntilDisconnected() async -> DisconnectReason { await waitForEnd() }
 
     /// Calls `handler` once, on the connection's event loop, when the connection has ended and none is to take its place;
     /// at once if it has.
     public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
-        endings.add { reason in handler(reason, self) }
+        addEnding { reason in handler(reason, self) }
     }
 
     /// Sends what is queued, closes the connection and waits for its end; ``DeviceLimits/closeTimeout`` bounds it.
@@ -139,36 +117,33 @@ public final class ElementalDevice: Sendable {
     /// The connection has ended and none takes its place.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
-        catalogueLatch.open()
-        endings.end(reason)
-        eventHub.emit(.disconnected(reason))
-        eventHub.finish()
-        // A service's device never comes back.
-        if role == .client { eventHub.removeHandlers() }
+        settleCatalogue(nil)
+        for handler in state.withLock({ $0.endings.end(reason) }) { handler(reason) }
+        emit(.disconnected(reason))
+        finishEvents()
     }
 
     /// There is a connection again.
     ///
     /// - Parameter hasHello: whether the peer has said hello; what an earlier one said does not hold for one that has not.
     func reopen(hasHello: Bool) {
-        if !hasHello {
-            identity.withLock { identity in
-                identity.hello = nil
-                identity.catalogue = nil
+        state.withLock { state in
+            if !hasHello {
+                state.identity.hello = nil
+                state.identity.catalogue = nil
             }
+            state.endings.reopen()
+            state.events.reopen()
         }
-        endings.reopen()
-        eventHub.reopen()
     }
 }
 
 extension ElementalDevice: CustomStringConvertible {
     /// The name and the address.
     public var description: String {
-        identity.withLock { identity in
-            guard let address = identity.address, address.text != identity.name else { return identity.name }
-            return "\(identity.name) (\(address.text))"
-        }
+        let (name, address) = state.withLock { ($0.identity.name, $0.identity.address) }
+        guard let address, address.text != name else { return name }
+        return "\(name) (\(address.text))"
     }
 }
 

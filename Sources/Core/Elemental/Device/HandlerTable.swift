@@ -25,6 +25,16 @@ final class HandlerTable: Sendable {
         var postponed: [@Sendable () -> Void] = []
 
         var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
+
+        /// Takes out the handlers of that token.
+        mutating func take(_ token: UInt64) -> State {
+            let before = self
+            forProgress.removeAll { $0.token == token }
+            forRefusals.removeAll { $0.token == token }
+            forAll.removeAll { $0.token == token }
+            for id in byElement.keys { byElement[id]?.removeAll { $0.token == token } }
+            return before
+        }
     }
 
     /// The table of those who share none.
@@ -112,16 +122,13 @@ final class HandlerTable: Sendable {
     var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.map(\.handler) } }
 
     func remove(_ token: UInt64) {
-        change { state in
+        // What was removed is let go when the lock is no longer held: it may be the last to hold an object of the program's.
+        let removed = change { state in
             // If it is not there yet, its turn on the event loop is still to come, and comes to nothing.
-            guard state.reserved.remove(token) == nil else { return }
-            state.forProgress.removeAll { $0.token == token }
-            state.forRefusals.removeAll { $0.token == token }
-            state.forAll.removeAll { $0.token == token }
-            for id in state.byElement.keys {
-                state.byElement[id]?.removeAll { $0.token == token }
-            }
+            if state.reserved.remove(token) != nil { return State() }
+            return state.take(token)
         }
+        withExtendedLifetime(removed) {}
     }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {

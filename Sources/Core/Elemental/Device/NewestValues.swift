@@ -34,12 +34,13 @@ final class NewestValues: @unchecked Sendable {
 
     /// Groups of eight slots, made when an element of the group has its first value.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
-    /// By identifier, up to the highest that has had a long value.
-    private let longValues = Locked<[Data?]>([])
+    /// Where the long values are.
+    private let state: Locked<DeviceState>
     /// Long values that still lie in the buffer that was read, and keep it there; the event loop's alone.
     private var borrowed: [Int8] = []
 
-    init() {
+    init(_ state: Locked<DeviceState>) {
+        self.state = state
         groups = .allocate(capacity: Self.groupCount)
         for group in 0..<Self.groupCount { (groups + group).initialize(to: Atomic(0)) }
     }
@@ -90,15 +91,15 @@ final class NewestValues: @unchecked Sendable {
     @inline(never)
     private func setLong(_ id: Int8, _ value: ReceivedBytes, _ slot: Slots) {
         let position = Int(id)
-        longValues.withLock { values in
-            while values.count <= position { values.append(nil) }
+        state.withLock { state in
+            while state.inbound.longValues.count <= position { state.inbound.longValues.append(nil) }
             if value.isLong {
-                values[position] = value.long
-            } else if values[position]?.count == value.bytes.count {
+                state.inbound.longValues[position] = value.long
+            } else if state.inbound.longValues[position]?.count == value.bytes.count {
                 // Into the storage of the one before: no allocation in the steady state.
-                values[position]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
+                state.inbound.longValues[position]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
             } else {
-                values[position] = Data(value.bytes)
+                state.inbound.longValues[position] = Data(value.bytes)
             }
         }
         if value.isLent, !borrowed.contains(id) { borrowed.append(id) }
@@ -113,8 +114,11 @@ final class NewestValues: @unchecked Sendable {
 
     @inline(never)
     private func copyBorrowed() {
-        longValues.withLock { values in
-            for id in borrowed { values[Int(id)] = values[Int(id)]?.withUnsafeBytes { Data($0) } }
+        for id in borrowed {
+            // Only this thread writes them, so the copy is made without the lock.
+            let value = state.withLock { $0.inbound.longValues[Int(id)] }
+            let copy = value?.withUnsafeBytes { Data($0) }
+            state.withLock { $0.inbound.longValues[Int(id)] = copy }
         }
         borrowed.removeAll(keepingCapacity: true)
     }
@@ -144,7 +148,7 @@ final class NewestValues: @unchecked Sendable {
             guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
             switch length {
             case Self.none: return nil
-            case Self.long: return longValues.withLock { $0[Int(id)].map { Array($0) } }
+            case Self.long: return state.withLock { $0.inbound.longValues[Int(id)] }.map { Array($0) }
             default: return withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
             }
         }

@@ -81,7 +81,7 @@ final class ServiceServer: SessionOwner {
     func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
             let promise = eventLoop.makePromise(of: Void.self)
-            session.device.endings.add { _ in promise.succeed() }
+            session.device.addEnding { _ in promise.succeed() }
             session.close(DisconnectReason(.closedHere, isExpected: true), shutdownText: text)
             return promise.futureResult
         }
@@ -103,7 +103,7 @@ final class ServiceServer: SessionOwner {
         if let host = session.host { hosts[host, default: 0] += 1 }
         if configuration.allowsUDP { session.udpIdentifier = udpIdentifiers.assign(to: session) }
         let identifier = session.udpIdentifier
-        session.device.identity.withLock { $0.udpIdentifier = identifier }
+        session.device.state.withLock { $0.identity.udpIdentifier = identifier }
         session.updateDatagramState()
         session.sender.queue(.udpIdentifier, [identifier])
     }

@@ -231,7 +231,7 @@ final class Receiver {
     func publishCounts() -> DeviceStatistics {
         let batch = counts
         counts = DeviceStatistics()
-        device.inbound.withLock { $0.statistics.addReceived(batch) }
+        device.state.withLock { $0.inbound.statistics.addReceived(batch) }
         return batch
     }
 

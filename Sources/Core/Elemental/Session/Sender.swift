@@ -195,7 +195,7 @@ extension Sender {
                 device.outbound.withLock { $0.returnDatagram(segment) }
                 return retryDatagrams()
             case .lost(let code):
-                device.inbound.withLock { $0.statistics.datagramsDropped += 1 }
+                device.state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
                 let reason = String(cString: strerror(code))
                 logger.debug(
                     "datagram not sent",

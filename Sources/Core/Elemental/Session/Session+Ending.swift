@@ -114,7 +114,7 @@ extension Session {
         let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
         for waiter in waiters { waiter.continuation.resume(throwing: error) }
         receiver.publishCounts()
-        device.pings.failAll(error)
+        device.failPings(error)
         let owner = owner
         self.owner = nil
         owner?.sessionEnded(self, reason)

@@ -12,13 +12,13 @@ extension Session {
         switch handshake.receive(id, value) {
         case .udpIdentifier(let identifier):
             udpIdentifier = identifier
-            device.identity.withLock { $0.udpIdentifier = identifier }
+            device.state.withLock { $0.identity.udpIdentifier = identifier }
             updateDatagramState()
         case .named(let name):
-            if !name.isEmpty { device.identity.withLock { $0.name = name } }
+            if !name.isEmpty { device.state.withLock { $0.identity.name = name } }
             if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
         case .hello(let hello):
-            device.identity.withLock { $0.hello = hello }
+            device.state.withLock { $0.identity.hello = hello }
             device.outbound.withLock { outbound in
                 outbound.peer.emptyValues = hello.features.contains(.emptyValues)
                 outbound.peer.pieces = hello.features.contains(.pieces)
@@ -36,12 +36,12 @@ extension Session {
             receiver.counts.messagesMalformed += 1
             reject(problem)
         case .shutDown(let text):
-            device.pings.failAll(ElementalError(.notConnected, "the service shut down: \(text)"))
+            device.failPings(ElementalError(.notConnected, "the service shut down: \(text)"))
             fail(DisconnectReason(.shutDown(text), isExpected: true))
         case .pong:
             answerPing(value, over: transport)
         case .ponged:
-            if let time = watchdog.takePong(value) { device.note(roundTrip: time) } else { device.pings.answer(value) }
+            if let time = watchdog.takePong(value) { device.note(roundTrip: time) } else { device.answerPing(value) }
         case .piece:
             receiver.receivePiece(value, for: self)
         case .piecesTaken:
@@ -88,18 +88,16 @@ extension Session {
 
     /// Compares the service's elements with the program's own, or takes them where the program gave none.
     private func learn(_ catalogue: ElementCatalogue) {
-        device.identity.withLock { $0.catalogue = .success(catalogue) }
         let own = receiver.table.catalogue
         if own.isEmpty {
             let learned = ElementTable(catalogue)
             receiver.use(learned)
-            device.identity.withLock { $0.elements = learned }
-            device.catalogueLatch.open()
-            return
+            device.state.withLock { $0.identity.elements = learned }
+            return device.settleCatalogue(.success(catalogue))
         }
         let comparison = CatalogueComparison(own: own, service: catalogue, serviceName: device.name)
         device.outbound.withLock { $0.peer.missingElements = comparison.missing }
-        device.catalogueLatch.open()
+        device.settleCatalogue(.success(catalogue))
         if let mismatch = comparison.mismatch {
             fail(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
         }
@@ -109,8 +107,7 @@ extension Session {
     /// learn them has nothing to go on with.
     private func reject(_ problem: WireError) {
         logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
-        device.identity.withLock { $0.catalogue = .failure(problem) }
-        device.catalogueLatch.open()
+        device.settleCatalogue(.failure(problem))
         if expectsHello, receiver.table.catalogue.isEmpty {
             fail(DisconnectReason(.invalidCatalogue(problem.message), isExpected: false))
         }

@@ -67,8 +67,8 @@ extension ElementalDevice {
     /// Calls `finish` when the device ends, and gives `body` what takes that back.
     @usableFromInline
     func whenEnded(finish: @escaping @Sendable () -> Void, _ body: (@escaping @Sendable () -> Void) -> Void) {
-        let ending = endings.add { _ in finish() }
-        body { [endings] in if let ending { endings.remove(ending) } }
+        let ending = addEnding { _ in finish() }
+        body { [state] in if let ending { _ = state.withLock { $0.endings.take(ending) } } }
     }
 
     @inlinable
