@@ -18,7 +18,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let notConnected = Code(value: .notConnected)
         /// The queue of unsent values has reached its limit.
         public static let queueFull = Code(value: .queueFull)
-        /// The value is outside the element's range.
+        /// The value is outside the element's range, or none of its choices.
         public static let outOfRange = Code(value: .outOfRange)
         /// The element does not take values from this end.
         public static let notAllowed = Code(value: .notAllowed)

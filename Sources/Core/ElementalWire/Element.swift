@@ -13,9 +13,10 @@
 /// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is made once.
 // Unchecked because its base class is; it holds nothing besides.
 public final class Element<Value: ElementRepresentable>: ElementDefinition, @unchecked Sendable {
-    /// Whether the element's range, if it has one, contains `value`.
+    /// Whether `value` is in the element's range and one of its choices, where it has these.
     @inlinable
     public func allows(_ value: Value) -> Bool {
+        if fields.choices != nil { return isChoice(value.wireByteCount, value.writeWireBytes) }
         guard let range = range, let number = value.rangeValue else { return true }
         return range.contains(number)
     }
@@ -34,7 +35,7 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
         latest: Bool = false
     ) {
         self.init(
-            checked: id, name, transport: transport, unit: unit, range: nil, step: nil, access: access, latest: latest)
+            checked: id, name, transport: transport, unit: unit, access: access, latest: latest)
     }
 
     /// An element with a definition made at run time.
@@ -50,15 +51,27 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
     }
 
     private init(
-        checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>?, step: Double?,
-        access: Access, latest: Bool
+        checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>? = nil,
+        step: Double? = nil, choices: ChoiceTable? = nil, access: Access, latest: Bool
     ) {
         do {
             try super.init(
-                id: id, name: name, type: Value.elementType, transport: transport, unit: unit, range: range,
-                step: step, access: access, latest: latest)
+                checking: id, name, type: Value.elementType, transport: transport, unit: unit, range: range,
+                step: step, choices: choices, access: access, latest: latest)
         } catch {
             preconditionFailure(error.message)
+        }
+    }
+}
+
+extension Element {
+    fileprivate static func table(
+        _ choices: ElementChoices<Value>, _ id: Int, _ name: String, range: ClosedRange<Double>?
+    ) -> ChoiceTable {
+        do throws(ChoiceTable.Problem) {
+            return try ChoiceTable(choices.list, type: Value.elementType, range: range)
+        } catch {
+            preconditionFailure(ElementDefinition.invalid(id, name, error.text).message)
         }
     }
 }
@@ -105,6 +118,51 @@ extension Element where Value: BinaryInteger {
         self.init(
             checked: id, name, transport: transport, unit: unit,
             range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, step: step.map { Double($0) },
+            access: access, latest: latest)
+    }
+    /// A whole number that is one of certain values, each with a name.
+    ///
+    /// ```swift
+    /// static let mode = Element<UInt8>(1, "Mode", choices: [0: "off", 1: "heat", 2: "cool"])
+    /// ```
+    /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a value, for people.
+    ///   - range: what a reader that knows no choices takes for the values allowed; the choices lie in it.
+    ///   - choices: the values allowed, at most 255; others are refused when sent and rejected when received.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>? = nil,
+        choices: ElementChoices<Value>, access: Access = .readWrite, latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit,
+            range: range.map { Double($0.lowerBound)...Double($0.upperBound) },
+            choices: Self.table(choices, id, name, range: range.map { Double($0.lowerBound)...Double($0.upperBound) }),
+            access: access, latest: latest)
+    }
+}
+
+extension Element where Value == String {
+    /// A text that is one of certain texts.
+    ///
+    /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - choices: the texts allowed, at most 255 of 1 to 255 UTF-8 bytes; others are refused when sent and rejected when
+    ///     received.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, choices: ElementChoices<Value>,
+        access: Access = .readWrite, latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: "", choices: Self.table(choices, id, name, range: nil),
             access: access, latest: latest)
     }
 }

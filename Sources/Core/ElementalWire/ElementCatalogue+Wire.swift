@@ -6,6 +6,7 @@ extension ElementCatalogue {
     private static let writeFlag: UInt8 = 1 << 3
     private static let rangeFlag: UInt8 = 1 << 4
     private static let stepFlag: UInt8 = 1 << 5
+    private static let choicesFlag: UInt8 = 1 << 6
 
     /// The version of the catalogue's form.
     static let formVersion: UInt8 = 1
@@ -14,7 +15,8 @@ extension ElementCatalogue {
     ///
     /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 ·
     /// flags UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of
-    /// the flags is set and `step Double` if bit 5 is. Flags: bit 0 UDP, 1 latest, 2 read, 3 write.
+    /// the flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
+    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write.
     public var wireBytes: [UInt8] {
         var bytes: [UInt8] = [Self.formVersion, UInt8(elements.count)]
         for element in elements {
@@ -33,6 +35,8 @@ extension ElementCatalogue {
         if element.access.contains(.write) { flags |= writeFlag }
         if element.range != nil { flags |= rangeFlag }
         if element.step != nil { flags |= stepFlag }
+        let choices = element.fields.choices
+        if choices != nil { flags |= choicesFlag }
         var entry = [UInt8(bitPattern: element.id), element.type.rawValue, flags]
         for text in [element.name, element.unit] {
             entry.append(UInt8(text.utf8.count))
@@ -41,6 +45,15 @@ extension ElementCatalogue {
         for number in [element.range?.lowerBound, element.range?.upperBound, element.step] {
             guard let number else { continue }
             withUnsafeBytes(of: number.bitPattern.littleEndian) { entry.append(contentsOf: $0) }
+        }
+        guard let choices else { return entry }
+        entry.append(UInt8(choices.list.count))
+        for (position, choice) in choices.list.enumerated() {
+            if let count = element.type.fixedByteCount {
+                withUnsafeBytes(of: choices.patterns[position].littleEndian) { entry.append(contentsOf: $0[..<count]) }
+            }
+            entry.append(UInt8(choice.name.utf8.count))
+            entry.append(contentsOf: choice.name.utf8)
         }
         return entry
     }
@@ -90,16 +103,47 @@ extension ElementCatalogue {
             }
             step = number
         }
+        let choices = flags & choicesFlag != 0 ? try choices(&reader, type, name) : []
         var access: Access = []
         if flags & readFlag != 0 { access.insert(.read) }
         if flags & writeFlag != 0 { access.insert(.write) }
         do {
             return try ElementDefinition(
                 id: Int(Int8(bitPattern: id)), name: name, type: type, transport: flags & udpFlag != 0 ? .udp : .tcp,
-                unit: unit, range: range, step: step, access: access, latest: flags & latestFlag != 0)
+                unit: unit, range: range, step: step, choices: choices, access: access,
+                latest: flags & latestFlag != 0)
         } catch {
             throw invalid(error.message)
         }
+    }
+
+    /// Reads an entry's choices. Those of a type for which this code knows none, which a later version may tell, are left
+    /// out.
+    private static func choices(
+        _ reader: inout ByteReader, _ type: ElementType, _ name: String
+    ) throws(WireError) -> [ElementChoice] {
+        guard type.takesChoices else { return [] }
+        guard let count = reader.uint8(), count > 0 else {
+            throw invalid("the choices of '\(name.excerpt)' are missing")
+        }
+        var choices: [ElementChoice] = []
+        for _ in 0..<count {
+            var value: ElementValue?
+            if type.isInteger {
+                value = type.fixedByteCount.flatMap { reader.bytes($0) }.flatMap {
+                    ElementValue(wireBytes: $0, type: type)
+                }
+                if value == nil { throw invalid("the choices of '\(name.excerpt)' are cut off") }
+            }
+            guard let bytes = reader.countedBytes() else {
+                throw invalid("the choices of '\(name.excerpt)' are cut off")
+            }
+            guard let text = String(wireBytes: bytes) else {
+                throw invalid("a choice of '\(name.excerpt)' is not UTF-8")
+            }
+            choices.append(value.map { ElementChoice($0, text) } ?? ElementChoice(text))
+        }
+        return choices
     }
 
     private static func invalid(_ problem: String) -> WireError {

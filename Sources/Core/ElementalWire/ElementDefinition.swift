@@ -44,6 +44,7 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline let unit: String
         @usableFromInline let range: ClosedRange<Double>?
         @usableFromInline let step: Double?
+        @usableFromInline let choices: ChoiceTable?
         @usableFromInline let access: Access
         @usableFromInline let latest: Bool
     }
@@ -64,6 +65,9 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var range: ClosedRange<Double>? { fields.range }
     /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
     @inlinable public final var step: Double? { fields.step }
+    /// The values allowed where these are listed, for integers and strings; empty where they are not. Others are refused when
+    /// sent and rejected when received.
+    public final var choices: [ElementChoice] { fields.choices?.list ?? [] }
     /// Who may send a value.
     @inlinable public final var access: Access { fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.
@@ -72,13 +76,28 @@ public class ElementDefinition: @unchecked Sendable {
     /// A definition, checked.
     ///
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is wrong.
-    public init(
+    public convenience init(
         id: Int, name: String, type: ElementType, transport: Transport = .tcp, unit: String = "",
-        range: ClosedRange<Double>? = nil, step: Double? = nil, access: Access = .readWrite, latest: Bool = false
+        range: ClosedRange<Double>? = nil, step: Double? = nil, choices: [ElementChoice] = [],
+        access: Access = .readWrite, latest: Bool = false
     ) throws(WireError) {
-        func invalid(_ problem: String) -> WireError {
-            WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
+        let table: ChoiceTable?
+        do throws(ChoiceTable.Problem) {
+            table = choices.isEmpty ? nil : try ChoiceTable(choices, type: type, range: range)
+        } catch {
+            throw Self.invalid(id, name, error.text)
         }
+        try self.init(
+            checking: id, name, type: type, transport: transport, unit: unit, range: range, step: step, choices: table,
+            access: access, latest: latest)
+    }
+
+    /// A definition with choices that are checked: a device's program without choices does not carry what checks them.
+    init(
+        checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
+        range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool
+    ) throws(WireError) {
+        func invalid(_ problem: String) -> WireError { Self.invalid(id, name, problem) }
         guard (0...127).contains(id) else {
             throw invalid("the identifier is out of range; give one from 0 to 127 (negative ones are the system's)")
         }
@@ -96,7 +115,11 @@ public class ElementDefinition: @unchecked Sendable {
         guard !access.isDisjoint(with: .readWrite) else { throw invalid("access is read, write or both") }
         fields = Fields(
             id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-            access: access, latest: latest)
+            choices: choices, access: access, latest: latest)
+    }
+
+    static func invalid(_ id: Int, _ name: String, _ problem: String) -> WireError {
+        WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
     }
 
     /// A definition that says the same as one that was checked.
@@ -104,6 +127,29 @@ public class ElementDefinition: @unchecked Sendable {
 
     /// The definition itself, which is what an ``Element`` is besides its type.
     public final var definition: ElementDefinition { self }
+}
+
+extension ElementDefinition {
+    /// Whether the value is of the element's type, in its range and one of its choices.
+    public func allows(_ value: ElementValue) -> Bool {
+        guard value.type == type else { return false }
+        if fields.choices != nil { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        guard let range, let number = value.numericValue else { return true }
+        return range.contains(number)
+    }
+
+    /// Whether the wire form of a value of the element's type is one of its choices, or there are none to choose from.
+    package func allowsChoice(_ bytes: UnsafeRawBufferPointer) -> Bool { fields.choices?.contains(bytes) ?? true }
+
+    /// The same for a value that is given when `write` is called.
+    @usableFromInline
+    func isChoice(_ byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Void) -> Bool {
+        guard byteCount <= ChoiceTable.maximumValueByteCount else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: max(1, byteCount), alignment: 1) { buffer in
+            if let base = buffer.baseAddress { write(base) }
+            return allowsChoice(UnsafeRawBufferPointer(rebasing: buffer[..<byteCount]))
+        }
+    }
 }
 
 // An extension's members are in no table of the class's, through which a device's program would carry them unused.

@@ -66,6 +66,13 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Whether a range and a step mean something for the type: the integers, `float` and `double`.
     @inlinable
     public var isNumeric: Bool { rawValue <= Self.double.rawValue }
+
+    /// Whether the values are whole numbers.
+    @inlinable
+    public var isInteger: Bool { rawValue <= Self.uint64.rawValue }
+
+    /// Whether the values of an element can be listed as its choices: those of the integers and `string`.
+    public var takesChoices: Bool { isInteger || self == .string }
 }
 
 extension ElementType: CustomStringConvertible {

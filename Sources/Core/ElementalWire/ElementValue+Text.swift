@@ -65,6 +65,26 @@ extension ElementValue: CustomStringConvertible {
         self = value
     }
 
+    /// Reads a value of the element from text, as a person types it: where the element has choices the name of one, or a
+    /// number. A name is matched without regard to upper and lower case where that leaves no doubt.
+    ///
+    /// A number is taken as it is, also where it is none of the choices.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted.
+    public init(text: String, of element: ElementDefinition) throws(WireError) {
+        guard let table = element.fields.choices else {
+            try self.init(text: text, type: element.type)
+            return
+        }
+        if element.type != .string, let number = try? ElementValue(text: text, type: element.type) {
+            self = number
+        } else if let choice = table.choice(named: text) {
+            self = choice.value
+        } else {
+            throw WireError(
+                .invalidText, "'\(text.excerpt)' is none of its choices; give one of \(element.choicesText)")
+        }
+    }
+
     private static func integer<Integer: FixedWidthInteger>(_ text: String) -> Integer? {
         var digits = text[...].withoutBlanks
         let isNegative = digits.dropPrefix("-")
@@ -156,6 +176,26 @@ extension ElementValue: CustomStringConvertible {
         case .float4: "4 numbers such as 1,2,3,4, none larger than 3.4028235e+38"
         case .float4x4: "16 numbers joined by commas, column by column, none larger than 3.4028235e+38"
         }
+    }
+}
+
+extension ElementDefinition {
+    /// The value as a person reads it: the name of the choice that it is, or as text that ``ElementValue`` reads back.
+    public func text(of value: ElementValue) -> String {
+        choice(value)?.name ?? value.description
+    }
+
+    /// The choice that the value is, or `nil`.
+    public func choice(_ value: ElementValue) -> ElementChoice? { choices.first { $0.value == value } }
+
+    /// The choices for a message, the first of many.
+    package var choicesText: String {
+        let shown = 20
+        let texts = choices.prefix(shown).map { choice in
+            type == .string ? "'\(choice.name)'" : "'\(choice.name)' (\(choice.value))"
+        }
+        let more = choices.count > shown ? " and \(choices.count - shown) more" : ""
+        return texts.joined(separator: ", ") + more
     }
 }
 #endif

@@ -28,7 +28,8 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     public static let maximumPingByteCount = 1024
     /// The longest device name taken, in UTF-8 bytes. A longer one is cut.
     public static let maximumNameByteCount = 1024
-    /// The longest catalogue taken, in bytes. One of 128 elements with the longest names and units has 69,250.
+    /// The longest catalogue taken, in bytes. One of 128 elements with the longest names, units and choices has
+    /// 593,666.
     public static let maximumCatalogueByteCount = 1024 * 1024
     /// The longest value that a frame of the system's may announce where the limit for values is lower.
     public static let maximumFrameByteCount = maximumCatalogueByteCount

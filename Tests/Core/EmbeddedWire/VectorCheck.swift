@@ -14,6 +14,7 @@ struct VectorCheck {
         datagram()
         pieces()
         catalogue()
+        choices()
         texts()
         print("\(failed == 0 ? "PASS" : "FAIL"): \(checked) checks of the wire in Embedded Swift, \(failed) failed")
         return failed == 0
@@ -127,6 +128,18 @@ struct VectorCheck {
         var message = ""
         do throws(WireError) { _ = try ElementCatalogue([Lamp.motion, Lamp.motion]) } catch { message = error.message }
         expect(message == "elements 'Motion' and 'Motion' share the identifier 2; give each its own", "a double")
+    }
+
+    private mutating func choices() {
+        let mode = Element<Int16>(1, "Mode", choices: [-1: "down", 300: "up"])
+        let speed = Element<String>(2, "Speed", choices: ["slow", "fast"])
+        expect(mode.allows(-1) && mode.allows(300) && !mode.allows(44), "the choices of a number")
+        expect(speed.allows("fast") && !speed.allows("faster") && !speed.allows("fasT"), "the choices of a text")
+        let all: ElementCatalogue = [mode, speed]
+        let read = all.wireBytes.withUnsafeBytes { bytes -> ElementCatalogue? in
+            do throws(WireError) { return try ElementCatalogue(wireBytes: bytes) } catch { return nil }
+        }
+        expect(read == all && read?[id: 1]?.choices.count == 2, "choices in a catalogue")
     }
 
     private mutating func texts() {

@@ -10,6 +10,7 @@ final class ElementTable: @unchecked Sendable {
         var type = ElementType.data
         var access: Access = []
         var hasRange = false
+        var hasChoices = false
         /// -1 where the length varies.
         var byteCount: Int32 = -1
         var lowerBound = 0.0
@@ -27,6 +28,7 @@ final class ElementTable: @unchecked Sendable {
                 lowerBound = range.lowerBound
                 upperBound = range.upperBound
             }
+            hasChoices = !definition.choices.isEmpty
         }
 
         /// How many bytes are worth gathering of a value of that length: all, or none of one that cannot be taken.
@@ -70,6 +72,12 @@ final class ElementTable: @unchecked Sendable {
     }
 
     deinit { rules.deallocate() }
+
+    /// Whether a well-formed value is one of the choices of the element, which has some.
+    @inline(never)
+    func isChoice(_ id: Int8, _ value: UnsafeRawBufferPointer) -> Bool {
+        catalogue[id: id]?.allowsChoice(value) ?? true
+    }
 
     /// The type of the element, or `nil` if there is none of that identifier, which is not negative.
     func type(of id: Int8) -> ElementType? {

@@ -206,16 +206,19 @@ extension ElementalDevice {
             throw ElementalError(
                 .wrongType, "element '\(element.name)' is \(element.type), the value is \(value.type)")
         }
-        if let range = element.range, let number = value.numericValue, !range.contains(number) {
-            throw outOfRange(value, element)
-        }
+        if !element.allows(value) { throw outOfRange(value, element) }
     }
 
     static func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
-        let range = element.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "any"
+        let allowed =
+            if !element.choices.isEmpty {
+                "one of \(element.choicesText)"
+            } else {
+                (element.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "any")
+                    + (element.unit.isEmpty ? "" : " " + element.unit)
+            }
         return ElementalError(
-            .outOfRange,
-            "element '\(element.name)' takes \(range)\(element.unit.isEmpty ? "" : " " + element.unit), not \(value)")
+            .outOfRange, "element '\(element.name)' takes \(allowed), not \(value.description.excerpt)")
     }
 
     @usableFromInline

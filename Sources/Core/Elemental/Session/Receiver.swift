@@ -166,6 +166,7 @@ final class Receiver {
             return
         }
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
+        if rule.pointee.hasChoices, !table.isChoice(id, value.bytes) { return reject(id, .notAChoice, for: owner) }
         counts.messagesReceived += 1
         // Looked at for every message: a handler of the one before may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value

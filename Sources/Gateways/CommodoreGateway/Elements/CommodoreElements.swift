@@ -1,4 +1,5 @@
 public import Elemental
+import PETSCII
 
 #if canImport(FoundationEssentials)
 public import struct FoundationEssentials.Data
@@ -13,10 +14,13 @@ public import struct Foundation.Data
 public enum CommodoreElements {
     // MARK: Screen
 
-    /// The border's colour, one of the 16.
-    public static let border = Element<UInt8>(1, "border", range: 0...15, latest: true)
-    /// The background's colour, one of the 16.
-    public static let background = Element<UInt8>(2, "background", range: 0...15, latest: true)
+    /// The 16 colours by their names, such as "light blue".
+    private static let colours = ElementChoices(Colour.allCases.map { ($0.rawValue, $0.name) })
+
+    /// The border's colour.
+    public static let border = Element<UInt8>(1, "border", range: 0...15, choices: colours, latest: true)
+    /// The background's colour.
+    public static let background = Element<UInt8>(2, "background", range: 0...15, choices: colours, latest: true)
     /// Text to print on the screen.
     public static let print = Element<String>(3, "print", access: .write)
     /// A line that was typed.
@@ -35,9 +39,11 @@ public enum CommodoreElements {
     public static let frequencies = (0..<3).map {
         Element<UInt16>(7 + $0, "frequency\($0 + 1)", unit: "Hz", range: 0...3848, latest: true)
     }
-    /// The shape of each voice: 0 off, 1 triangle, 2 sawtooth, 3 pulse, 4 noise.
+    /// The shape of each voice.
     public static let waveforms = (0..<3).map {
-        Element<UInt8>(10 + $0, "waveform\($0 + 1)", range: 0...4, latest: true)
+        Element<UInt8>(
+            10 + $0, "waveform\($0 + 1)", range: 0...4,
+            choices: [0: "off", 1: "triangle", 2: "sawtooth", 3: "pulse", 4: "noise"], latest: true)
     }
     /// The loudness of each voice: the level at which its envelope stays.
     public static let volumes = (0..<3).map { Element<UInt8>(13 + $0, "volume\($0 + 1)", range: 0...15, latest: true) }

@@ -101,8 +101,7 @@ final class NativeSession: ProgramSession {
     private func value(_ bytes: ArraySlice<UInt8>, of element: ElementDefinition) -> ElementValue? {
         if element.type == .string { return .string(String(petscii: bytes, in: characterSet)) }
         guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else { return nil }
-        if let range = element.range, let number = value.numericValue, !range.contains(number) { return nil }
-        return value
+        return element.allows(value) ? value : nil
     }
 
     // MARK: To the machine

@@ -70,7 +70,8 @@ struct ServiceDescription: ConsoleEvent {
                         ("type", .string(element.type.name)), ("transport", .string(element.transport.rawValue)),
                         ("access", .string(element.access.abbreviation)), ("latest", .bool(element.latest)),
                         ("unit", .string(element.unit)), ("range", range ?? .null),
-                        ("step", element.step.map { JSONText($0) } ?? .null), ("value", value?.json ?? .null),
+                        ("step", element.step.map { JSONText($0) } ?? .null), ("choices", element.choicesJSON),
+                        ("value", value?.json ?? .null),
                     ])
             }
     }
@@ -79,25 +80,33 @@ struct ServiceDescription: ConsoleEvent {
         return [
             String(element.id), element.name, element.type.name, element.transport.rawValue,
             element.access.abbreviation + (element.latest ? " latest" : ""), range(element), element.unit,
-            value.map(beginning) ?? "",
+            value.map { beginning($0, of: element) } ?? "",
         ]
     }
 
     /// As much of the value as fits into 40 columns.
-    private static func beginning(_ value: ElementValue) -> String {
+    private static func beginning(_ value: ElementValue, of element: ElementDefinition) -> String {
         // Only as much data is converted to digits as is shown.
         let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
-        return value.description.cut(to: 40)
+        return element.text(of: value).cut(to: 40)
     }
 
+    /// The choices where there are some, and otherwise the range and step.
     private static func range(_ element: ElementDefinition) -> String {
-        let step = element.step.map { "step \(short($0))" }
-        let range = element.range.map { "\(short($0.lowerBound))...\(short($0.upperBound))" }
+        if !element.choices.isEmpty {
+            return element.choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40)
+        }
+        let step = element.step.map { "step \(short($0, element.type))" }
+        let range = element.range.map {
+            "\(short($0.lowerBound, element.type))...\(short($0.upperBound, element.type))"
+        }
         return [range, step].compactMap(\.self).joined(separator: " ")
     }
 
-    /// The number, without a fraction if it is whole.
-    private static func short(_ number: Double) -> String {
-        Int64(exactly: number).map { String($0) } ?? String(number)
+    /// The number, without a fraction if it is whole, otherwise with the digits that the type has.
+    private static func short(_ number: Double, _ type: ElementType) -> String {
+        if let whole = Int64(exactly: number) { return String(whole) }
+        let float = Float(number)
+        return type == .float && Double(float) == number ? String(float) : String(number)
     }
 }

@@ -12,7 +12,7 @@ struct Assignment: Sendable {
     init(parsing text: String, among elements: ElementCatalogue, of place: String) throws {
         let parts = try Self.split(text, elements, place)
         element = parts.element
-        value = try Self.naming(element) { try ElementValue(text: String(parts.value), type: parts.element.type) }
+        value = try Self.naming(element) { try ElementValue(text: String(parts.value), of: parts.element) }
     }
 
     /// Parses an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
@@ -36,10 +36,10 @@ struct Assignment: Sendable {
         _ text: String, of element: ElementDefinition, readingFilesFor timeout: Duration
     ) async throws -> ElementValue {
         guard text.hasPrefix("@"), element.type == .string || element.type == .data else {
-            return try naming(element) { try ElementValue(text: text, type: element.type) }
+            return try naming(element) { try ElementValue(text: text, of: element) }
         }
         let path = String(text.dropFirst())
-        if path.hasPrefix("@") { return try naming(element) { try ElementValue(text: path, type: element.type) } }
+        if path.hasPrefix("@") { return try naming(element) { try ElementValue(text: path, of: element) } }
         let limit =
             element.transport == .udp
             ? Envelope.maximumDatagramValueByteCount : DeviceLimits().maximumValueByteCount

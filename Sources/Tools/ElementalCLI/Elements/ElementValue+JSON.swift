@@ -17,3 +17,16 @@ extension ElementValue {
         }
     }
 }
+
+extension ElementDefinition {
+    /// The element's choices in JSON: of a number its value and name, of a string the text. `null` if it has none.
+    var choicesJSON: JSONText {
+        guard !choices.isEmpty else { return .null }
+        return .array(
+            choices.map { choice in
+                type == .string
+                    ? .string(choice.name)
+                    : .object([("value", choice.value.json), ("name", .string(choice.name))])
+            })
+    }
+}

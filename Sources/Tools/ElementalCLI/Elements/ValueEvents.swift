@@ -17,10 +17,8 @@ struct ValueEvent: ConsoleEvent {
     var json: JSONText {
         .event(
             "value",
-            [
-                ("element", .string(arrived.element.name)), ("value", arrived.value.json),
-                ("device", .string(device)), ("time", JSONText(arrived.unixTime)),
-            ])
+            [("element", .string(arrived.element.name))] + arrived.element.members(arrived.value)
+                + [("device", .string(device)), ("time", JSONText(arrived.unixTime))])
     }
 }
 
@@ -36,19 +34,25 @@ struct SetEvent: ConsoleEvent {
 
     var json: JSONText {
         // A long value, from a file for example, is not repeated to the user who gave it.
-        let content: (key: String, value: JSONText) =
-            value.isLong ? ("byteCount", .integer(value.wireByteCount)) : ("value", value.json)
-        return .event("set", [("element", .string(element.name)), content, ("device", .string(device))])
+        let content: [(key: String, value: JSONText)] =
+            value.isLong ? [("byteCount", .integer(value.wireByteCount))] : element.members(value)
+        return .event("set", [("element", .string(element.name))] + content + [("device", .string(device))])
     }
 }
 
 extension ElementDefinition {
-    /// `NAME=VALUE UNIT`, as results are shown.
+    /// `NAME=VALUE UNIT`, as results are shown. A value that is one of the element's choices is its name.
     func line(_ value: ElementValue) -> String {
-        "\(name)=\(value)" + (unit.isEmpty ? "" : " \(unit)")
+        "\(name)=\(text(of: value))" + (unit.isEmpty ? "" : " \(unit)")
     }
 
-    /// The same, or only the value's length if it would fill the screen.
+    /// The value, and the name of the choice that a number is.
+    fileprivate func members(_ value: ElementValue) -> [(key: String, value: JSONText)] {
+        let choice = type == .string ? nil : choice(value)
+        return [("value", value.json)] + (choice.map { [("choice", .string($0.name))] } ?? [])
+    }
+
+    /// The same as ``line(_:)``, or only the value's length if it would fill the screen.
     fileprivate func briefLine(_ value: ElementValue) -> String {
         value.isLong ? "\(name): \(value.wireByteCount) bytes" : line(value)
     }

@@ -7,8 +7,14 @@ enum CatalogueTarget: FuzzTarget {
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
         [SessionElements.all.wireBytes]
             + (0...2).compactMap { try? ElementCatalogue(Array(SessionElements.all.suffix($0))).wireBytes }
-            + invalid
+            + [choices.wireBytes] + invalid
     }
+
+    private static let choices: ElementCatalogue = [
+        Element<UInt8>(1, "Mode", range: 0...2, choices: [0: "off", 1: "heat", 2: "cool"]),
+        Element<Int64>(2, "Far", choices: [.min: "left", .max: "right"]),
+        Element<String>(3, "Speed", choices: ["slow", "fast"]),
+    ]
 
     /// A step that is not a number, a range that is inverted or missing, one name and one identifier twice, a name that
     /// is not UTF-8, an entry that is cut off.
@@ -32,6 +38,7 @@ enum CatalogueTarget: FuzzTarget {
         let again = catalogue.wireBytes.withUnsafeBytes { try? ElementCatalogue(wireBytes: $0) }
         check(again == catalogue, "a catalogue that changes")
         for element in catalogue {
+            for choice in element.choices { check(element.allows(choice.value), "a choice that is not allowed") }
             check(catalogue[id: element.id] == element, "element \(element.id) cannot be found")
             check(catalogue[element.name] == element, "element '\(element.name)' cannot be found")
         }

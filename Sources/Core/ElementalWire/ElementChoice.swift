@@ -1,0 +1,54 @@
+/// One of the values that an element takes where these are listed: a number with its name, or a text.
+public struct ElementChoice: Sendable, Hashable {
+    /// The most choices of an element.
+    public static let maximumCount = 255
+    /// The most bytes that an element's choices may take in a catalogue: each its name, a byte for the name's length, and
+    /// of a number the bytes of its type.
+    public static let maximumByteCount = 4096
+
+    /// The value: an integer of the element's type, or a string.
+    public let value: ElementValue
+    /// What people see and type, 1 to 255 UTF-8 bytes; of a string the string itself.
+    public let name: String
+
+    /// A number with its name.
+    public init(_ value: ElementValue, _ name: String) {
+        self.value = value
+        self.name = name
+    }
+
+    /// A text.
+    public init(_ text: String) { self.init(.string(text), text) }
+}
+
+/// The choices of a typed ``Element``: numbers with their names, or texts, in the order in which people see them.
+///
+/// ```swift
+/// static let mode  = Element<UInt8>(1, "Mode", choices: [0: "off", 1: "heat", 2: "cool"])
+/// static let speed = Element<String>(2, "Speed", choices: ["slow", "fast"])
+/// ```
+public struct ElementChoices<Value: ElementRepresentable>: Sendable {
+    let list: [ElementChoice]
+}
+
+extension ElementChoices where Value: FixedWidthInteger {
+    /// Numbers with their names that are known at run time.
+    public init(_ choices: some Sequence<(Value, String)>) {
+        list = choices.map { ElementChoice($0.0.elementValue, $0.1) }
+    }
+}
+
+extension ElementChoices: ExpressibleByDictionaryLiteral where Value: FixedWidthInteger {
+    /// Numbers with their names.
+    public init(dictionaryLiteral choices: (Value, String)...) { self.init(choices) }
+}
+
+extension ElementChoices where Value == String {
+    /// Texts that are known at run time.
+    public init(_ texts: some Sequence<String>) { list = texts.map { ElementChoice($0) } }
+}
+
+extension ElementChoices: ExpressibleByArrayLiteral where Value == String {
+    /// Texts.
+    public init(arrayLiteral texts: String...) { self.init(texts) }
+}
