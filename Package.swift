@@ -13,7 +13,6 @@ let package = Package(
         .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
-        .library(name: "ElementalBench", targets: ["ElementalBench"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
@@ -68,7 +67,7 @@ let package = Package(
         .target(
             name: "CommodoreGateway",
             dependencies: [
-                "Elemental", "PETSCII", "SignalR", "VirtualCommodore",
+                "Elemental", "ElementalWire", "PETSCII", "SignalR", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -93,6 +92,7 @@ let package = Package(
             name: "SignalRBridge",
             dependencies: [
                 "Elemental",
+                "ElementalWire",
                 "SignalR",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -101,7 +101,9 @@ let package = Package(
         ),
         .target(
             name: "ElementalBench",
-            dependencies: ["Elemental", .product(name: "Histogram", package: "hdrhistogram-swift")],
+            dependencies: [
+                "Elemental", "ElementalWire", .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
             path: "Sources/Tools/ElementalBench"
         ),
         .executableTarget(
@@ -110,6 +112,7 @@ let package = Package(
                 "CommodoreGateway",
                 "Elemental",
                 "ElementalBench",
+                "ElementalWire",
                 "PETSCII",
                 "SignalR",
                 "SignalRBridge",
@@ -144,7 +147,8 @@ let package = Package(
             name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"],
             path: "Tests/Core/ZeroconfTests"),
         .testTarget(
-            name: "ElementalTests", dependencies: ["Elemental", "TestSupport", "WireVectors", "Zeroconf"],
+            name: "ElementalTests",
+            dependencies: ["Elemental", "ElementalWire", "TestSupport", "WireVectors", "Zeroconf"],
             path: "Tests/Core/ElementalTests"),
         .testTarget(
             name: "SupportTests", dependencies: ["Support", .product(name: "Logging", package: "swift-log")],

@@ -1,2 +1,20 @@
-// One import is enough: the elements, their values and catalogues are part of what a service or client is.
-@_exported public import ElementalWire
+// One import is enough for programs that publish, find and control: elements, their values and catalogues. The bytes of the
+// wire stay in ElementalWire, so that its names (Envelope, Piece, Hello) are free in a user's program.
+@_exported public import struct ElementalWire.Access
+@_exported public import protocol ElementalWire.AnyElement
+@_exported public import class ElementalWire.Element
+@_exported public import struct ElementalWire.ElementCatalogue
+@_exported public import struct ElementalWire.ElementChoice
+@_exported public import struct ElementalWire.ElementChoices
+@_exported public import class ElementalWire.ElementDefinition
+@_exported public import protocol ElementalWire.ElementRepresentable
+@_exported public import enum ElementalWire.ElementType
+@_exported public import enum ElementalWire.ElementValue
+@_exported public import struct ElementalWire.JSON
+@_exported public import struct ElementalWire.Matrix4x4
+@_exported public import enum ElementalWire.Transport
+@_exported public import struct ElementalWire.ValueRefusal
+@_exported public import typealias ElementalWire.Vector2
+@_exported public import typealias ElementalWire.Vector3
+@_exported public import typealias ElementalWire.Vector4
+@_exported public import struct ElementalWire.WireError

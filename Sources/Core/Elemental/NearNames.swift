@@ -1,5 +1,5 @@
 /// Finds the names that someone may have meant.
-public enum NearNames {
+package enum NearNames {
     /// The most bytes of a name that is compared: those of elements and services have 255 at most, and what is far longer
     /// was not meant to be one.
     private static let maximumByteCount = 1024
@@ -7,7 +7,7 @@ public enum NearNames {
     /// The names nearest to `name`, best first: those that begin with it or contain it, and those that are a
     /// few typing errors away. Upper and lower case do not count. An empty name is near to none, and so is one without a
     /// character in common.
-    public static func closest(to name: String, among names: some Sequence<String>, limit: Int = 3) -> [String] {
+    package static func closest(to name: String, among names: some Sequence<String>, limit: Int = 3) -> [String] {
         guard !name.isEmpty, name.utf8.count <= maximumByteCount else { return [] }
         let folded = name.lowercased()
         let wanted = Array(folded)

@@ -1,8 +1,8 @@
 import Logging
 
 extension Logger {
-    /// A logger that drops everything: the default of this module's types.
-    public static var silent: Logger {
+    /// A logger that drops everything.
+    package static var silent: Logger {
         Logger(label: "zeroconf") { _ in SwiftLogNoOpLogHandler() }
     }
 }

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalWire
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import ElementalWire
 import NIOCore
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalWire
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import ElementalWire
 import Synchronization
 import TestSupport
 import Testing

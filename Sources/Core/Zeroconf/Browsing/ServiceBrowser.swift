@@ -48,7 +48,7 @@ public final class ServiceBrowser: Sendable {
     /// - Parameters:
     ///   - type: the type of the services.
     ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
-    public init(type: ServiceType, logger: Logger = .silent) {
+    public init(type: ServiceType, logger: Logger? = nil) {
         self.type = type
         let machine = BrowserMachine(type: type)
         driver = MachineDriver(machine, label: "zeroconf.browser", logger: logger, runsOnDemand: true)

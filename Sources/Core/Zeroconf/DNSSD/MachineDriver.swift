@@ -30,10 +30,10 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private let runsOnDemand: Bool
 
     /// - Parameter runsOnDemand: start with each consumer and stop with the last.
-    init(_ machine: Machine, label: String, logger: Logger, runsOnDemand: Bool) {
+    init(_ machine: Machine, label: String, logger: Logger?, runsOnDemand: Bool) {
         queue = DispatchQueue(label: label)
         state = NIOLockedValueBox(State(machine: machine))
-        self.logger = logger.printable
+        self.logger = (logger ?? .silent).printable
         self.runsOnDemand = runsOnDemand
     }
 

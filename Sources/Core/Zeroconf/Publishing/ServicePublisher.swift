@@ -44,7 +44,7 @@ public final class ServicePublisher: Sendable {
     /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or
     ///   ``ZeroconfError/Code/invalidTXTRecord``.
     public init(
-        name: String, type: ServiceType, port: Int, txt: TXTRecord = [:], logger: Logger = .silent
+        name: String, type: ServiceType, port: Int, txt: TXTRecord = [:], logger: Logger? = nil
     ) throws(ZeroconfError) {
         try ServiceName.check(name)
         guard (1...65535).contains(port) else {

@@ -18,7 +18,7 @@ public enum Resolver {
     ///   the task is cancelled, whereupon everything is let go.
     public static func resolve(
         _ instance: ServiceInstance, timeout: Duration = .seconds(10), wantsAddresses: Bool = true,
-        logger: Logger = .silent
+        logger: Logger? = nil
     ) async throws(ZeroconfError) -> ResolvedService {
         let machine = ResolveMachine(instance, timeout: timeout, wantsAddresses: wantsAddresses)
         let driver = MachineDriver(machine, label: "zeroconf.resolver", logger: logger, runsOnDemand: true)

@@ -1,9 +1,9 @@
-public import Elemental
+import Elemental
 
 /// Makes one more connection to the service that is measured.
 ///
 /// `number` tells it from the others, from 1; `allowsUDP` says whether it needs a UDP socket.
-public typealias ConnectAnother =
+package typealias ConnectAnother =
     @Sendable (_ number: Int, _ allowsUDP: Bool) async throws(ElementalError) -> ElementalDevice
 
 /// Many connections of this process to the service that is measured.

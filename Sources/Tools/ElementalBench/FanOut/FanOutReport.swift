@@ -1,18 +1,18 @@
 /// How much arrived in a run in which a service sends to many devices.
-public struct FanOutReport: Sendable {
+package struct FanOutReport: Sendable {
     /// How many devices there were.
-    public let devices: Int
+    package let devices: Int
     /// Values that arrived in the time that counts, at all devices together.
-    public let deliveries: Int
+    package let deliveries: Int
     /// The time that counts.
-    public let seconds: Double
+    package let seconds: Double
     /// Values that were sent in all, to all devices together.
-    public let sent: Int
+    package let sent: Int
     /// Values that were sent and did not arrive.
-    public let lost: Int
+    package let lost: Int
 
     /// Values that arrived in a second, at all devices together.
-    public var deliveriesPerSecond: Double { seconds > 0 ? Double(deliveries) / seconds : 0 }
+    package var deliveriesPerSecond: Double { seconds > 0 ? Double(deliveries) / seconds : 0 }
 
     init(devices: Int, deliveries: Int, seconds: Double, sent: Int, arrived: Int) {
         self.devices = devices
@@ -23,7 +23,7 @@ public struct FanOutReport: Sendable {
     }
 
     /// The report for a person.
-    public var lines: [String] {
+    package var lines: [String] {
         let each = devices == 0 ? 0 : deliveriesPerSecond / Double(devices)
         return [
             "\(deliveries) deliveries to \(devices) devices in \(LatencyReport.tenths(seconds * 1000)) ms",

@@ -1,22 +1,22 @@
-public import Elemental
+import Elemental
 
 /// A run in which a bench service sends values to many devices at once, as fast as they take them.
 ///
 /// All devices are connections of this process. What they get is counted while values flow, after a time that does not
 /// count; each device's values are checked to the last.
-public struct FanOutRun: Sendable {
+package struct FanOutRun: Sendable {
     /// How many devices there are.
-    public var deviceCount = 10
+    package var deviceCount = 10
     /// How long deliveries are counted.
-    public var duration: Duration = .seconds(2)
+    package var duration: Duration = .seconds(2)
     /// The bytes of each value, from ``BenchElements/minimumByteCount``; values of just that many are numbers, others
     /// data.
-    public var size = 8
+    package var size = 8
     /// How long to wait for the other end's report, and for what is still under way then.
-    public var timeout: Duration = .seconds(5)
+    package var timeout: Duration = .seconds(5)
 
     /// 8 bytes to 10 devices for 2 s.
-    public init() {}
+    package init() {}
 
     /// Values flow for so long before the first that counts.
     private static let warmUpTime: Duration = .milliseconds(300)
@@ -27,7 +27,7 @@ public struct FanOutRun: Sendable {
     ///   - device: a connection to a service of ``BenchService``, the first of the devices.
     ///   - connect: makes the others.
     /// - Throws: ``ElementalError`` if the other end is no such service, a connection ends or no report comes.
-    public func run(
+    package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother
     ) async throws(ElementalError) -> FanOutReport {
         try BenchElements.check(device, "fanout")

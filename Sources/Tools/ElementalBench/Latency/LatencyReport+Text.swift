@@ -2,7 +2,7 @@ import Histogram
 
 extension LatencyReport {
     /// The percentiles and a histogram of the times in doubling steps, for a person.
-    public var lines: [String] {
+    package var lines: [String] {
         var lines = ["\(count) round trips over \(transport.rawValue) by \(via.title), \(lost) lost"]
         if let load { lines.append(load.line) }
         guard count > 0 else { return lines }

@@ -1,18 +1,18 @@
-public import ElementalWire
+import ElementalWire
 import Histogram
 
 /// The round-trip times of a run.
-public struct LatencyReport: Sendable {
+package struct LatencyReport: Sendable {
     /// Which way the messages travelled.
-    public let transport: Transport
+    package let transport: Transport
     /// How they were sent and received.
-    public let via: Via
+    package let via: Via
     /// Round trips that were answered.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// What went over the network beside them.
-    public internal(set) var load: LoadReport?
+    package internal(set) var load: LoadReport?
     /// Round trips that were not answered in time.
-    public private(set) var lost = 0
+    package private(set) var lost = 0
 
     /// Nanoseconds, in three significant digits.
     private(set) var histogram: Histogram<UInt64>
@@ -21,14 +21,14 @@ public struct LatencyReport: Sendable {
     private static let longest: UInt64 = 60_000_000_000
 
     /// A report of nothing yet.
-    public init(transport: Transport, via: Via) {
+    package init(transport: Transport, via: Via) {
         self.transport = transport
         self.via = via
         histogram = Histogram(highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .three)
     }
 
     /// Takes in an answered round trip.
-    public mutating func record(_ time: Duration) { record(nanoseconds: time.nanoseconds) }
+    package mutating func record(_ time: Duration) { record(nanoseconds: time.nanoseconds) }
 
     /// Takes in an answered round trip.
     mutating func record(nanoseconds: UInt64) {
@@ -37,15 +37,15 @@ public struct LatencyReport: Sendable {
     }
 
     /// Takes in round trips that were not answered in time.
-    public mutating func recordLosses(_ count: Int) { lost += count }
+    package mutating func recordLosses(_ count: Int) { lost += count }
 
     /// The time within which that share of the round trips was answered, in microseconds.
-    public func percentile(_ percent: Double) -> Double { Double(histogram.valueAtPercentile(percent)) / 1000 }
+    package func percentile(_ percent: Double) -> Double { Double(histogram.valueAtPercentile(percent)) / 1000 }
 
     /// The longest round trip, in microseconds.
-    public var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1000 }
+    package var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1000 }
     /// The shortest round trip, in microseconds.
-    public var minimum: Double { count == 0 ? 0 : Double(histogram.min) / 1000 }
+    package var minimum: Double { count == 0 ? 0 : Double(histogram.min) / 1000 }
     /// The mean of the round trips, in microseconds.
-    public var mean: Double { count == 0 ? 0 : histogram.mean / 1000 }
+    package var mean: Double { count == 0 ? 0 : histogram.mean / 1000 }
 }

@@ -1,29 +1,29 @@
-public import Elemental
+import Elemental
 
 /// A run of round trips, one after the other or at a fixed rate.
 ///
 /// At a rate, each round trip begins when it is due, whether or not those before it were answered, and its time counts
 /// from then: a stall of the other end shows in all the round trips that it delayed, not in one alone (which is known
 /// as coordinated omission).
-public struct LatencyRun: Sendable {
+package struct LatencyRun: Sendable {
     /// Which way the messages travel.
-    public var transport = Transport.tcp
+    package var transport = Transport.tcp
     /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
-    public var via: Via?
+    package var via: Via?
     /// How many round trips are made.
-    public var count = 10_000
+    package var count = 10_000
     /// The bytes of each message's value, at least 8; at most 1,024 for pings.
-    public var size = 8
+    package var size = 8
     /// Round trips a second; `nil` for one after the other.
-    public var rate: Double?
+    package var rate: Double?
     /// How long one may take before it counts as lost.
-    public var timeout: Duration = .seconds(5)
+    package var timeout: Duration = .seconds(5)
 
     /// What else happens meanwhile; `nil` for nothing.
-    public var load: Load?
+    package var load: Load?
 
     /// 10,000 round trips of 8 bytes over TCP, one after the other.
-    public init() {}
+    package init() {}
 
     /// Round trips before the first that counts, so that both ends have their memory and code at hand.
     private static let warmUpCount = 1000
@@ -35,7 +35,7 @@ public struct LatencyRun: Sendable {
     ///   - connect: makes further connections, for a load that takes them.
     /// - Throws: ``ElementalError`` if the other end answers none or is no bench service where it takes one, if the
     ///   connection ends or the task is cancelled.
-    public func run(
+    package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother
     ) async throws(ElementalError) -> LatencyReport {
         if let load { try BenchElements.check(device, "--beside \(load.rawValue)") }

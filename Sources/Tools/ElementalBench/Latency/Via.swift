@@ -1,5 +1,5 @@
 /// How a program sends and receives the messages whose round trips are measured.
-public enum Via: String, Sendable, CaseIterable {
+package enum Via: String, Sendable, CaseIterable {
     /// A handler at each end, on its event loop, through the typed API. It takes a bench service.
     case handlers
     /// An async stream at each end, consumed by a task that runs on the connection's event loop. It takes a bench service.

@@ -1,5 +1,5 @@
 /// What else happens while round trips are measured. It takes a bench service.
-public enum Load: String, Sendable, CaseIterable {
+package enum Load: String, Sendable, CaseIterable {
     /// Values of 1 MiB stream over the same connection to the service, as fast as it takes them.
     case large
     /// 100 other connections of this process send 120 vectors a second each over UDP, as devices that tell their motion

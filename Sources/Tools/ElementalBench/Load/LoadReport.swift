@@ -1,22 +1,22 @@
 /// What went over the network beside the round trips.
-public struct LoadReport: Sendable {
+package struct LoadReport: Sendable {
     /// What kind of load it was.
-    public let load: Load
+    package let load: Load
     /// Messages that were sent.
-    public let sent: Int
+    package let sent: Int
     /// Messages that arrived, each counted once.
-    public let messages: Int
+    package let messages: Int
     /// Bytes of the values that arrived.
-    public let bytes: Int
+    package let bytes: Int
     /// How long the load lasted.
-    public let seconds: Double
+    package let seconds: Double
 
     /// Messages that were sent and did not arrive.
-    public var lost: Int { max(0, sent - messages) }
+    package var lost: Int { max(0, sent - messages) }
     /// Messages that arrived in a second.
-    public var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
+    package var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
     /// Bytes of values that arrived in a second.
-    public var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
+    package var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
     /// The report for a person.
     var line: String {

@@ -1,4 +1,4 @@
-public import Elemental
+import Elemental
 
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
@@ -11,7 +11,7 @@ import struct Foundation.Data
 ///
 /// Every message bears a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
 /// another length is data.
-public enum BenchElements {
+package enum BenchElements {
     // Sinks.
     static let data = Element<Data>(0, "Data", access: .write)
     static let dataDatagram = Element<Data>(1, "Data datagram", transport: .udp, access: .write)
@@ -48,18 +48,18 @@ public enum BenchElements {
     }
 
     /// All of them.
-    public static let all: ElementCatalogue = [
+    package static let all: ElementCatalogue = [
         data, dataDatagram, ask, report, number, numberDatagram, motion,
         echo.number, echo.data, echoDatagram.number, echoDatagram.data,
         streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
         broadcast, broadcastNumber, broadcastData, broadcastReport,
     ]
     /// The name under which a bench service is published.
-    public static let service = "elemental_bench"
+    package static let service = "elemental_bench"
     /// The fewest bytes of a message: those of its number.
-    public static let minimumByteCount = 8
+    package static let minimumByteCount = 8
     /// The most bytes of a message that a bench service is asked for, and of one over TCP.
-    public static let maximumByteCount = 16_000_000
+    package static let maximumByteCount = 16_000_000
 
     /// Whether the other end is a bench service of this version.
     static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }

@@ -1,15 +1,15 @@
-public import Elemental
+import Elemental
 
 /// A service for measurements: it answers pings, as every service does, counts what is sent to its sinks, sends back
 /// what is sent to its echoes and sends to all devices at once.
 ///
 /// A device that is merely connected costs it nothing beyond the connection.
-public enum BenchService {
+package enum BenchService {
     /// A broadcast is ahead of each device by as much as its queue holds: with hundreds of them it must be little.
     private static let maximumQueueByteCount = 64 * 1024
 
     /// Makes the service; the caller starts and stops it.
-    public static func make(displayName: String?, configuration: ServiceConfiguration) -> ElementalService {
+    package static func make(displayName: String?, configuration: ServiceConfiguration) -> ElementalService {
         var configuration = configuration
         configuration.limits.maximumQueueByteCount = maximumQueueByteCount
         let service = ElementalService(

@@ -1,34 +1,34 @@
-public import ElementalWire
+import ElementalWire
 
 /// How much arrived in a run that sends as much as the other end takes.
-public struct ThroughputReport: Sendable {
+package struct ThroughputReport: Sendable {
     /// Which way the messages travelled.
-    public let transport: Transport
+    package let transport: Transport
     /// Messages that were sent.
-    public let sent: Int
+    package let sent: Int
     /// Messages that arrived, each counted once.
-    public let messages: Int
+    package let messages: Int
     /// Bytes of the values that arrived, without envelopes.
-    public let bytes: Int
+    package let bytes: Int
     /// The time that it took: from the first arrival to the last at the other end, or from the first send to the last
     /// where that took longer.
-    public let seconds: Double
+    package let seconds: Double
     /// Messages that arrived twice.
-    public let repeated: Int
+    package let repeated: Int
     /// Messages that arrived after a later one.
-    public let disordered: Int
+    package let disordered: Int
 
     /// Processor time that the sending process used in the time that counts, all its threads, in seconds.
-    public let senderProcessorTime: Double
+    package let senderProcessorTime: Double
     /// Processor time that the receiving process used meanwhile, in seconds.
-    public let receiverProcessorTime: Double
+    package let receiverProcessorTime: Double
 
     /// Messages that were sent and did not arrive.
-    public var lost: Int { max(0, sent - messages) }
+    package var lost: Int { max(0, sent - messages) }
     /// Messages that arrived in a second.
-    public var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
+    package var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
     /// Bytes of values that arrived in a second.
-    public var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
+    package var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
     init(transport: Transport, sent: Int, arrived: SinkReport, sending: Double, processorTime: Double) {
         self.transport = transport
@@ -43,7 +43,7 @@ public struct ThroughputReport: Sendable {
     }
 
     /// The report for a person.
-    public var lines: [String] {
+    package var lines: [String] {
         var lines = [
             "\(messages) messages, \(bytes) bytes over \(transport.rawValue) in \(Self.rounded(seconds * 1000)) ms",
             "  \(Int(messagesPerSecond.rounded())) messages/s, \(Self.rounded(bytesPerSecond / 1e6)) MB/s",

@@ -1,4 +1,4 @@
-public import Elemental
+import Elemental
 
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
@@ -9,9 +9,9 @@ import struct Foundation.Data
 /// A run that sends messages to a bench service as fast as it takes them, or at a rate, and counts what arrives.
 ///
 /// The sender waits while the connection's queue is full, so that it never holds more unsent than the device's limit.
-public struct ThroughputRun: Sendable {
+package struct ThroughputRun: Sendable {
     /// How much is sent.
-    public enum Amount: Sendable {
+    package enum Amount: Sendable {
         /// So many messages.
         case count(Int)
         /// As many as go in that time.
@@ -19,19 +19,19 @@ public struct ThroughputRun: Sendable {
     }
 
     /// Which way the messages travel.
-    public var transport = Transport.tcp
+    package var transport = Transport.tcp
     /// How much is sent.
-    public var amount = Amount.time(.seconds(2))
+    package var amount = Amount.time(.seconds(2))
     /// The bytes of each message's value, from ``BenchElements/minimumByteCount``; messages of just that many are
     /// numbers, others data.
-    public var size = 64
+    package var size = 64
     /// Messages a second; `nil` for as many as possible.
-    public var rate: Double?
+    package var rate: Double?
     /// How long to wait for the other end's report.
-    public var timeout: Duration = .seconds(5)
+    package var timeout: Duration = .seconds(5)
 
     /// 64 bytes over TCP as fast as possible, for 2 s.
-    public init() {}
+    package init() {}
 
     /// Messages are sent for so long before the first that counts, so that both ends have their memory and code at
     /// hand.
@@ -41,7 +41,7 @@ public struct ThroughputRun: Sendable {
     ///
     /// - Parameter device: a connection to a service of ``BenchService``.
     /// - Throws: ``ElementalError`` if the other end is no such service, the connection ends or no report comes.
-    public func run(_ device: ElementalDevice) async throws(ElementalError) -> ThroughputReport {
+    package func run(_ device: ElementalDevice) async throws(ElementalError) -> ThroughputReport {
         try BenchElements.check(device, "throughput")
         switch (size == BenchElements.minimumByteCount, transport) {
         case (true, .tcp): return try await run(device, BenchElements.number)

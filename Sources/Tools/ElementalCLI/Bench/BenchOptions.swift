@@ -1,6 +1,7 @@
 import ArgumentParser
 import Elemental
 import ElementalBench
+import ElementalWire
 
 extension Transport: ExpressibleByArgument {}
 

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalWire
 
 /// `NAME=VALUE` from the command line, resolved to an element.
 struct Assignment: Sendable {

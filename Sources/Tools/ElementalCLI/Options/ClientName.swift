@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import ElementalWire
 
 #if canImport(Glibc)
 import Glibc
