@@ -20,6 +20,13 @@ public struct Hello: Sendable, Hashable {
         public static let pieces = Features(rawValue: 1 << 4)
         /// A client: wants to know when its value was not taken. A service: tells it.
         public static let refusals = Features(rawValue: 1 << 5)
+
+        /// What both ends of this code say.
+        private static let common: Features = [.emptyValues, .ping, .pieces, .refusals]
+        /// What a service of this code says.
+        package static let ofService = common.union(.catalogue)
+        /// What a client of this code says.
+        package static let ofClient = common.union(.wantsCatalogue)
     }
 
     /// The version of the extensions that this code speaks.

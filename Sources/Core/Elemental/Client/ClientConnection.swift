@@ -85,7 +85,7 @@ final class ClientConnection: SessionOwner {
     /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
-        let hello = Hello(features: [.emptyValues, .ping, .wantsCatalogue, .pieces, .refusals], udpPort: udpPort)
+        let hello = Hello(features: .ofClient, udpPort: udpPort)
         session.sender.queue(.hello, hello.wireBytes)
     }
 

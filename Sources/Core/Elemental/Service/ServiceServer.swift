@@ -130,7 +130,7 @@ final class ServiceServer: SessionOwner {
         if hello.udpPort != 0, let datagramChannel, let address = session.bytes.remoteAddress {
             session.sender.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
         }
-        session.sender.queue(.hello, Hello(features: [.emptyValues, .catalogue, .ping, .pieces, .refusals]).wireBytes)
+        session.sender.queue(.hello, Hello(features: .ofService).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
             session.sender.queue(.catalogue, session.receiver.table.catalogue.wireBytes)
         }
