@@ -4,7 +4,7 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-extension Bool: ElementRepresentable {
+extension Bool: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .bool }
 
     /// One byte, 0 or 1; any other byte is no truth value.
@@ -30,8 +30,9 @@ extension Bool: ElementRepresentable {
     }
 }
 
-extension String: ElementRepresentable {
+extension String: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .string }
+    package static var byteCount: Int? { nil }
 
     /// UTF-8 text; bytes that are not valid UTF-8 are no string.
     @inlinable
@@ -59,6 +60,14 @@ extension String: ElementRepresentable {
         self = value
     }
 }
+
+#if hasFeature(Embedded)
+extension Array: ValueType where Element == UInt8 {
+    package static var byteCount: Int? { nil }
+}
+
+extension Array: TextualValue where Element == UInt8 {}
+#endif
 
 /// Bytes for a definition that is shared with a device that has no Foundation: on the wire the same as `Data`, which is
 /// better for long values, since it need not copy them.

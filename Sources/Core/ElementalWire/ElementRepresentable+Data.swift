@@ -8,7 +8,8 @@ public import struct FoundationEssentials.Data
 public import struct Foundation.Data
 #endif
 
-extension Data: ElementRepresentable {
+extension Data: ElementRepresentable, ValueType {
+    package static var byteCount: Int? { nil }
     public static var elementType: ElementType { .data }
 
     @inlinable

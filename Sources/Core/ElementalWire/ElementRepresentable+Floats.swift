@@ -1,5 +1,6 @@
-extension Float: ElementRepresentable {
+extension Float: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .float }
+    package static var isNumeric: Bool { true }
 
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
@@ -26,8 +27,9 @@ extension Float: ElementRepresentable {
     }
 }
 
-extension Double: ElementRepresentable {
+extension Double: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .double }
+    package static var isNumeric: Bool { true }
 
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
@@ -74,7 +76,7 @@ extension SIMD where Scalar == Float {
     }
 }
 
-extension SIMD2: ElementRepresentable where Scalar == Float {
+extension SIMD2: ElementRepresentable, ValueType, TextualValue where Scalar == Float {
     public static var elementType: ElementType { .float2 }
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
@@ -89,8 +91,10 @@ extension SIMD2: ElementRepresentable where Scalar == Float {
     }
 }
 
-extension SIMD3: ElementRepresentable where Scalar == Float {
+extension SIMD3: ElementRepresentable, ValueType, TextualValue where Scalar == Float {
     public static var elementType: ElementType { .float3 }
+    // Not its size in memory, which is that of four.
+    package static var byteCount: Int? { 12 }
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
     @inlinable
@@ -104,7 +108,7 @@ extension SIMD3: ElementRepresentable where Scalar == Float {
     }
 }
 
-extension SIMD4: ElementRepresentable where Scalar == Float {
+extension SIMD4: ElementRepresentable, ValueType, TextualValue where Scalar == Float {
     public static var elementType: ElementType { .float4 }
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }
@@ -119,7 +123,7 @@ extension SIMD4: ElementRepresentable where Scalar == Float {
     }
 }
 
-extension Matrix4x4: ElementRepresentable {
+extension Matrix4x4: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .float4x4 }
 
     @inlinable

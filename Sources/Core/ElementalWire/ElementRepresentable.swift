@@ -68,7 +68,7 @@ extension ElementRepresentable where Self: FixedWidthInteger {
     }
 }
 
-extension Int8: ElementRepresentable {
+extension Int8: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .int8 }
     public var elementValue: ElementValue { .int8(self) }
     public init?(_ elementValue: ElementValue) {
@@ -77,7 +77,7 @@ extension Int8: ElementRepresentable {
     }
 }
 
-extension UInt8: ElementRepresentable {
+extension UInt8: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .uint8 }
     public var elementValue: ElementValue { .uint8(self) }
     public init?(_ elementValue: ElementValue) {
@@ -86,7 +86,7 @@ extension UInt8: ElementRepresentable {
     }
 }
 
-extension Int16: ElementRepresentable {
+extension Int16: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .int16 }
     public var elementValue: ElementValue { .int16(self) }
     public init?(_ elementValue: ElementValue) {
@@ -95,7 +95,7 @@ extension Int16: ElementRepresentable {
     }
 }
 
-extension UInt16: ElementRepresentable {
+extension UInt16: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .uint16 }
     public var elementValue: ElementValue { .uint16(self) }
     public init?(_ elementValue: ElementValue) {
@@ -104,7 +104,7 @@ extension UInt16: ElementRepresentable {
     }
 }
 
-extension Int32: ElementRepresentable {
+extension Int32: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .int32 }
     public var elementValue: ElementValue { .int32(self) }
     public init?(_ elementValue: ElementValue) {
@@ -113,7 +113,7 @@ extension Int32: ElementRepresentable {
     }
 }
 
-extension UInt32: ElementRepresentable {
+extension UInt32: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .uint32 }
     public var elementValue: ElementValue { .uint32(self) }
     public init?(_ elementValue: ElementValue) {
@@ -122,7 +122,7 @@ extension UInt32: ElementRepresentable {
     }
 }
 
-extension Int64: ElementRepresentable {
+extension Int64: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .int64 }
     public var elementValue: ElementValue { .int64(self) }
     public init?(_ elementValue: ElementValue) {
@@ -131,7 +131,7 @@ extension Int64: ElementRepresentable {
     }
 }
 
-extension UInt64: ElementRepresentable {
+extension UInt64: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .uint64 }
     public var elementValue: ElementValue { .uint64(self) }
     public init?(_ elementValue: ElementValue) {

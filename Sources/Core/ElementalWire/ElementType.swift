@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#elseif canImport(Foundation)
+import struct Foundation.Data
+#endif
+
 /// The type of an element's value, as both ends must agree on it.
 ///
 /// The raw value is the type's code in a catalogue (the module Elemental's page "The wire"); the wire envelope itself
@@ -38,64 +44,78 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Sixteen floats, 64 bytes.
     case float4x4 = 17
 
-    /// The number of bytes that every value of the type takes, or `nil` where the length varies.
-    @inlinable
-    public var fixedByteCount: Int? {
+    /// Hands the visitor the type's row of the table of value types: its name and the Swift type that stands for it, which
+    /// knows the rest (``ValueType``).
+    package func visit<Visitor: ElementTypeVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch self {
-        case .int8, .uint8, .bool: 1
-        case .int16, .uint16: 2
-        case .int32, .uint32, .float: 4
-        case .int64, .uint64, .double, .float2: 8
-        case .float3: 12
-        case .float4: 16
-        case .float4x4: 64
-        case .string, .data: nil
+        case .int8: visitor.visit("int8", Int8.self)
+        case .uint8: visitor.visit("uint8", UInt8.self)
+        case .int16: visitor.visit("int16", Int16.self)
+        case .uint16: visitor.visit("uint16", UInt16.self)
+        case .int32: visitor.visit("int32", Int32.self)
+        case .uint32: visitor.visit("uint32", UInt32.self)
+        case .int64: visitor.visit("int64", Int64.self)
+        case .uint64: visitor.visit("uint64", UInt64.self)
+        case .float: visitor.visit("float", Float.self)
+        case .double: visitor.visit("double", Double.self)
+        case .string: visitor.visit("string", String.self)
+        case .data: visitor.visit("data", Data.self)
+        case .bool: visitor.visit("bool", Bool.self)
+        case .float2: visitor.visit("float2", Vector2.self)
+        case .float3: visitor.visit("float3", Vector3.self)
+        case .float4: visitor.visit("float4", Vector4.self)
+        case .float4x4: visitor.visit("float4x4", Matrix4x4.self)
         }
     }
 
+    /// The number of bytes that every value of the type takes, or `nil` where the length varies.
+    public var fixedByteCount: Int? { visit(ByteCountVisitor()) }
+
+    /// Whether a range and a step mean something for the type: the integers, `float` and `double`.
+    public var isNumeric: Bool { visit(NumericVisitor()) }
+
+    /// Whether the values are whole numbers.
+    public var isInteger: Bool { visit(IntegerVisitor()) }
+
+    /// Whether the values of an element can be listed as its choices: those of the integers and `string`.
+    public var takesChoices: Bool { isInteger || self == .string }
+
     /// The type's name, as the command line spells it: `int8` … `uint64`, `float`, `double`, `string`, `data`,
     /// `bool`, `float2`, `float3`, `float4`, `float4x4`.
-    public var name: String { description }
+    public var name: String { visit(NameVisitor()) }
 
     /// The type with that name, or `nil`.
     public init?(name: some StringProtocol) {
         guard let type = Self.allCases.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
         self = type
     }
-
-    /// Whether a range and a step mean something for the type: the integers, `float` and `double`.
-    @inlinable
-    public var isNumeric: Bool { rawValue <= Self.double.rawValue }
-
-    /// Whether the values are whole numbers.
-    @inlinable
-    public var isInteger: Bool { rawValue <= Self.uint64.rawValue }
-
-    /// Whether the values of an element can be listed as its choices: those of the integers and `string`.
-    public var takesChoices: Bool { isInteger || self == .string }
 }
 
 extension ElementType: CustomStringConvertible {
     /// The type's name.
-    public var description: String {
-        switch self {
-        case .int8: "int8"
-        case .uint8: "uint8"
-        case .int16: "int16"
-        case .uint16: "uint16"
-        case .int32: "int32"
-        case .uint32: "uint32"
-        case .int64: "int64"
-        case .uint64: "uint64"
-        case .float: "float"
-        case .double: "double"
-        case .string: "string"
-        case .data: "data"
-        case .bool: "bool"
-        case .float2: "float2"
-        case .float3: "float3"
-        case .float4: "float4"
-        case .float4x4: "float4x4"
-        }
+    public var description: String { name }
+}
+
+/// Does something with a value type in its Swift type, at no cost at run time: the compiler makes one copy for each.
+package protocol ElementTypeVisitor {
+    associatedtype Result
+    func visit<Value: ValueType>(_ name: String, _: Value.Type) -> Result
+}
+
+extension ElementType {
+    private struct ByteCountVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Int? { Value.byteCount }
+    }
+
+    private struct NumericVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Bool { Value.isNumeric }
+    }
+
+    private struct IntegerVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Bool { Value.isInteger }
+    }
+
+    private struct NameVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_ name: String, _: Value.Type) -> String { name }
     }
 }

@@ -26,6 +26,29 @@ public enum ElementValue: Sendable, Hashable {
     case float4(Vector4)
     case float4x4(Matrix4x4)
 
+    /// Hands the value to the visitor as the Swift type that stands for its wire type.
+    package func visit<Visitor: ElementValueVisitor>(_ visitor: Visitor) -> Visitor.Result {
+        switch self {
+        case .int8(let value): visitor.visit(value)
+        case .uint8(let value): visitor.visit(value)
+        case .int16(let value): visitor.visit(value)
+        case .uint16(let value): visitor.visit(value)
+        case .int32(let value): visitor.visit(value)
+        case .uint32(let value): visitor.visit(value)
+        case .int64(let value): visitor.visit(value)
+        case .uint64(let value): visitor.visit(value)
+        case .float(let value): visitor.visit(value)
+        case .double(let value): visitor.visit(value)
+        case .string(let value): visitor.visit(value)
+        case .data(let value): visitor.visit(value)
+        case .bool(let value): visitor.visit(value)
+        case .float2(let value): visitor.visit(value)
+        case .float3(let value): visitor.visit(value)
+        case .float4(let value): visitor.visit(value)
+        case .float4x4(let value): visitor.visit(value)
+        }
+    }
+
     /// The value's type.
     public var type: ElementType { visit(TypeVisitor()) }
 
@@ -42,30 +65,7 @@ public enum ElementValue: Sendable, Hashable {
 
     /// The value of `type` whose wire form is `bytes`, or `nil` if no value of the type has that form.
     public init?(wireBytes bytes: UnsafeRawBufferPointer, type: ElementType) {
-        func decode<Value: ElementRepresentable>(_: Value.Type) -> ElementValue? {
-            Value(wireBytes: bytes)?.elementValue
-        }
-        let value: ElementValue? =
-            switch type {
-            case .int8: decode(Int8.self)
-            case .uint8: decode(UInt8.self)
-            case .int16: decode(Int16.self)
-            case .uint16: decode(UInt16.self)
-            case .int32: decode(Int32.self)
-            case .uint32: decode(UInt32.self)
-            case .int64: decode(Int64.self)
-            case .uint64: decode(UInt64.self)
-            case .float: decode(Float.self)
-            case .double: decode(Double.self)
-            case .string: decode(String.self)
-            case .data: decode(Data.self)
-            case .bool: decode(Bool.self)
-            case .float2: decode(Vector2.self)
-            case .float3: decode(Vector3.self)
-            case .float4: decode(Vector4.self)
-            case .float4x4: decode(Matrix4x4.self)
-            }
-        guard let value else { return nil }
+        guard let value = type.visit(ReadingVisitor(bytes: bytes)) else { return nil }
         self = value
     }
 

@@ -1,6 +1,6 @@
 extension Substring {
     /// The text without the blanks and tabs at its ends.
-    var withoutBlanks: Substring {
+    package var withoutBlanks: Substring {
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) })
         else { return self[endIndex...] }

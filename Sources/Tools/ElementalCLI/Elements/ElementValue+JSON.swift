@@ -1,19 +1,17 @@
 import Elemental
+import ElementalWire
 
 extension ElementValue {
     /// The value in JSON: numbers as numbers with all their digits, vectors and matrices as arrays of numbers, data as
     /// a string of hexadecimal digits.
     var json: JSONText {
-        switch self {
-        case .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64: .number(description)
-        case .float(let value): JSONText(value)
-        case .double(let value): JSONText(value)
+        switch plainForm {
+        case .integer(let digits): .number(digits)
+        case .float(let number): JSONText(number)
+        case .double(let number): JSONText(number)
         case .bool(let value): .bool(value)
-        case .string, .data: .string(description)
-        case .float2(let vector): .array([vector.x, vector.y].map { JSONText($0) })
-        case .float3(let vector): .array([vector.x, vector.y, vector.z].map { JSONText($0) })
-        case .float4(let vector): .array([vector.x, vector.y, vector.z, vector.w].map { JSONText($0) })
-        case .float4x4(let matrix): .array(matrix.elements.map { JSONText($0) })
+        case .text(let text): .string(text)
+        case .floats(let numbers): .array(numbers.map { JSONText($0) })
         }
     }
 }
