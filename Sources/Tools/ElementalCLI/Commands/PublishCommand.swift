@@ -12,15 +12,23 @@ struct PublishCommand: ReportingCommand {
             write-only. A device that connects later gets the current values at once. The service ends at the end of the \
             input, on Ctrl-C and on SIGTERM; it is then withdrawn, and the devices are told.
 
-            An element is ID:NAME:TYPE[:udp][:latest][:rw|:ro|:wo][=INITIAL]: ID is 0 to 127, the same at both ends; \
-            TYPE is int8 … uint64, float, double, string, data, bool, float2, float3, float4 or float4x4; udp sends it \
-            in datagrams; latest keeps only the newest unsent value; ro is read-only for clients, wo write-only. INITIAL \
-            is its first value, where @FILE reads a string or data from a file.
+            An element is ID:NAME:TYPE[:OPTION…][=INITIAL]: ID is 0 to 127, the same at both ends; TYPE is int8 … \
+            uint64, float, double, string, data, bool, float2, float3, float4 or float4x4. INITIAL is its first value, \
+            where @FILE reads a string or data from a file. The options, in any order:
+
+              LOW...HIGH    the values allowed: 0...1
+              step N        the step in which a control should move
+              unit U        the unit: unit m/s
+              choices A,B…  the values allowed, by name: texts, or numbers with names as in choices 0 off,1 on
+              udp           values travel in datagrams
+              latest        only the newest unsent value is kept
+              ro, wo        read-only, write-only for clients
 
               $ elemental publish robot --element 1:Speed:float=0 --element 2:Arm:float3:udp
               $ while sleep 1; do echo "Load=$(cut -d' ' -f1 /proc/loadavg)"; done |
                     elemental publish machine --element 1:Load:double:ro
               $ elemental publish lamp --element 1:Light:bool=off --stay < /dev/null &
+              $ elemental publish heater --element '1:Mode:uint8:choices off,heat,cool:ro=off'
             """)
 
     @Argument(help: "The service's name, 2 to 15 letters, digits, hyphens and underscores, such as robot.")

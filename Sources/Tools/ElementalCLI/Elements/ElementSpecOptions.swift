@@ -1,0 +1,146 @@
+import Elemental
+import ElementalWire
+
+/// The words between an element's type and its initial value, in any order, each kind once: `0...5:step 0.5:unit m/s:ro`.
+///
+/// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
+struct ElementSpecOptions: Sendable {
+    static let form = "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo]"
+
+    private(set) var transport: Transport?
+    private(set) var access: Access?
+    private(set) var latest = false
+    private(set) var range: ClosedRange<Double>?
+    private(set) var step: Double?
+    private(set) var unit: String?
+    private(set) var choices: [ElementChoice]?
+
+    private typealias Problem = ElementSpec.Problem
+
+    init(_ words: some Sequence<Substring>, of type: ElementType) throws(ElementSpec.Problem) {
+        for word in words {
+            let argument = word.drop { $0 != " " }.dropFirst().withoutBlanks
+            switch word.prefix(while: { $0 != " " }) {
+            case "udp" where word == "udp": try set(\.transport, .udp, word)
+            case "tcp" where word == "tcp": try set(\.transport, .tcp, word)
+            case "rw" where word == "rw": try set(\.access, .readWrite, word)
+            case "ro" where word == "ro": try set(\.access, .read, word)
+            case "wo" where word == "wo": try set(\.access, .write, word)
+            case "latest" where word == "latest":
+                guard !latest else { throw Self.repeated(word) }
+                latest = true
+            case "step": try set(\.step, try Self.number(argument, type, in: word), word)
+            case "unit":
+                guard !argument.isEmpty else { throw Problem(word, "needs a unit, such as 'unit m/s'") }
+                try set(\.unit, argument.unescaped, word)
+            case "choices": try set(\.choices, try Self.choices(argument, type, in: word), word)
+            default:
+                guard let dots = word.firstRange(of: "...") else {
+                    throw Problem(
+                        word, "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U' and 'choices A,B…'")
+                }
+                let lower = try Self.number(word[..<dots.lowerBound], type, in: word)
+                let upper = try Self.number(word[dots.upperBound...], type, in: word)
+                guard lower <= upper else { throw Problem(word, "is an inverted range; write LOW...HIGH") }
+                try set(\.range, lower...upper, word)
+            }
+        }
+    }
+
+    private mutating func set<Value>(
+        _ option: WritableKeyPath<Self, Value?>, _ value: Value, _ word: Substring
+    ) throws(Problem) {
+        guard self[keyPath: option] == nil else { throw Self.repeated(word) }
+        self[keyPath: option] = value
+    }
+
+    private static func repeated(_ word: Substring) -> Problem {
+        Problem(word, "comes after another word of its kind; give one of them")
+    }
+
+    /// A bound or step as a value of the type has it: 0.1 of a `float` is not that of a `double`.
+    private static func number(_ text: Substring, _ type: ElementType, in word: Substring) throws(Problem) -> Double {
+        guard type.isNumeric else { throw Problem(word, "means nothing for type \(type); leave it out") }
+        guard !text.isEmpty else { throw Problem(word, "lacks a number, as in '0...10' or 'step 0.5'") }
+        do {
+            let number = try ElementValue(text: String(text), type: type).numericValue
+            guard let number, number.isFinite else { throw Problem(text, "is not a finite number") }
+            return number
+        } catch let error as WireError {
+            throw Problem(word, "is wrong: \(error.message)")
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(word, "is wrong")
+        }
+    }
+
+    /// Texts, or numbers with names: `0 off,1 on`. A name without a number has the one behind that of the choice before it,
+    /// the first 0; a number without a name is its own.
+    private static func choices(
+        _ text: Substring, _ type: ElementType, in word: Substring
+    ) throws(Problem) -> [ElementChoice] {
+        guard type.takesChoices else { throw Problem(word, "means nothing for type \(type); leave it out") }
+        var choices: [ElementChoice] = []
+        var next: Int128 = 0
+        // No more than tell that there are too many.
+        for part in text.splitUnescaped(at: ",", maxSplits: ElementChoice.maximumCount + 1) {
+            let part = part.withoutBlanks
+            guard !part.isEmpty else { throw Problem(word, "lacks a choice, as in 'choices off,on'") }
+            guard type != .string else {
+                choices.append(ElementChoice(part.unescaped))
+                continue
+            }
+            let first = part.prefix { $0 != " " }
+            var name = part
+            if let number = try? ElementValue(text: String(first), type: type) {
+                next = Int128(number.description) ?? 0
+                name = part[first.endIndex...].withoutBlanks
+                if name.isEmpty { name = first }
+            }
+            do {
+                choices.append(ElementChoice(try ElementValue(text: "\(next)", type: type), name.unescaped))
+            } catch {
+                throw Problem(part, "has the number \(next), which is no \(type)")
+            }
+            next += 1
+        }
+        return choices
+    }
+}
+
+extension Substring {
+    /// The parts between characters that have no backslash before them. One part at least, which may be empty.
+    func splitUnescaped(at separator: Character, maxSplits: Int = .max) -> [Substring] {
+        var parts: [Substring] = []
+        var start = startIndex
+        var isEscaped = false
+        for index in indices {
+            if parts.count == maxSplits { break }
+            if isEscaped {
+                isEscaped = false
+            } else if self[index] == "\\" {
+                isEscaped = true
+            } else if self[index] == separator {
+                parts.append(self[start..<index])
+                start = self.index(after: index)
+            }
+        }
+        return parts + [self[start...]]
+    }
+
+    /// The text without the backslashes that take away the meaning of the character behind them.
+    fileprivate var unescaped: String {
+        var text = ""
+        var isEscaped = false
+        for character in self {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                text.append(character)
+                isEscaped = false
+            }
+        }
+        return text
+    }
+}
