@@ -1,16 +1,16 @@
-/// Cuts a UDP datagram into its messages.
+/// Splits a UDP datagram into its messages.
 public enum DatagramDecoder {
     /// How the end of a datagram was reached.
     public enum Result: Sendable, Equatable {
         /// Every byte belonged to a message.
         case complete
-        /// Bytes were left that are no whole message: the datagram was cut off or is not of this protocol.
+        /// The remaining bytes are not a whole message: the datagram is truncated or of another protocol.
         case malformed
     }
 
-    /// Hands every message of the datagram to `body`, in order.
+    /// Calls `body` with every message of the datagram, in order.
     ///
-    /// The bytes of a value are valid only during the call. A datagram stands for itself: nothing is kept for the next.
+    /// The bytes of a value are valid only during the call. No state is kept between datagrams.
     @inlinable
     public static func decode(
         _ datagram: UnsafeRawBufferPointer,

@@ -7,11 +7,12 @@
 ///     static let all: ElementCatalogue = [brightness, motion]
 /// }
 /// ```
-/// A value of another type does not compile. A wrong definition (an identifier outside 0...127, an empty name) stops
-/// the program where it is made, with the element's name; ``init(_:)`` takes a definition that was checked at run time.
+/// A value of another type does not compile. An invalid definition (an identifier outside 0...127, an empty name) stops
+/// the program where it is created, with the element's name in the message; ``init(_:)`` takes a definition that was
+/// checked at run time.
 ///
-/// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is made once.
-// Unchecked because its base class is; it holds nothing besides.
+/// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is created once.
+// Unchecked because its base class is; it adds no stored property.
 public final class Element<Value: ElementRepresentable>: ElementDefinition, @unchecked Sendable {
     /// Whether `value` is in the element's range and one of its choices, where it has these.
     @inlinable
@@ -38,7 +39,7 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
             checked: id, name, transport: transport, unit: unit, access: access, latest: latest)
     }
 
-    /// An element with a definition made at run time.
+    /// An element with a definition created at run time.
     ///
     /// - Throws: ``WireError`` if the definition is of another type than `Value`'s.
     public init(_ definition: ElementDefinition) throws(WireError) {
@@ -130,7 +131,7 @@ extension Element where Value: BinaryInteger {
     ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
     ///   - transport: how values travel.
     ///   - unit: the unit of a value, for people.
-    ///   - range: what a reader that knows no choices takes for the values allowed; the choices lie in it.
+    ///   - range: the allowed values for peers that do not know choices; all choices lie within it.
     ///   - choices: the values allowed, at most 255; others are refused when sent and rejected when received.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
@@ -153,8 +154,8 @@ extension Element where Value == String {
     ///   - id: the number that stands for the element on the wire, 0...127.
     ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
     ///   - transport: how values travel.
-    ///   - choices: the texts allowed, at most 255 of 1 to 255 UTF-8 bytes; others are refused when sent and rejected when
-    ///     received.
+    ///   - choices: the texts allowed, at most 255 of 1 to 255 UTF-8 bytes; others are refused when sent and rejected
+    ///     when received.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
     public convenience init(

@@ -13,9 +13,9 @@ extension ElementCatalogue {
 
     /// The catalogue as the system element ``SystemElement/catalogue`` carries it.
     ///
-    /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 ·
-    /// flags UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of
-    /// the flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
+    /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 · flags
+    /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the
+    /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
     /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write.
     public var wireBytes: [UInt8] {
         var bytes: [UInt8] = [Self.formVersion, UInt8(elements.count)]
@@ -117,8 +117,8 @@ extension ElementCatalogue {
         }
     }
 
-    /// Reads an entry's choices. Those of a type for which this code knows none, which a later version may tell, are left
-    /// out.
+    /// Reads an entry's choices. Those of a type for which this code knows none, which a later version may tell, are
+    /// left out.
     private static func choices(
         _ reader: inout ByteReader, _ type: ElementType, _ name: String
     ) throws(WireError) -> [ElementChoice] {

@@ -1,4 +1,4 @@
-/// The list of a service's elements, shared by both ends or told by the service.
+/// The list of a service's elements, compiled into both ends or sent by the service.
 public struct ElementCatalogue: Sendable, Hashable {
     /// The elements, in the order given.
     public let elements: [ElementDefinition]
@@ -57,8 +57,8 @@ public struct ElementCatalogue: Sendable, Hashable {
 }
 
 extension ElementCatalogue: ExpressibleByArrayLiteral {
-    /// A catalogue known at compile time. Two elements with one identifier or one name stop the program, with the
-    /// names of both.
+    /// A catalogue known at compile time. Two elements with the same identifier or name stop the program, with both
+    /// names in the message.
     public init(arrayLiteral elements: ElementDefinition...) {
         do {
             try self.init(elements)

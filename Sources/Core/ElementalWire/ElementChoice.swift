@@ -2,8 +2,8 @@
 public struct ElementChoice: Sendable, Hashable {
     /// The most choices of an element.
     public static let maximumCount = 255
-    /// The most bytes that an element's choices may take in a catalogue: each its name, a byte for the name's length, and
-    /// of a number the bytes of its type.
+    /// The most bytes that an element's choices may take in a catalogue: each its name, a byte for the name's length,
+    /// and of a number the bytes of its type.
     public static let maximumByteCount = 4096
 
     /// The value: an integer of the element's type, or a string.

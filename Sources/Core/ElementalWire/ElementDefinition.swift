@@ -11,7 +11,7 @@ public struct Access: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The service tells the value to its clients.
+    /// The service sends the value to its clients.
     @inlinable public static var read: Access { Access(rawValue: 1) }
     /// A client may send a value to the service.
     @inlinable public static var write: Access { Access(rawValue: 2) }
@@ -28,12 +28,12 @@ public struct Access: OptionSet, Sendable, Hashable {
     }
 }
 
-/// All that both ends know of an element: its identifier, name and type, and what a user interface wants to show.
+/// What both ends know about an element: its identifier, name and type, and what a user interface shows.
 ///
-/// A typed ``Element`` is one, too. It is a class for that: a catalogue's literal can hold elements of different types
-/// only where all convert to one type, and in Embedded Swift only classes do. Handing a definition on copies no strings.
-// Unchecked because a class that has a subclass cannot be checked. Nothing in it changes, all that it holds is Sendable,
-// and no other module can subclass it; the one subclass, Element, holds nothing of its own.
+/// A typed ``Element`` is a subclass: a catalogue's literal can hold elements of different types only if all of them
+/// convert to one type, and in Embedded Swift only classes do. Passing a definition around copies no strings.
+// Unchecked because the compiler checks only final classes. Its properties are constants of Sendable types, no other
+// module can subclass it, and the one subclass, Element, adds no stored property.
 public class ElementDefinition: @unchecked Sendable {
     @usableFromInline
     struct Fields: Sendable, Hashable {
@@ -65,8 +65,8 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var range: ClosedRange<Double>? { fields.range }
     /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
     @inlinable public final var step: Double? { fields.step }
-    /// The values allowed where these are listed, for integers and strings; empty where they are not. Others are refused when
-    /// sent and rejected when received.
+    /// The values allowed where these are listed, for integers and strings; empty where they are not. Others are
+    /// refused when sent and rejected when received.
     public final var choices: [ElementChoice] { fields.choices?.list ?? [] }
     /// Who may send a value.
     @inlinable public final var access: Access { fields.access }
@@ -75,7 +75,8 @@ public class ElementDefinition: @unchecked Sendable {
 
     /// A definition, checked.
     ///
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is wrong.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
+    ///   wrong.
     public convenience init(
         id: Int, name: String, type: ElementType, transport: Transport = .tcp, unit: String = "",
         range: ClosedRange<Double>? = nil, step: Double? = nil, choices: [ElementChoice] = [],
@@ -92,7 +93,8 @@ public class ElementDefinition: @unchecked Sendable {
             access: access, latest: latest)
     }
 
-    /// A definition with choices that are checked: a device's program without choices does not carry what checks them.
+    /// A definition whose choices are already checked, so that a device's program without choices does not link the
+    /// code that checks them.
     init(
         checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
         range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool
@@ -122,10 +124,10 @@ public class ElementDefinition: @unchecked Sendable {
         WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
     }
 
-    /// A definition that says the same as one that was checked.
+    /// A copy of a definition, which has been checked.
     init(copying definition: ElementDefinition) { fields = definition.fields }
 
-    /// The definition itself, which is what an ``Element`` is besides its type.
+    /// The definition itself: an ``Element`` without the type of its values.
     public final var definition: ElementDefinition { self }
 }
 
@@ -138,10 +140,11 @@ extension ElementDefinition {
         return range.contains(number)
     }
 
-    /// Whether the wire form of a value of the element's type is one of its choices, or there are none to choose from.
+    /// Whether the wire form of a value of the element's type is one of its choices; true for an element without
+    /// choices.
     package func allowsChoice(_ bytes: UnsafeRawBufferPointer) -> Bool { fields.choices?.contains(bytes) ?? true }
 
-    /// The same for a value that is given when `write` is called.
+    /// The same for a value that `write` writes to memory.
     @usableFromInline
     func isChoice(_ byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Void) -> Bool {
         guard byteCount <= ChoiceTable.maximumValueByteCount else { return false }
@@ -152,11 +155,12 @@ extension ElementDefinition {
     }
 }
 
-// An extension's members are in no table of the class's, through which a device's program would carry them unused.
+// In an extension because members of the class are in its vtable, which keeps them in a device's program even if
+// unused.
 extension ElementDefinition: Hashable {
-    /// Whether all that is defined is the same.
+    /// Whether both define the same.
     public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool { a === b || a.fields == b.fields }
 
-    /// Hashes all that is defined.
+    /// Hashes everything that is defined.
     public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 }

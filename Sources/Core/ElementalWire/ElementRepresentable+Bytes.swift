@@ -7,7 +7,7 @@ import struct Foundation.Data
 extension Bool: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .bool }
 
-    /// One byte, 0 or 1; any other byte is no truth value.
+    /// One byte, 0 or 1; any other byte is not a truth value.
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 1, bytes[0] <= 1 else { return nil }
@@ -34,7 +34,7 @@ extension String: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .string }
     package static var byteCount: Int? { nil }
 
-    /// UTF-8 text; bytes that are not valid UTF-8 are no string.
+    /// UTF-8 text; bytes that are not valid UTF-8 are not a string.
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
@@ -69,8 +69,8 @@ extension Array: ValueType where Element == UInt8 {
 extension Array: TextualValue where Element == UInt8 {}
 #endif
 
-/// Bytes for a definition that is shared with a device that has no Foundation: on the wire the same as `Data`, which is
-/// better for long values, since it need not copy them.
+/// Bytes, for a definition that is shared with a device without Foundation. The wire form is that of `Data`, which is
+/// the better choice for long values because they are not copied.
 extension Array: ElementRepresentable where Element == UInt8 {
     public static var elementType: ElementType { .data }
 

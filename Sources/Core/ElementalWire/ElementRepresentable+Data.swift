@@ -31,8 +31,8 @@ extension Data: ElementRepresentable, ValueType {
         }
     }
 
-    /// The data itself from 16 KiB on. Memory that the program manages itself (`Data(bytesNoCopy:)`) must not change
-    /// until it is sent.
+    /// The data itself if it has 16 KiB or more. Memory that the program manages itself (`Data(bytesNoCopy:)`) must not
+    /// change until it is sent.
     @inlinable
     public var longWireBytes: Data? { count >= 16 * 1024 ? self : nil }
 

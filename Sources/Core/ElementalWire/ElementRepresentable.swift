@@ -6,8 +6,8 @@ public import struct Foundation.Data
 
 /// A Swift type that can be the value of an element.
 ///
-/// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`, `[UInt8]`,
-/// ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value.
+/// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`,
+/// `[UInt8]`, ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value.
 public protocol ElementRepresentable: Sendable {
     /// The wire type that carries values of this Swift type.
     static var elementType: ElementType { get }
@@ -15,7 +15,7 @@ public protocol ElementRepresentable: Sendable {
     /// The value whose wire form is `bytes`, or `nil` if no value has that form (a wrong length, invalid UTF-8).
     init?(wireBytes bytes: UnsafeRawBufferPointer)
 
-    /// The value that came, or `nil` if no value has that form. The default asks ``init(wireBytes:)``.
+    /// The received value, or `nil` if no value has that form. The default calls ``init(wireBytes:)``.
     init?(received: ReceivedBytes)
 
     /// How many bytes the value takes on the wire, without the envelope.
@@ -24,11 +24,11 @@ public protocol ElementRepresentable: Sendable {
     /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
     func writeWireBytes(to destination: UnsafeMutableRawPointer)
 
-    /// The value's wire form where it is long and at hand: a connection sends it from there instead of copying it.
-    /// `nil`, the default, where ``writeWireBytes(to:)`` is the way.
+    /// The value's wire form if it is long and already in memory: a connection then sends it without copying it.
+    /// Otherwise, and by default, `nil`.
     var longWireBytes: Data? { get }
 
-    /// The value as a number, for a check against a range; `nil` where ranges mean nothing.
+    /// The value as a number, to check it against a range; `nil` for types without ranges.
     var rangeValue: Double? { get }
 
     /// The value as the untyped ``ElementValue``.

@@ -44,8 +44,8 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Sixteen floats, 64 bytes.
     case float4x4 = 17
 
-    /// Hands the visitor the type's row of the table of value types: its name and the Swift type that stands for it, which
-    /// knows the rest (``ValueType``).
+    /// Hands the visitor the type's row of the table of value types: its name and the Swift type that stands for it,
+    /// which knows the rest (``ValueType``).
     package func visit<Visitor: ElementTypeVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch self {
         case .int8: visitor.visit("int8", Int8.self)

@@ -13,8 +13,8 @@ extension ElementValue: CustomStringConvertible {
     /// exponents, and the words `nan`, `inf` and `-inf`; `bool` takes true/false, yes/no, on/off and 1/0; vectors take
     /// numbers joined by commas; `data` takes pairs of hexadecimal digits. Blanks around a number or word do not count;
     /// blanks within one are an error. A `string` is taken as it is.
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted, also for a
-    ///   number that is out of the type's range.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted, also for
+    ///   a number that is out of the type's range.
     public init(text: String, type: ElementType) throws(WireError) {
         let read = type.visit(TypedVisitor(text: text))
         guard let value = read.value else {
@@ -23,8 +23,8 @@ extension ElementValue: CustomStringConvertible {
         self = value
     }
 
-    /// Reads a value of the element from text, as a person types it: where the element has choices the name of one, or a
-    /// number. A name is matched without regard to upper and lower case where that leaves no doubt.
+    /// Reads a value of the element from text, as a person types it: where the element has choices the name of one, or
+    /// a number. A name is matched without regard to upper and lower case where that leaves no doubt.
     ///
     /// A number is taken as it is, also where it is none of the choices.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted.

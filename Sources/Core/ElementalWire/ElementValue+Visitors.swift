@@ -1,5 +1,5 @@
-/// Does something with a value in its own Swift type. Unlike an existential it costs nothing at run time, and it compiles
-/// in Embedded Swift.
+/// Does something with a value in its own Swift type. Unlike an existential it costs nothing at run time, and it
+/// compiles in Embedded Swift.
 package protocol ElementValueVisitor {
     associatedtype Result
     func visit(_ value: some ValueType) -> Result

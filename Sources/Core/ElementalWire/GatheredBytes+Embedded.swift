@@ -1,9 +1,9 @@
 #if hasFeature(Embedded)
-/// A value that comes in pieces. Its memory grows with what has come.
+/// Collects a value that arrives in parts. Memory grows with the bytes that have arrived.
 struct GatheredBytes: ~Copyable {
     private var bytes: [UInt8] = []
 
-    /// The least memory taken, so that single bytes from a serial line do not make it grow one by one.
+    /// The least memory allocated, so that single bytes from a serial line do not make it grow byte by byte.
     private static let firstCapacity = 64
 
     var count: Int { bytes.count }
@@ -17,7 +17,7 @@ struct GatheredBytes: ~Copyable {
         bytes.append(contentsOf: UnsafeRawBufferPointer(start: more, count: size))
     }
 
-    /// Hands the whole value on and begins anew.
+    /// Passes the complete value to `body` and is empty afterwards.
     mutating func handOver<Result>(_ body: (ReceivedBytes) -> Result) -> Result {
         let whole = bytes
         bytes = []

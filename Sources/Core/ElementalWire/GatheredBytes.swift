@@ -12,16 +12,16 @@ import Musl
 import Darwin
 #endif
 
-/// A value that comes in pieces. Its memory grows with what has come; that of a long value becomes the receiver's when
-/// it is whole.
+/// Collects a value that arrives in parts. Memory grows with the bytes that have arrived; the memory of a long value is
+/// passed to the receiver when the value is complete.
 struct GatheredBytes: ~Copyable {
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
 
-    /// A value from this many bytes on is handed over with its memory.
+    /// A value of at least this many bytes is passed on with its memory.
     private static let longByteCount = 16 * 1024
-    /// What a header is trusted with before the bytes are there.
+    /// The most memory allocated because a header announces a value, before its bytes have arrived.
     private static let firstCapacity = 64 * 1024
 
     init() {}
@@ -40,8 +40,8 @@ struct GatheredBytes: ~Copyable {
         count += size
     }
 
-    /// Hands the whole value on and begins anew. Before that: the body may run for long, and what it throws away must
-    /// not keep memory alive.
+    /// Passes the complete value to `body`. It is reset before that, so that a slow body that drops the value does not
+    /// keep its memory alive.
     mutating func handOver<Result>(_ body: (ReceivedBytes) -> Result) -> Result {
         let (memory, count) = (self.memory, self.count)
         self.memory = nil

@@ -1,42 +1,42 @@
-/// What a peer says of itself in the system element ``SystemElement/hello``.
+/// What a peer announces about itself in the system element ``SystemElement/hello``.
 ///
-/// `version UInt8 · features UInt32 · udpPort UInt16`, little-endian: 7 bytes. A longer hello is of a later version
-/// and its further bytes are ignored; a shorter one is malformed.
+/// `version UInt8 · features UInt32 · udpPort UInt16`, little-endian: 7 bytes. A longer hello is of a later version;
+/// the additional bytes are ignored. A shorter one is malformed.
 public struct Hello: Sendable, Hashable {
-    /// What a peer can do or wants, a bit each.
+    /// What a peer supports or requests, one bit each.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Takes empty strings and data.
+        /// Accepts empty strings and data.
         public static let emptyValues = Features(rawValue: 1 << 0)
-        /// A service: tells its catalogue to a client that wants it.
+        /// A service: sends its catalogue to a client that requests it.
         public static let catalogue = Features(rawValue: 1 << 1)
         /// Answers pings.
         public static let ping = Features(rawValue: 1 << 2)
-        /// A client: wants the catalogue right after the service's hello, before the first values.
+        /// A client: requests the catalogue right after the service's hello, before the first values.
         public static let wantsCatalogue = Features(rawValue: 1 << 3)
-        /// Takes large values in pieces and tells what it has taken.
+        /// Accepts large values in pieces and acknowledges them.
         public static let pieces = Features(rawValue: 1 << 4)
-        /// A client: wants to know when its value was not taken. A service: tells it.
+        /// A client: requests an answer when its value is refused. A service: sends it.
         public static let refusals = Features(rawValue: 1 << 5)
 
-        /// What both ends of this code say.
+        /// The features that both a service and a client announce.
         private static let common: Features = [.emptyValues, .ping, .pieces, .refusals]
-        /// What a service of this code says.
+        /// The features that a service announces.
         package static let ofService = common.union(.catalogue)
-        /// What a client of this code says.
+        /// The features that a client announces.
         package static let ofClient = common.union(.wantsCatalogue)
     }
 
-    /// The version of the extensions that this code speaks.
+    /// The version of the extensions that this module implements.
     public static let currentVersion: UInt8 = 1
 
-    /// The version of the extensions that the peer speaks, from 1.
+    /// The version of the extensions that the peer implements, from 1.
     public var version: UInt8
-    /// What the peer can do or wants.
+    /// What the peer supports or requests.
     public var features: Features
-    /// A client: the port at which it takes datagrams from the service; 0 for none.
+    /// A client: the port on which it receives datagrams from the service; 0 for none.
     public var udpPort: UInt16
 
     /// A hello of the current version.
@@ -46,7 +46,7 @@ public struct Hello: Sendable, Hashable {
         self.udpPort = udpPort
     }
 
-    /// Reads a hello, or `nil` if the bytes are none.
+    /// Reads a hello; `nil` if the bytes are not one.
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 7, bytes[0] >= 1 else { return nil }
         version = bytes[0]

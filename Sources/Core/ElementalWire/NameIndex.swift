@@ -1,10 +1,10 @@
 /// The positions of a catalogue's elements by name.
 ///
-/// A name is found as it is written, or else without regard to upper and lower case: the first such.
+/// A name is matched exactly, or else case-insensitively, in which case the first match counts.
 struct NameIndex: Sendable {
     #if hasFeature(Embedded)
-    // By their bytes, one after the other: hashing and comparing by the rules of Unicode would need tables that are
-    // larger than a device's whole program. Only the letters of ASCII have an upper and a lower case here.
+    // A linear search that compares bytes: Unicode's rules for hashing and comparing need tables that are larger than a
+    // device's whole program. Only ASCII letters are matched case-insensitively.
     private var names: [String] = []
 
     /// Adds a name.

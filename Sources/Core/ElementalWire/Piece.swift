@@ -1,17 +1,17 @@
 /// A part of a large value in the system element ``SystemElement/piece``.
 ///
-/// `element Int8 · total UInt32 · offset UInt32 · bytes`, little-endian: 9 bytes and 1 to 65,536 of the value. Between
-/// the pieces of a value others may travel, of other elements; the pieces of one value come in order, and those of the
-/// next begin when it is whole. A sender keeps at most ``windowByteCount`` bytes on their way that the receiver has not
-/// said to have taken (``SystemElement/piecesTaken``): what is sent meanwhile waits behind no more than that.
+/// `element Int8 · total UInt32 · offset UInt32 · bytes`, little-endian: 9 bytes and 1 to 65,536 of the value. The
+/// pieces of a value are sent in order, and those of the next large value after them; values of other elements may be
+/// sent in between. A sender has at most ``windowByteCount`` unacknowledged bytes in flight
+/// (``SystemElement/piecesTaken``), so a value that is sent meanwhile waits behind no more than that.
 public enum Piece {
     /// Bytes before the value's in a piece.
     public static let headerByteCount = 9
     /// The most bytes of the value in a piece.
     public static let maximumByteCount = 64 * 1024
-    /// Values of more bytes than this travel in pieces.
+    /// Values of more bytes than this are sent in pieces.
     public static let wholeByteCount = 128 * 1024
-    /// The most bytes of pieces on their way that were not said to be taken.
+    /// The most unacknowledged bytes of pieces in flight.
     public static let windowByteCount = 256 * 1024
 
     /// Writes what precedes the value's bytes in a piece's frame, 14 bytes: the stream's envelope and the piece's own.

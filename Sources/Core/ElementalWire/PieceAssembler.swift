@@ -1,18 +1,18 @@
-/// Puts the pieces of large values together. No sockets, no threads.
+/// Reassembles large values from their pieces. No sockets, no threads.
 ///
-/// One value is under way at a time. Memory grows with what has arrived, never with what a piece claims, and nothing is
-/// gathered of a value that the receiver does not want to keep.
+/// One value is in progress at a time. Memory grows with the bytes that have arrived, never with what a piece
+/// announces, and nothing is stored of a value that the receiver does not want to keep.
 public struct PieceAssembler: ~Copyable {
-    /// What of a value has come.
+    /// How much of a value has arrived.
     public struct Progress: Sendable, Hashable {
         /// The value's element.
         public let id: Int8
-        /// Bytes of the value that have come.
+        /// Bytes of the value that have arrived.
         public let byteCount: Int
-        /// Bytes that the value has.
+        /// Bytes of the whole value.
         public let total: Int
 
-        /// So many bytes of a value.
+        /// The progress of one value.
         public init(id: Int8, byteCount: Int, total: Int) {
             self.id = id
             self.byteCount = byteCount
@@ -20,31 +20,31 @@ public struct PieceAssembler: ~Copyable {
         }
     }
 
-    /// The longest value taken, in bytes.
+    /// The longest value accepted, in bytes.
     public let maximumValueByteCount: Int
 
     private var id: Int8 = 0
     private var total = 0
-    /// How many bytes of the value have come, kept or not.
+    /// How many bytes of the value have arrived, stored or not.
     private var arrivedByteCount = 0
-    /// How many of its first bytes are kept.
+    /// How many of its first bytes are stored.
     private var keptByteCount = 0
     private var value = GatheredBytes()
 
     /// An assembler for one stream.
     public init(maximumValueByteCount: Int) { self.maximumValueByteCount = maximumValueByteCount }
 
-    /// How many bytes of an incomplete value are kept and wait for the rest.
+    /// How many bytes of an incomplete value are stored.
     public var bufferedByteCount: Int { value.count }
 
-    /// Takes the value of a ``SystemElement/piece`` frame; the last piece hands the whole value to `body`.
+    /// Takes the value of a ``SystemElement/piece`` frame; with the last piece, `body` is called with the whole value.
     ///
     /// - Parameters:
-    ///   - keeping: how many bytes of the value to keep, asked with its first piece. The rest is dropped as it comes, and
-    ///     `body` gets the value's first bytes.
-    ///   - progress: gets how far a value has come that is kept whole, before `body` where it is complete.
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidPiece`` or ``WireError/Code/valueTooLarge``; what was
-    ///   under way is of no use after it.
+    ///   - keeping: how many bytes of the value to store, called with its first piece. The rest is dropped as it
+    ///     arrives, and `body` gets the value's first bytes.
+    ///   - progress: called after each piece of a value that is stored whole, before `body`.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidPiece`` or ``WireError/Code/valueTooLarge``; the
+    ///   assembler cannot be used after it.
     public mutating func take(
         _ piece: UnsafeRawBufferPointer, keeping: (_ id: Int8, _ length: Int) -> Int = { _, length in length },
         progress: (Progress) -> Void, _ body: (_ id: Int8, ReceivedBytes) -> Void

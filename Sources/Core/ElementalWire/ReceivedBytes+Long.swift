@@ -6,9 +6,9 @@ public import struct Foundation.Data
 #endif
 
 extension ReceivedBytes {
-    /// Hands on the bytes of a value that need not be copied.
+    /// Passes the bytes of a value that can be stored without a copy.
     ///
-    /// - Parameter isLent: whether the data keeps more memory than its own.
+    /// - Parameter isLent: whether the data keeps more memory alive than its own bytes.
     public static func withLong<Result>(
         _ data: Data, isLent: Bool, _ body: (ReceivedBytes) throws -> Result
     ) rethrows -> Result {

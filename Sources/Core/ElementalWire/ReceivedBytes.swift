@@ -4,23 +4,23 @@ public import struct FoundationEssentials.Data
 public import struct Foundation.Data
 #endif
 
-/// The wire form of a value that came, as long as the call lasts that hands it over.
+/// The wire form of a received value, valid only during the call that passes it.
 ///
-/// It is plain bits, so that handing it on touches no reference count.
+/// It is trivially copyable: passing it on touches no reference count.
 public struct ReceivedBytes {
-    /// The bytes. They are gone after the call.
+    /// The bytes, valid only during the call.
     public let bytes: UnsafeRawBufferPointer
-    /// Whether ``long`` keeps more memory than its own, so that who keeps it for long had better copy it.
+    /// Whether ``long`` keeps more memory alive than its own bytes. Copy it to store it for long.
     public let isLent: Bool
     private let kept: UnsafePointer<Data>?
 
-    /// The same bytes where a long value need not be copied to be kept; `nil` where it must.
+    /// The same bytes if they can be stored without a copy, as for a long value; otherwise `nil`.
     public var long: Data? { kept?.pointee }
 
     /// Whether ``long`` has a value.
     public var isLong: Bool { kept != nil }
 
-    /// The bytes of a value that is copied by who keeps it.
+    /// The bytes of a value that has to be copied to be stored.
     public init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         isLent = false

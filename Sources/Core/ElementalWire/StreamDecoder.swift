@@ -1,38 +1,38 @@
-/// Cuts a TCP stream into frames, however the network splits and joins them.
+/// Splits a TCP stream into frames, however the network fragments it.
 ///
-/// It has no socket and no thread. A frame that lies whole in the bytes given is handed on without a copy; only one
-/// that is split between reads is gathered, as much of it as the receiver wants to keep. Memory grows with what has
-/// arrived, never with what a header claims.
+/// It has no socket and no thread. A frame that lies whole in the bytes given is passed on without a copy; only one
+/// that is split between reads is stored, as much of it as the receiver wants to keep. Memory grows with the bytes that
+/// have arrived, never with what a header announces.
 public struct StreamDecoder: ~Copyable {
     /// What the receiver of a frame wants next.
     public enum Step: Sendable {
         /// Go on with the next frame.
         case next
-        /// Stop: the rest of the bytes is of no interest (the connection is closing).
+        /// Stop: ignore the rest of the bytes (the connection is closing).
         case stop
     }
 
-    /// The longest value taken, in bytes; a header that announces more ends the stream with an error. The system's own
-    /// elements may have ``SystemElement/maximumFrameByteCount`` all the same.
+    /// The longest value accepted, in bytes; a header that announces more ends the stream with an error. System
+    /// elements may have up to ``SystemElement/maximumFrameByteCount`` in any case.
     public let maximumValueByteCount: Int
 
-    /// The header of an incomplete frame, as much of it as has come, or all of it.
+    /// The header of an incomplete frame, as much of it as has arrived.
     @usableFromInline var header: (UInt64, count: Int) = (0, 0)
-    /// How many bytes of the incomplete frame's value have come, kept or not.
+    /// How many bytes of the incomplete frame's value have arrived, stored or not.
     private var arrivedByteCount = 0
-    /// How many of its first bytes are kept, once that is decided.
+    /// How many of its first bytes are stored, once that is decided.
     private var keptByteCount: Int?
-    /// Those that are kept, as far as they have come.
+    /// The stored bytes.
     private var value = GatheredBytes()
 
     /// A decoder for one stream.
     ///
-    /// - Parameter maximumValueByteCount: the longest value taken, in bytes.
+    /// - Parameter maximumValueByteCount: the longest value accepted, in bytes.
     public init(maximumValueByteCount: Int) {
         self.maximumValueByteCount = maximumValueByteCount
     }
 
-    /// How many bytes of an incomplete frame are kept and wait for the rest.
+    /// How many bytes of an incomplete frame are stored.
     public var bufferedByteCount: Int { header.count + value.count }
 
     /// The identifier and length of the incomplete frame, once its header is here.
@@ -43,14 +43,14 @@ public struct StreamDecoder: ~Copyable {
         }
     }
 
-    /// Takes the next bytes of the stream and hands every frame that they complete to `body`, in order.
+    /// Takes the next bytes of the stream and calls `body` with every frame that they complete, in order.
     ///
-    /// The bytes of a value are valid only during the call. A length of 0 is handed on as an empty value.
+    /// The bytes of a value are valid only during the call. A length of 0 is an empty value.
     /// - Parameters:
-    ///   - keeping: how many bytes to keep of a value that comes in more than one read, asked once for each. The rest is
-    ///     dropped as it comes, and `body` gets the value's first bytes when its last one is here.
-    ///   - body: gets a value's identifier and bytes; of a long one that was gathered they can be kept
-    ///     (``ReceivedBytes/long``).
+    ///   - keeping: how many bytes to store of a value that arrives in more than one read, called once for each. The
+    ///     rest is dropped as it arrives, and `body` gets the value's first bytes when the last byte has arrived.
+    ///   - body: gets a value's identifier and bytes; a long value that was split between reads can be stored without a
+    ///     copy (``ReceivedBytes/long``).
     /// - Throws: ``WireError`` with the code ``WireError/Code/valueTooLarge``; the stream cannot go on after it.
     @inlinable
     public mutating func decode(
@@ -79,9 +79,9 @@ public struct StreamDecoder: ~Copyable {
         if cursor < end { _ = try completeFrame(with: cursor, end, keeping, body) }
     }
 
-    /// Adds to the incomplete frame, or begins one, and hands it on once it is whole.
+    /// Adds to the incomplete frame, or begins one, and passes it on once it is complete.
     ///
-    /// - Returns: where the rest of the bytes begins, or `nil` if the frame is incomplete or decoding shall stop.
+    /// - Returns: where the rest of the bytes begins, or `nil` if the frame is incomplete or decoding is to stop.
     @usableFromInline
     mutating func completeFrame(
         with bytes: UnsafeRawPointer, _ end: UnsafeRawPointer, _ keeping: (_ id: Int8, _ length: Int) -> Int,
@@ -122,7 +122,7 @@ public struct StreamDecoder: ~Copyable {
         return value.handOver { body(frame.id, $0) } == .stop ? nil : cursor
     }
 
-    /// Whether the frame is one of the system's own, whose length is allowed whatever the limit for values.
+    /// Whether the frame is a system element, whose length is allowed whatever the limit for values.
     @usableFromInline
     func isSystemFrame(_ header: UnsafeRawPointer, _ length: Int) -> Bool {
         header.load(as: Int8.self) < 0 && length <= SystemElement.maximumFrameByteCount

@@ -1,9 +1,9 @@
-/// Why a service did not take a value: a reason, and words for a person.
+/// Why a service refused a value: a reason code, and a message for a person.
 ///
-/// On the wire, as the system element ``SystemElement/refused``: `element Int8 · reason UInt8 · message UTF-8`. A message
-/// has at most ``SystemElement/maximumNameByteCount`` bytes.
+/// On the wire, as the system element ``SystemElement/refused``: `element Int8 · reason UInt8 · message UTF-8`. A
+/// message has at most ``SystemElement/maximumNameByteCount`` bytes.
 public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of reason. A reader takes one that it does not know for ``refused``.
+    /// The kind of reason. A reader treats an unknown one as ``refused``.
     public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
         /// The value is outside the element's range.
         case outOfRange = 1
@@ -13,18 +13,18 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case notAllowed = 3
         /// This client's role does not allow it.
         case forbidden = 4
-        /// The service decided so. The message says why.
+        /// The service's program refused it. The message says why.
         case refused = 5
     }
 
     /// The kind of reason.
     public let reason: Reason
-    /// Words for a person; empty where the reason says it all.
+    /// A message for a person; empty if the reason is enough.
     public let message: String
 
     /// A refusal that the service's program decides on.
     ///
-    /// - Parameter message: why, in words for the person who sent the value.
+    /// - Parameter message: why, for the person who sent the value.
     public init(_ message: String) { self.init(.refused, message) }
 
     /// A refusal of that kind.
@@ -45,14 +45,15 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the value of ``SystemElement/refused``; `nil` if the bytes are not one. A message that is not UTF-8 is repaired.
+    /// Reads the value of ``SystemElement/refused``; `nil` if the bytes are not one. Invalid UTF-8 in a message is
+    /// repaired.
     public static func read(_ bytes: UnsafeRawBufferPointer) -> (id: Int8, refusal: ValueRefusal)? {
         guard bytes.count >= 2, bytes[0] < 0x80 else { return nil }
         let message = String(decoding: bytes.dropFirst(2).prefix(SystemElement.maximumNameByteCount), as: UTF8.self)
         return (Int8(bytes[0]), ValueRefusal(Reason(rawValue: bytes[1]) ?? .refused, message))
     }
 
-    /// The value of ``SystemElement/refused`` for an element's value. A longer message is cut.
+    /// The value of ``SystemElement/refused`` for an element. A longer message is truncated.
     public func wireBytes(id: Int8) -> [UInt8] {
         [UInt8(bitPattern: id), reason.rawValue] + message.utf8.prefix(SystemElement.maximumNameByteCount)
     }

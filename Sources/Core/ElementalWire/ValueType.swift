@@ -1,6 +1,8 @@
-/// A Swift type that stands for one of the wire's value types, and all that is told of that type besides its name and code.
+/// A Swift type that stands for one of the wire's value types, and all that is told of that type besides its name and
+/// code.
 ///
-/// To add a value type: a case and a row in ``ElementType``, a case and a line in ``ElementValue``, and this conformance.
+/// To add a value type: a case and a row in ``ElementType``, a case and a line in ``ElementValue``, and this
+/// conformance.
 package protocol ValueType: ElementRepresentable, TextualValue {
     /// The number of bytes that every value takes, or `nil` where the length varies.
     static var byteCount: Int? { get }

@@ -10,17 +10,17 @@ public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The kind as one word, such as `invalidText`.
         public var description: String { value.rawValue }
 
-        /// An element's identifier, name, range or step is not allowed.
+        /// An element's identifier, name, range, step or choices are not allowed.
         public static let invalidDefinition = Code(value: .invalidDefinition)
         /// Two elements of a catalogue share an identifier or a name.
         public static let duplicateElement = Code(value: .duplicateElement)
-        /// A text is no value of the type.
+        /// A text is not a value of the type.
         public static let invalidText = Code(value: .invalidText)
         /// The bytes are not a catalogue.
         public static let invalidCatalogue = Code(value: .invalidCatalogue)
         /// A frame announces a value longer than the limit.
         public static let valueTooLarge = Code(value: .valueTooLarge)
-        /// A piece of a large value does not fit what came before.
+        /// A piece of a large value does not follow the piece before it.
         public static let invalidPiece = Code(value: .invalidPiece)
     }
 
