@@ -46,6 +46,7 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
 
     /// Hands the visitor the type's row of the table of value types: its name and the Swift type that stands for it,
     /// which knows the rest (``ValueType``).
+    @inline(__always)
     package func visit<Visitor: ElementTypeVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch self {
         case .int8: visitor.visit("int8", Int8.self)

@@ -32,3 +32,18 @@ extension ElementValue {
         }
     }
 }
+
+extension ElementType {
+    /// The number whose wire form, as a value of the type, is `bytes`; `nil` if the type is not numeric. Five times as
+    /// fast as by way of an ``ElementValue``: every received value of an element with a range is checked with it.
+    package func number(_ bytes: UnsafeRawBufferPointer) -> Double? { visit(NumberReadingVisitor(bytes: bytes)) }
+
+    private struct NumberReadingVisitor: ElementTypeVisitor {
+        let bytes: UnsafeRawBufferPointer
+
+        @inline(__always)
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Double? {
+            Value.isNumeric ? Value(wireBytes: bytes)?.rangeValue : nil
+        }
+    }
+}

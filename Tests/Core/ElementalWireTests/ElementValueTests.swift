@@ -1,5 +1,6 @@
 import ElementalWire
 import Testing
+import WireVectors
 
 struct ElementValueTests {
     @Test(arguments: [
@@ -40,6 +41,23 @@ struct ElementValueTests {
         }
         #expect([2].withUnsafeBytes { ElementValue(wireBytes: $0, type: .bool) } == nil)
         #expect(([0xff, 0xfe] as [UInt8]).withUnsafeBytes { ElementValue(wireBytes: $0, type: .string) } == nil)
+    }
+
+    @Test("what each type's row of the table says is what its values do")
+    func rows() throws {
+        for echo in try WireVectors.recorded.tcpEchoes {
+            let type = try #require(ElementType(name: echo.type))
+            let bytes = Array(echo.bytes.dropFirst(Envelope.streamByteCount))
+            let value = try #require(bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type) })
+            #expect(value.type == type && type.name == echo.type && "\(type)" == echo.type)
+            if let count = type.fixedByteCount { #expect(count == bytes.count) }
+            #expect(bytes.withUnsafeBytes { type.number($0) } == value.numericValue)
+            #expect(type.isNumeric == (value.numericValue != nil))
+            #expect(type.isInteger == echo.type.contains("int"))
+            #expect(try ElementValue(text: value.description, type: type) == value)
+        }
+        #expect(ElementType.allCases.filter { $0.fixedByteCount == nil } == [.string, .data])
+        #expect(ElementType.allCases.filter(\.takesChoices).count == 9)
     }
 
     struct Pose: Codable, Equatable, Sendable {

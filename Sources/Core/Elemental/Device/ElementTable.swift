@@ -53,7 +53,7 @@ final class ElementTable: @unchecked Sendable {
         func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || contains(value) }
 
         private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
-            guard let number = ElementValue(wireBytes: value, type: type)?.numericValue else { return true }
+            guard let number = type.number(value) else { return true }
             return number >= lowerBound && number <= upperBound
         }
     }

@@ -93,7 +93,7 @@ enum CompactCatalogue {
 
         mutating func number(_ type: ElementType, _ count: Int) throws(Problem) -> Double {
             let bytes = try bytes(count)
-            let value = bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type)?.numericValue }
+            let value = bytes.withUnsafeBytes { type.number($0) }
             guard let value, !value.isNaN else { throw Problem(text: "range") }
             return value
         }
