@@ -11,7 +11,7 @@ struct C64Command: AsyncParsableCommand {
 
               $ elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den
               $ elemental c64 gateway --listen 127.0.0.1:25232
-              $ elemental set commodore border=6 'print=Hello'
+              $ elemental set commodore border=blue 'print=Hello'
               $ elemental c64 terminal 127.0.0.1:25232
               $ elemental c64 run game.prg --joystick 2
             """,

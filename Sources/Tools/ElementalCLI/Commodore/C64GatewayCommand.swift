@@ -25,7 +25,7 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental c64 gateway --virtual program.prg --png screen.png
               $ elemental c64 gateway --pty --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
               $ elemental describe commodore
-              $ elemental set commodore border=6 'print=Hello'
+              $ elemental set commodore border=blue 'print=Hello'
               $ elemental watch commodore line joystick2
 
             VICE connects to it: x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 \

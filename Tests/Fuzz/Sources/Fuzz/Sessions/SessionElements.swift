@@ -13,6 +13,8 @@ enum SessionElements {
                 try ElementDefinition(id: 22, name: "write", type: .uint8, access: .write),
                 try ElementDefinition(id: 23, name: "latest", type: .string, latest: true),
                 try ElementDefinition(id: 24, name: "motion", type: .float3, transport: .udp),
+                Element<UInt8>(25, "mode", choices: [0: "off", 1: "on", 200: "far"]),
+                Element<String>(26, "speed", choices: ["slow", "fast"]),
                 try ElementDefinition(id: 127, name: "last", type: .data, transport: .udp, latest: true),
             ]
             return try ElementCatalogue(elements)
