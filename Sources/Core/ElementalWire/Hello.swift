@@ -3,30 +3,11 @@
 /// `version UInt8 · features UInt32 · udpPort UInt16`, little-endian: 7 bytes. A longer hello is of a later version;
 /// the additional bytes are ignored. A shorter one is malformed.
 public struct Hello: Sendable, Hashable {
-    /// What a peer supports or requests, one bit each.
+    /// What a peer supports or requests, one bit each. The bits stand beside the elements that they announce, in
+    /// ``SystemElement``'s file.
     public struct Features: OptionSet, Sendable, Hashable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-        /// Accepts empty strings and data.
-        public static let emptyValues = Features(rawValue: 1 << 0)
-        /// A service: sends its catalogue to a client that requests it.
-        public static let catalogue = Features(rawValue: 1 << 1)
-        /// Answers pings.
-        public static let ping = Features(rawValue: 1 << 2)
-        /// A client: requests the catalogue right after the service's hello, before the first values.
-        public static let wantsCatalogue = Features(rawValue: 1 << 3)
-        /// Accepts large values in pieces and acknowledges them.
-        public static let pieces = Features(rawValue: 1 << 4)
-        /// A client: requests an answer when its value is refused. A service: sends it.
-        public static let refusals = Features(rawValue: 1 << 5)
-
-        /// The features that both a service and a client announce.
-        private static let common: Features = [.emptyValues, .ping, .pieces, .refusals]
-        /// The features that a service announces.
-        package static let ofService = common.union(.catalogue)
-        /// The features that a client announces.
-        package static let ofClient = common.union(.wantsCatalogue)
     }
 
     /// The version of the extensions that this module implements.

@@ -51,3 +51,25 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
         }
     }
 }
+
+extension Hello.Features {
+    /// Accepts empty strings and data.
+    public static let emptyValues = Self(rawValue: 1 << 0)
+    /// A service: sends its catalogue to a client that requests it.
+    public static let catalogue = Self(rawValue: 1 << 1)
+    /// Answers pings.
+    public static let ping = Self(rawValue: 1 << 2)
+    /// A client: requests the catalogue right after the service's hello, before the first values.
+    public static let wantsCatalogue = Self(rawValue: 1 << 3)
+    /// Accepts large values in pieces and acknowledges them.
+    public static let pieces = Self(rawValue: 1 << 4)
+    /// A client: requests an answer when its value is refused. A service: sends it.
+    public static let refusals = Self(rawValue: 1 << 5)
+
+    /// The features that both a service and a client announce.
+    private static let common: Self = [.emptyValues, .ping, .pieces, .refusals]
+    /// The features that a service announces.
+    package static let ofService = common.union(.catalogue)
+    /// The features that a client announces.
+    package static let ofClient = common.union(.wantsCatalogue)
+}
