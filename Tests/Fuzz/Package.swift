@@ -24,5 +24,13 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
+        .executableTarget(
+            name: "Simulation",
+            dependencies: [
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ]
+        ),
     ]
 )

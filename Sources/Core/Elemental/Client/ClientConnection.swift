@@ -1,6 +1,5 @@
 import ElementalWire
 import NIOCore
-import NIOPosix
 
 /// One connection of a client: greets the service, opens the UDP socket and tells the manager what becomes of it.
 final class ClientConnection: SessionOwner {
@@ -28,9 +27,8 @@ final class ClientConnection: SessionOwner {
         self.session = session
         manager.connectionIsOpen(self)
         guard wantsUDP, let remote = session.bytes.remoteAddress else { return greet(session, udpPort: 0) }
-        DatagramBootstrap.elemental(on: session.device.eventLoop)
-            .channelInitializer(initializer(for: session))
-            .connect(to: remote)
+        manager.connector.options.dialer
+            .openDatagrams(to: remote, from: nil, on: session.device.eventLoop, initializer(for: session))
             .assumeIsolated()
             .whenComplete { [self] result in
                 if case .success(let channel) = result { take(channel, session, remote) }
@@ -68,10 +66,8 @@ final class ClientConnection: SessionOwner {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
             guard session.isOpen else { return }
-            DatagramBootstrap.elemental(on: session.device.eventLoop)
-                .channelInitializer(initializer(for: session))
-                .bind(to: local)
-                .flatMap { channel in channel.connect(to: remote).map { channel } }
+            manager.connector.options.dialer
+                .openDatagrams(to: remote, from: local, on: session.device.eventLoop, initializer(for: session))
                 .assumeIsolated()
                 .whenComplete { [self] result in
                     switch result {

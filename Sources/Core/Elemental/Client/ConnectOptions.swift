@@ -22,6 +22,9 @@ public struct ConnectOptions: Sendable {
     /// Where the connection logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// Opens the channels.
+    var dialer: any Dialer = SocketDialer()
+
     /// The defaults.
     public init() {}
 }

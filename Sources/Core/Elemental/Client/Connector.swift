@@ -73,26 +73,7 @@ struct Connector: Sendable {
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
         let eventLoop = device.eventLoop
-        var bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(TimeAmount(options.timeout))
-            .channelOption(.autoRead, value: false)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.recvAllocator, value: Session.receiveAllocator)
-        for (option, value) in TCPWatch.options(options.limits) {
-            bootstrap = bootstrap.channelOption(option, value: value)
-        }
-        let connecting: EventLoopFuture<any Channel>
-        switch endpoint {
-        case .host(let host, let port):
-            if let address = try? SocketAddress(ipAddress: host, port: port) {
-                connecting = bootstrap.connect(to: address)
-            } else {
-                connecting = bootstrap.connect(host: host, port: port)
-            }
-        case .addresses(let addresses):
-            bootstrap = bootstrap.resolver(FixedResolver(addresses, eventLoop: eventLoop))
-            connecting = bootstrap.connect(host: peerName, port: addresses.first?.port ?? 0)
-        }
+        let connecting = options.dialer.connect(to: endpoint, named: peerName, options, on: eventLoop)
         connecting.assumeIsolated().whenComplete { result in
             do {
                 // Of several addresses' channels, the one that won the race.

@@ -171,9 +171,11 @@ extension Session: ConnectionHandler {
 }
 
 extension Session: ReceiverOwner {
-    /// An older client may be slow with its name; a value says that it means to talk.
+    /// A value says that the other end counts the connection as ready: an older client that is slow with its name, or a
+    /// service that has read this client's name and not yet its hello. A client that learns the elements from the service
+    /// can make nothing of a value before it has.
     func receiveEarlyValue() {
-        if device.role == .client { becomeReady() }
+        if device.role == .client || handshake.hasIdentifier && !receiver.table.catalogue.isEmpty { becomeReady() }
     }
 
     func noteTaken(_ byteCount: Int) { sender.noteTaken(byteCount) }

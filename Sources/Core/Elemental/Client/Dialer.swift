@@ -1,0 +1,54 @@
+import NIOCore
+import NIOPosix
+
+/// Opens a client's channels. Sockets, except in tests that simulate a network.
+protocol Dialer: Sendable {
+    /// Opens a stream to a service, which reads nothing before it is told to.
+    ///
+    /// - Parameter name: the service's, for a host's name resolution.
+    func connect(
+        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+    ) -> EventLoopFuture<any Channel>
+
+    /// Opens a datagram channel that is connected to a service.
+    ///
+    /// - Parameter local: the address that the channel has to have; `nil` for any.
+    func openDatagrams(
+        to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
+        _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel>
+}
+
+struct SocketDialer: Dialer {
+    func connect(
+        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+    ) -> EventLoopFuture<any Channel> {
+        var bootstrap = ClientBootstrap(group: eventLoop)
+            .connectTimeout(TimeAmount(options.timeout))
+            .channelOption(.autoRead, value: false)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.recvAllocator, value: Session.receiveAllocator)
+        for (option, value) in TCPWatch.options(options.limits) {
+            bootstrap = bootstrap.channelOption(option, value: value)
+        }
+        switch endpoint {
+        case .host(let host, let port):
+            if let address = try? SocketAddress(ipAddress: host, port: port) {
+                return bootstrap.connect(to: address)
+            }
+            return bootstrap.connect(host: host, port: port)
+        case .addresses(let addresses):
+            bootstrap = bootstrap.resolver(FixedResolver(addresses, eventLoop: eventLoop))
+            return bootstrap.connect(host: name, port: addresses.first?.port ?? 0)
+        }
+    }
+
+    func openDatagrams(
+        to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
+        _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        let bootstrap = DatagramBootstrap.elemental(on: eventLoop).channelInitializer(initialize)
+        guard let local else { return bootstrap.connect(to: remote) }
+        return bootstrap.bind(to: local).flatMap { channel in channel.connect(to: remote).map { channel } }
+    }
+}

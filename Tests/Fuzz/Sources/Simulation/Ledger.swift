@@ -1,0 +1,82 @@
+import Elemental
+
+/// Accounts for every value of every connection: nothing lost before the connection's end, nothing doubled, nothing out of
+/// order, nothing invented.
+final class Ledger: @unchecked Sendable {
+    enum Kind: CaseIterable { case number, blob, newest, motion }
+
+    /// The values that one end sent over one connection.
+    private struct Sent {
+        var counts: [Kind: UInt32] = [:]
+    }
+
+    private var sent: [UInt32: Sent] = [:]
+    private var received: [UInt32: [Kind: UInt32]] = [:]
+    private struct NewestTrack: Hashable {
+        let connection: UInt32
+        let device: ObjectIdentifier
+    }
+
+    private var newest: [NewestTrack: UInt32] = [:]
+    private var lastConnection: UInt32 = 0
+    /// A client that learns the elements from the service can make nothing of values that come before it has.
+    var maySkipFirst = false
+    private(set) var sentCount = 0
+    private(set) var receivedCount = 0
+
+    /// A connection's number in one direction; never used again.
+    func open() -> UInt32 {
+        lastConnection += 1
+        sent[lastConnection] = Sent()
+        return lastConnection
+    }
+
+    func next(_ kind: Kind, on connection: UInt32) -> Numbered {
+        Numbered(connection: connection, place: sent[connection]?.counts[kind] ?? 0)
+    }
+
+    /// `send` took the value.
+    func note(sent number: Numbered, _ kind: Kind) {
+        sent[number.connection]?.counts[kind] = number.place + 1
+        sentCount += 1
+        trace("sent \(kind) \(number.connection):\(number.place)")
+    }
+
+    /// - Parameter device: what the value came from. The newest value of a connection that is lost is sent again over
+    ///   the next, and what is left of the old one may come late.
+    func note(received number: Numbered, _ kind: Kind, from device: ElementalDevice) {
+        receivedCount += 1
+        trace("came \(kind) \(number.connection):\(number.place)")
+        let count = sent[number.connection]?.counts[kind] ?? 0
+        check(number.place < count, "\(kind) \(number) came and was not sent")
+        if received[number.connection]?[kind] == nil, maySkipFirst {
+            received[number.connection, default: [:]][kind] = number.place
+        }
+        var next = received[number.connection]?[kind] ?? 0
+        switch kind {
+        case .number, .blob:
+            check(number.place == next, "\(kind) \(number) came where \(next) was due")
+        case .newest:
+            let track = NewestTrack(connection: number.connection, device: ObjectIdentifier(device))
+            let last = newest[track]
+            check(number.place >= last ?? 0, "\(kind) \(number) came behind \(last ?? 0)")
+            newest[track] = number.place
+            next = max(next, number.place + 1)
+            received[number.connection, default: [:]][kind] = next
+            return
+        case .motion:
+            return
+        }
+        received[number.connection, default: [:]][kind] = number.place + 1
+    }
+
+    /// Nothing of the connection may be missing now, datagrams excepted.
+    func checkComplete(_ connection: UInt32) {
+        for kind in Kind.allCases where kind != .motion {
+            let count = sent[connection]?.counts[kind] ?? 0
+            let arrived = received[connection]?[kind] ?? 0
+            if arrived == 0, maySkipFirst { continue }
+            check(arrived == count, "\(arrived) of \(count) \(kind)s of connection \(connection) came")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Elemental
+import NIOCore
+import NIOEmbedded
+
+@testable import Elemental
+
+/// A client in the simulation: a device that reconnects, and the program that uses it.
+///
+/// Everything happens in one thread.
+final class SimulatedClient: @unchecked Sendable {
+    let name: String
+    let address: SocketAddress
+    /// The number of the connection that is there, for what is sent over it; `nil` where there is none.
+    private(set) var connection: UInt32?
+    let device: ElementalDevice
+    private(set) var isPaused = false
+    private(set) var endCount = 0
+    private(set) var connectCount = 0
+    /// How often the service told that the simulation is over.
+    private(set) var shutdownCount = 0
+    /// Attempts that the program asked for and that are not answered.
+    private(set) var waitCount = 0
+    private let world: World
+    private let manager: ClientConnectionManager
+    private let knowsElements: Bool
+
+    init(_ world: World, number: Int, knowsElements: Bool, expectsHello: Bool) throws {
+        self.world = world
+        self.knowsElements = knowsElements
+        name = "client\(number)"
+        address = try SocketAddress(ipAddress: "192.0.2.\(number + 10)", port: 40_000 + number)
+        var options = ConnectOptions()
+        options.limits = World.limits
+        options.expectsHello = expectsHello
+        options.reconnection = SimulatedPolicy()
+        options.dialer = SimulatedDialer(world, from: address)
+        options.eventLoopGroup = world.loop
+        let box = Box()
+        let connector = Connector(
+            endpoint: .host("192.0.2.1", port: World.port), peerName: "service", service: nil, ownName: name,
+            elements: knowsElements ? Track.all : nil, options: options
+        ) { _ in
+            box.client?.configure()
+        }
+        manager = ClientConnectionManager(connector, on: world.loop)
+        var limits = options.limits
+        limits.handshakeTimeout = options.timeout
+        device = ElementalDevice(
+            role: .service, name: "service", address: nil, service: nil,
+            elements: ElementTable(knowsElements ? Track.all : []), executor: LoopExecutor(on: world.loop),
+            limits: limits, logger: options.logger, manager: NIOLoopBound(manager, eventLoop: world.loop))
+        box.client = self
+        device.onEvent { [unowned self] event, _ in
+            trace("\(name): \(event)")
+            switch event {
+            case .willReconnect(let attempt, _):
+                // A connection that was brief counts as a failed attempt of the loss before it.
+                let why = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
+                if connection != nil, why.contains("the simulation is over") { shutdownCount += 1 }
+                connection = nil
+            case .didReconnect: begin()
+            case .disconnected(let reason):
+                connection = nil
+                endCount += 1
+                check(!reason.description.isEmpty, "an end without a reason")
+                check(endCount <= connectCount, "\(name) ended \(endCount) times after \(connectCount) connections")
+            }
+        }
+    }
+
+    /// Leads the connector, which is made first, to the client.
+    private final class Box: @unchecked Sendable { weak var client: SimulatedClient? }
+
+    /// The first connection is there.
+    private func configure() {
+        let ledger = world.ledger
+        trace("\(name) configures: \(device.statistics)")
+        world.ledger.maySkipFirst = world.ledger.maySkipFirst || !knowsElements
+        device.onValue(of: Track.down.number) { value, device in
+            ledger.note(received: Numbered(value), .number, from: device)
+        }
+        device.onValue(of: Track.down.blob) { value, device in
+            ledger.note(received: Blob.number(value), .blob, from: device)
+        }
+        device.onValue(of: Track.down.newest) { value, device in
+            ledger.note(received: Numbered(value), .newest, from: device)
+        }
+        device.onValue(of: Track.down.motion) { value, device in
+            ledger.note(received: Numbered(value), .motion, from: device)
+        }
+        begin()
+    }
+
+    private func begin() {
+        connectCount = max(connectCount, endCount + 1)
+        connection = world.ledger.open()
+        trace("\(name) has connection \(connection ?? 0)")
+    }
+
+    // MARK: The program
+
+    var isAtRest: Bool { manager.isIdle }
+
+    func connect() {
+        let wait = ConnectionWaiter(world.loop, closesWhenCancelled: false)
+        waitCount += 1
+        manager.connect(device, wait)
+        wait.result.assumeIsolated().whenComplete { [unowned self] result in
+            waitCount -= 1
+            // After an end, the same device goes on.
+            if case .success = result, connection == nil, device.isConnected { begin() }
+        }
+    }
+
+    func disconnect() { device.disconnect() }
+
+    func togglePause() {
+        isPaused.toggle()
+        if isPaused { device.pause() } else { device.resume() }
+    }
+
+    func send(_ random: inout SeededRandom) {
+        guard let connection else { return }
+        world.send(to: device, Track.up, connection, &random)
+    }
+}
+
+/// Tries again soon, then later, without end.
+struct SimulatedPolicy: ReconnectionPolicy {
+    func delay(before attempt: ReconnectionAttempt) -> Duration? { .milliseconds(min(attempt.number * 300, 10_000)) }
+}

@@ -1,0 +1,333 @@
+import Elemental
+import NIOCore
+import NIOEmbedded
+
+@testable import Elemental
+
+/// A service, its clients and the network between them, in one thread and on a clock that runs as the seed says.
+final class World: @unchecked Sendable {
+    static let port = 50_000
+    static let host = "192.0.2.1"
+
+    /// Little, so that queues and buffers fill.
+    static var limits: DeviceLimits {
+        var limits = DeviceLimits()
+        limits.maximumQueueByteCount = 512 * 1024
+        limits.readyQueueByteCount = 16 * 1024
+        return limits
+    }
+
+    let loop = EmbeddedEventLoop()
+    let ledger = Ledger()
+    let datagrams: SimulatedDatagrams
+    private(set) var clients: [SimulatedClient] = []
+    private var random: SeededRandom
+    private let service: ElementalService
+    private var server: ServiceServer
+    private var serviceDatagrams: EmbeddedChannel
+    private var lines: [SimulatedLine] = []
+    private var isListening = true
+    /// The numbers of the service's connections, for what it sends over them.
+    private var connections: [ObjectIdentifier: UInt32] = [:]
+    private var connectedCount = 0
+    private var disconnectedCount = 0
+    private var pausedDevices: [ElementalDevice] = []
+    /// What the network does at most.
+    private var troubles: Troubles
+
+    /// How often what goes wrong, as one in so many steps.
+    struct Troubles {
+        var isQuiet = false
+        let stall: Int
+        let reset: Int
+        let silence: Int
+        let restart: Int
+        let leave: Int
+
+        init(_ random: inout SeededRandom) {
+            stall = random.number(20...400)
+            reset = random.number(50...2000)
+            silence = random.number(100...4000)
+            restart = random.number(200...4000)
+            leave = random.number(100...2000)
+        }
+    }
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed)
+        troubles = Troubles(&random)
+        datagrams = SimulatedDatagrams(loop: loop)
+        datagrams.lossPercent = random.once(in: 2) ? 0 : random.number(0...60)
+        var configuration = ServiceConfiguration()
+        configuration.limits = Self.limits
+        configuration.eventLoopGroup = loop
+        configuration.maximumDeviceCountPerAddress = 64
+        service = ElementalService(
+            "simulated", displayName: "Service", elements: Track.all, configuration: configuration)
+        server = ServiceServer(service: service.shared, eventLoop: loop)
+        serviceDatagrams = EmbeddedChannel(loop: loop)
+        try openDatagrams()
+        listen()
+        for number in 0..<random.number(1...3) {
+            clients.append(
+                try SimulatedClient(
+                    self, number: number, knowsElements: !random.once(in: 3), expectsHello: !random.once(in: 3)))
+        }
+    }
+
+    private func openDatagrams() throws {
+        let address = try SocketAddress(ipAddress: Self.host, port: Self.port)
+        serviceDatagrams = datagrams.open(at: address, to: nil)
+        try serviceDatagrams.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server))
+        serviceDatagrams.connect(to: address, promise: nil)
+        server.open(datagrams: serviceDatagrams)
+    }
+
+    private func listen() {
+        let ledger = ledger
+        service.onEvent { [unowned self] event in
+            switch event {
+            case .deviceConnected(let device):
+                connectedCount += 1
+                check(connections[ObjectIdentifier(device)] == nil, "\(device) connected twice")
+                connections[ObjectIdentifier(device)] = ledger.open()
+                trace("the service's \(device) has connection \(connections[ObjectIdentifier(device)] ?? 0)")
+            case .deviceDisconnected(let device, let reason):
+                disconnectedCount += 1
+                trace("the service's \(device) is gone: \(reason)")
+                check(!reason.description.isEmpty, "an end without a reason")
+                check(connections.removeValue(forKey: ObjectIdentifier(device)) != nil, "\(device) ended twice")
+                pausedDevices.removeAll { $0 === device }
+            default: break
+            }
+        }
+        service.onValue(of: Track.up.number) { value, device in
+            ledger.note(received: Numbered(value), .number, from: device)
+        }
+        service.onValue(of: Track.up.blob) { value, device in
+            ledger.note(received: Blob.number(value), .blob, from: device)
+        }
+        service.onValue(of: Track.up.newest) { value, device in
+            ledger.note(received: Numbered(value), .newest, from: device)
+        }
+        service.onValue(of: Track.up.motion) { value, device in
+            ledger.note(received: Numbered(value), .motion, from: device)
+        }
+    }
+
+    // MARK: The network
+
+    /// A client calls the service.
+    func connect(from address: SocketAddress, timeout: TimeAmount) -> EventLoopFuture<any Channel> {
+        let promise = loop.makePromise(of: (any Channel).self)
+        if random.once(in: 30), !troubles.isQuiet {
+            loop.scheduleTask(in: timeout) { promise.fail(ChannelError.connectTimeout(timeout)) }
+            return promise.futureResult
+        }
+        loop.scheduleTask(in: .milliseconds(Int64(random.number(0...30)))) { [self] in
+            guard isListening else {
+                promise.fail(IOError(errnoCode: 111, reason: "connect"))
+                return
+            }
+            do {
+                let capacity =
+                    random.once(in: 3) && !troubles.isQuiet ? random.number(1...2000) : random.number(2000...400_000)
+                let here = try SocketAddress(ipAddress: Self.host, port: Self.port)
+                let client = try SimulatedSocket(loop: loop, remote: here, capacity: capacity)
+                let accepted = try SimulatedSocket(loop: loop, remote: address, capacity: capacity)
+                lines.append(SimulatedLine(client: client, server: accepted))
+                try server.accept(accepted.channel)
+                accepted.channel.connect(to: address, promise: nil)
+                client.channel.connect(to: here, promise: nil)
+                promise.succeed(client.channel)
+            } catch {
+                fatalError("\(error)")
+            }
+        }
+        return promise.futureResult
+    }
+
+    private func trouble() {
+        if let line = lines.randomElement(using: &random) {
+            if random.once(in: troubles.stall) {
+                let seconds = random.once(in: 3) ? random.number(1...120) : 0
+                line.stalledUntil =
+                    loop.now + .seconds(Int64(seconds)) + .milliseconds(Int64(random.number(1...3000)))
+            }
+            if random.once(in: troubles.reset) { line.reset() }
+            if line.silentSince == nil, random.once(in: troubles.silence) { line.silentSince = loop.now }
+        }
+        if random.once(in: troubles.restart), isListening { restart() }
+    }
+
+    /// The service ends in order and is there again after a while.
+    private func restart() {
+        isListening = false
+        _ = server.stop("restarting")
+        let pause = TimeAmount.milliseconds(Int64(random.number(1100...20_000)))
+        loop.scheduleTask(in: pause) { [self] in
+            serviceDatagrams.close(promise: nil)
+            server = ServiceServer(service: service.shared, eventLoop: loop)
+            do { try openDatagrams() } catch { fatalError("\(error)") }
+            isListening = true
+        }
+    }
+
+    private func step(_ time: TimeAmount) {
+        loop.advanceTime(by: time)
+        datagrams.step(&random)
+        for line in lines { line.step(at: loop.now, &random) }
+        loop.run()
+        lines.removeAll(where: \.isOver)
+    }
+
+    // MARK: The programs
+
+    func send(
+        to device: ElementalDevice, _ elements: Track.Elements, _ connection: UInt32, _ random: inout SeededRandom
+    ) {
+        let kind = Ledger.Kind.allCases.randomElement(using: &random) ?? .number
+        for _ in 0..<(random.once(in: 5) ? random.number(1...300) : 1) {
+            let number = ledger.next(kind, on: connection)
+            do {
+                switch kind {
+                case .number: try device.send(number.value, to: elements.number)
+                case .blob:
+                    let count = random.once(in: 3) ? random.number(8...400_000) : random.number(8...3000)
+                    try device.send(Blob.make(number, byteCount: count), to: elements.blob)
+                case .newest: try device.send(number.value, to: elements.newest)
+                case .motion: try device.send(number.value, to: elements.motion)
+                }
+                ledger.note(sent: number, kind)
+            } catch {
+                check(
+                    [.queueFull, .notConnected, .udpUnavailable, .unknownElement].contains(error.code),
+                    "sending to \(device): \(error)")
+                return
+            }
+        }
+    }
+
+    private func act() {
+        guard let client = clients.randomElement(using: &random) else { return }
+        switch random.number(0...9) {
+        case 0...3: client.send(&random)
+        case 4...7:
+            guard let device = service.devices.min(by: { $0.name < $1.name }),
+                let connection = connections[ObjectIdentifier(device)]
+            else { return }
+            send(to: device, Track.down, connection, &random)
+        case 8:
+            if random.once(in: 5) { client.togglePause() }
+            if random.once(in: 8), let device = service.devices.first {
+                if let position = pausedDevices.firstIndex(where: { $0 === device }) {
+                    pausedDevices.remove(at: position).resume()
+                } else {
+                    device.pause()
+                    pausedDevices.append(device)
+                }
+            }
+        default:
+            if client.isAtRest, client.waitCount == 0 { client.connect() }
+            if random.once(in: troubles.leave) { client.disconnect() }
+        }
+    }
+
+    // MARK: A run
+
+    /// Lets everything go wrong for a while, then nothing any more, and looks whether all is as it should be.
+    func run() {
+        for client in clients { client.connect() }
+        for _ in 0..<random.number(200...1500) {
+            trouble()
+            for _ in 0..<random.number(0...4) { act() }
+            step(Self.pauses.randomElement(using: &random) ?? .zero)
+        }
+        settle()
+        if random.once(in: 2) { leave() } else { stop() }
+        for _ in 0..<1500 { step(.milliseconds(1)) }
+        for client in clients { client.disconnect() }
+        for _ in 0..<200 { step(.milliseconds(50)) }
+        for client in clients {
+            check(client.isAtRest, "\(client.name) is not at rest after it was closed")
+            check(client.waitCount == 0, "\(client.waitCount) waits of \(client.name) were not answered")
+            check(client.device.disconnectReason != nil, "\(client.name) has ended without a reason")
+        }
+        check(service.devices.isEmpty, "\(service.devices) are there after all have gone")
+        check(connectedCount == disconnectedCount, "\(connectedCount) connected, \(disconnectedCount) disconnected")
+        check(
+            server.gatheredByteCount == 0,
+            "\(server.gatheredByteCount) bytes of values that are gone are in the account")
+    }
+
+    private static let pauses: [TimeAmount] = [
+        .zero, .zero, .microseconds(100), .milliseconds(1), .milliseconds(1), .milliseconds(10), .milliseconds(10),
+        .milliseconds(100), .milliseconds(700), .seconds(5),
+    ]
+
+    /// The network is whole again: whoever wants to be connected is, and all that was sent comes.
+    private func settle() {
+        troublesEnd()
+        for _ in 0..<2000 { step(.milliseconds(200)) }
+        for client in clients where client.isAtRest { client.connect() }
+        for _ in 0..<500 { step(.milliseconds(50)) }
+        for client in clients {
+            check(client.device.isConnected && client.connection != nil, "\(client.name) is not connected again")
+            client.send(&random)
+        }
+        for device in service.devices {
+            if let connection = connections[ObjectIdentifier(device)] {
+                send(to: device, Track.down, connection, &random)
+            }
+        }
+        for _ in 0..<3000 { step(.milliseconds(10)) }
+        for client in clients {
+            if let connection = client.connection { ledger.checkComplete(connection) }
+            check(client.device.statistics.messagesUnsent >= 0, "fewer than no values are unsent")
+        }
+        check(
+            service.devices.count == clients.count,
+            "\(service.devices.count) devices of \(clients.count) clients")
+        for connection in connections.values { ledger.checkComplete(connection) }
+    }
+
+    /// The clients send something and close at once: all of it comes.
+    private func leave() {
+        let connections = clients.compactMap(\.connection)
+        for client in clients {
+            client.send(&random)
+            client.disconnect()
+        }
+        for _ in 0..<1500 { step(.milliseconds(1)) }
+        for connection in connections { ledger.checkComplete(connection) }
+    }
+
+    /// The service sends something and stops: all of it comes, and the clients are told why.
+    private func stop() {
+        let told = clients.map(\.shutdownCount)
+        for device in service.devices {
+            if let connection = connections[ObjectIdentifier(device)] {
+                send(to: device, Track.down, connection, &random)
+            }
+        }
+        let connections = Array(connections.values)
+        isListening = false
+        _ = server.stop("the simulation is over")
+        for _ in 0..<1500 { step(.milliseconds(1)) }
+        for connection in connections { ledger.checkComplete(connection) }
+        check(clients.map(\.shutdownCount) == told.map { $0 + 1 }, "not all clients were told that the service stops")
+    }
+
+    private func troublesEnd() {
+        troubles.isQuiet = true
+        for client in clients where client.isPaused { client.togglePause() }
+        for device in pausedDevices { device.resume() }
+        pausedDevices = []
+        datagrams.lossPercent = 0
+        for line in lines {
+            line.stalledUntil = loop.now
+            line.client.capacity = 1 << 20
+            line.server.capacity = 1 << 20
+        }
+    }
+}
