@@ -3,13 +3,7 @@ import NIOCore
 
 /// What a ``Receiver`` asks and leaves to its connection.
 protocol ReceiverOwner: AnyObject {
-    /// Whether the connection's end has not begun.
-    var isOpen: Bool { get }
-    /// Whether values are handed on.
-    var isReady: Bool { get }
-    /// Whether the peer has said hello.
-    var hasHello: Bool { get }
-    /// A value came before the handshake was done. If it says that the peer is, the connection becomes ready.
+    /// A value came before the handshake was done. The connection may become ready because of it.
     func receiveEarlyValue()
     /// A system frame came.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport)
@@ -26,6 +20,13 @@ protocol ReceiverOwner: AnyObject {
 
 /// Turns what came over a connection into values and hands them to everyone who asked for them. On the event loop.
 final class Receiver {
+    // What holds for the next value. Looked at for each, so it lies here and not with the owner.
+    /// Whether values are handed on: the handshake is done.
+    var isReady = false
+    /// Whether the peer has said hello, so that an empty value is one.
+    var takesEmptyValues = false
+    /// Whether the connection's end has begun: nothing is handed on any more.
+    private(set) var isOver = false
     /// What came since the last batch ended.
     var counts = DeviceStatistics()
     /// What frames are checked against.
@@ -70,12 +71,15 @@ final class Receiver {
         rules = table.rules
     }
 
+    /// The connection's end has begun.
+    func stop() { isOver = true }
+
     // MARK: What comes
 
     /// Bytes of the stream.
-    func receive(_ buffer: ByteBuffer, for owner: some ReceiverOwner) {
+    func receive(_ buffer: ByteBuffer, for owner: any ReceiverOwner) {
         counts.bytesReceived += buffer.readableBytes
-        guard owner.isOpen else { return discardGathered(for: owner) }
+        guard !isOver else { return discardGathered(for: owner) }
         defer { device.newest.returnBorrowed() }
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
@@ -89,7 +93,7 @@ final class Receiver {
                     } else {
                         deliver(id, value, for: owner)
                     }
-                    return owner.isOpen ? .next : .stop
+                    return isOver ? .stop : .next
                 }
             }
             reportPending()
@@ -100,8 +104,8 @@ final class Receiver {
     }
 
     /// One message of a datagram that was found to be of this connection's peer.
-    func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer, for owner: some ReceiverOwner) {
-        guard owner.isOpen else { return }
+    func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
+        guard !isOver else { return }
         counts.bytesReceived += Envelope.datagramByteCount + value.count
         if isThrottled {
             counts.messagesRejected += 1
@@ -115,7 +119,7 @@ final class Receiver {
     }
 
     /// A part of a large value.
-    func receivePiece(_ piece: UnsafeRawBufferPointer, for owner: some ReceiverOwner) {
+    func receivePiece(_ piece: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         do {
             try pieces.take(piece) { id, length in
                 keptByteCount(id, length)
@@ -130,23 +134,23 @@ final class Receiver {
         }
     }
 
-    private func violate(_ error: WireError, for owner: some ReceiverOwner) {
+    private func violate(_ error: WireError, for owner: any ReceiverOwner) {
         owner.fail(
             DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
             shutdownText: "protocol violation: \(error)")
     }
 
     @inline(never)
-    private func deliverWhole(_ id: Int8, _ value: ReceivedBytes, for owner: some ReceiverOwner) {
+    private func deliverWhole(_ id: Int8, _ value: ReceivedBytes, for owner: any ReceiverOwner) {
         deliver(id, value, for: owner)
     }
 
     /// Checks a value and hands it to everyone who asked for it.
     @inline(__always)
-    private func deliver(_ id: Int8, _ value: ReceivedBytes, for owner: some ReceiverOwner) {
-        if !owner.isReady {
+    private func deliver(_ id: Int8, _ value: ReceivedBytes, for owner: any ReceiverOwner) {
+        if !isReady {
             owner.receiveEarlyValue()
-            guard owner.isReady, owner.isOpen else { return }
+            guard isReady, !isOver else { return }
         }
         let rule = rules + Int(id)
         guard rule.pointee.isDefined else {
@@ -161,7 +165,7 @@ final class Receiver {
             // Of a long one nothing was gathered.
             return reject(id, .notAllowed, for: owner)
         }
-        guard !value.bytes.isEmpty || owner.hasHello else {
+        guard !value.bytes.isEmpty || takesEmptyValues else {
             counts.messagesMalformed += 1
             return
         }
@@ -179,7 +183,7 @@ final class Receiver {
     }
 
     @inline(never)
-    private func reject(_ id: Int8, _ reason: ValueRefusal.Reason, for owner: some ReceiverOwner) {
+    private func reject(_ id: Int8, _ reason: ValueRefusal.Reason, for owner: any ReceiverOwner) {
         counts.messagesRejected += 1
         owner.refuse(id, reason)
     }
@@ -209,7 +213,7 @@ final class Receiver {
     /// A batch of reads is over: publishes what was counted and looks whether it keeps to the limits.
     ///
     /// - Returns: when reading may go on, if it may not now.
-    func finishBatch(for owner: some ReceiverOwner) -> NIODeadline? {
+    func finishBatch(for owner: any ReceiverOwner) -> NIODeadline? {
         let batch = publishCounts()
         if batch.messagesReceived > 0 {
             unknownInARow = 0
@@ -265,16 +269,16 @@ extension Receiver {
     }
 
     /// Ends the connection if the values that have not come whole take more than they may.
-    private func watchGathered(for owner: some ReceiverOwner) {
+    private func watchGathered(for owner: any ReceiverOwner) {
         let count = decoder.bufferedByteCount + pieces.bufferedByteCount
         if count != gatheredByteCount { noteGathered(count, for: owner) }
-        if !owner.isOpen { discardGathered(for: owner) }
+        if isOver { discardGathered(for: owner) }
     }
 
-    private func noteGathered(_ count: Int, for owner: some ReceiverOwner) {
+    private func noteGathered(_ count: Int, for owner: any ReceiverOwner) {
         let refusal = owner.gathers(count - gatheredByteCount)
         gatheredByteCount = count
-        guard owner.isOpen else { return }
+        guard !isOver else { return }
         let limit = device.limits.maximumValueByteCount
         if count > limit + Piece.wholeByteCount + Envelope.streamByteCount {
             violate(
@@ -286,7 +290,7 @@ extension Receiver {
     }
 
     /// Lets go of what has come of values that are of no interest any more.
-    private func discardGathered(for owner: some ReceiverOwner) {
+    private func discardGathered(for owner: any ReceiverOwner) {
         guard decoder.bufferedByteCount + pieces.bufferedByteCount > 0 else { return }
         decoder = StreamDecoder(maximumValueByteCount: decoder.maximumValueByteCount)
         pieces = PieceAssembler(maximumValueByteCount: pieces.maximumValueByteCount)

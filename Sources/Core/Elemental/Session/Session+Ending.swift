@@ -73,7 +73,9 @@ extension Session {
     }
 
     func handle(_ event: SessionEnding.Event) {
-        for action in ending.handle(event) { perform(action) }
+        let actions = ending.handle(event)
+        if !ending.isOpen { receiver.stop() }
+        for action in actions { perform(action) }
     }
 
     private func perform(_ action: SessionEnding.Action) {

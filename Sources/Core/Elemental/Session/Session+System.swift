@@ -18,6 +18,7 @@ extension Session {
             if !name.isEmpty { device.state.withLock { $0.identity.name = name } }
             if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
         case .hello(let hello):
+            receiver.takesEmptyValues = true
             device.state.withLock { $0.identity.hello = hello }
             device.outbound.withLock { outbound in
                 outbound.peer.emptyValues = hello.features.contains(.emptyValues)
@@ -68,7 +69,7 @@ extension Session {
     /// Opens the way for values and tells the owner.
     func becomeReady() {
         guard !isReady, isOpen, let channel = bytes.channel else { return }
-        isReady = true
+        receiver.isReady = true
         watchdog.handshakeIsDone()
         let connection = Connection(channel: channel, handler: self)
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
@@ -78,7 +79,8 @@ extension Session {
 
     /// Begins to watch a peer that is ready and has said that it answers pings.
     private func startHeartbeat() {
-        guard isReady, hasHello, device.hello?.features.contains(.ping) == true, watchdog.startHeartbeat() else {
+        guard isReady, handshake.hasHello, device.hello?.features.contains(.ping) == true, watchdog.startHeartbeat()
+        else {
             return
         }
         // From now on pings tell whether the peer lives. The system's own watch would also end a connection whose peer

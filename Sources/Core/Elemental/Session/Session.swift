@@ -25,8 +25,6 @@ final class Session: ChannelDuplexHandler {
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
-    /// Whether values can be sent and are handed on.
-    var isReady = false
     /// Whether a batch of reads is under way, at whose end everything queued is written.
     private(set) var isReading = false
     private var wantsRead = false
@@ -52,18 +50,16 @@ final class Session: ChannelDuplexHandler {
     }
 
     /// Whether its end has not begun.
-    var isOpen: Bool {
-        @inline(__always) get { ending.isOpen }
-    }
+    var isOpen: Bool { ending.isOpen }
 
-    /// Whether the peer has said hello.
-    var hasHello: Bool { handshake.hasHello }
+    /// Whether values can be sent and are handed on.
+    var isReady: Bool { receiver.isReady }
 
     // MARK: Channel
 
     func handlerAdded(context: ChannelHandlerContext) {
         bytes.attach(context)
-        // Until the end of the session, which leaves no channel without it.
+        // A cycle of references, which the session's end breaks; no session leaves its channel without one.
         sender.didFlush = { self.didFlush($0) }
     }
 

@@ -56,10 +56,8 @@ struct SessionEnding {
     /// Why it ends.
     private(set) var reason: DisconnectReason?
 
-    /// Whether it has not begun. Looked at for every value.
-    var isOpen: Bool {
-        @inline(__always) get { state == .none }
-    }
+    /// Whether it has not begun.
+    var isOpen: Bool { state == .none }
 
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
