@@ -6,6 +6,15 @@ extension ElementalDevice {
         for stream in listeners.streams { stream.yield(event) }
     }
 
+    /// Calls `handler` with every event from now on.
+    ///
+    /// - Returns: what removes it again.
+    @discardableResult
+    func addEventHandler(_ handler: @escaping DeviceEvents.Handler) -> @Sendable () -> Void {
+        let token = state.withLock { $0.events.add(handler) }
+        return { [state] in _ = state.withLock { $0.events.take(token) } }
+    }
+
     func makeEventStream() -> AsyncStream<DeviceEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(DeviceEvents.streamBufferCount))

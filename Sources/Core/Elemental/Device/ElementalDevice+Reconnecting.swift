@@ -6,10 +6,9 @@ extension ElementalDevice {
 
     /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
     public func onEvent(_ handler: @escaping @Sendable (DeviceEvent, ElementalDevice) -> Void) {
-        let handler: DeviceEvents.Handler = { [weak self] event in
+        addEventHandler { [weak self] event in
             if let self { handler(event, self) }
         }
-        state.withLock { _ = $0.events.add(handler) }
     }
 
     /// Whether the connection was lost and another is to take its place.

@@ -43,9 +43,9 @@ public final class ElementalService: Sendable {
 
     enum State {
         case idle
-        /// With the one that those wait for who want it stopped.
+        /// A `stop()` that arrived while starting waits on this latch.
         case starting(Latch?)
-        /// With the one that those wait for who want to know of the end.
+        /// The latch opens when the service has stopped.
         case running(Listener, Publication?, ended: Latch)
         case stopping(ended: Latch)
     }
