@@ -31,6 +31,13 @@ let package = Package(
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
+        // libsodium, for what ElementalSecurity does on Linux. On Apple's systems it is CryptoKit that does it.
+        .systemLibrary(
+            name: "CSodium", path: "Sources/Core/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .target(
+            name: "ElementalSecurity",
+            dependencies: [.target(name: "CSodium", condition: .when(platforms: [.linux]))],
+            path: "Sources/Core/ElementalSecurity"),
         // What several modules share and no program sees.
         .target(
             name: "Support", dependencies: [.product(name: "Logging", package: "swift-log")],
@@ -143,6 +150,9 @@ let package = Package(
         .testTarget(
             name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"],
             path: "Tests/Core/ElementalWireTests"),
+        .testTarget(
+            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity"],
+            path: "Tests/Core/ElementalSecurityTests", resources: [.embedInCode("cpace-x25519-vectors.json")]),
         .testTarget(
             name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"],
             path: "Tests/Core/ZeroconfTests"),

@@ -1,0 +1,22 @@
+/// The keys of a connection's sealed datagrams, one each way, from what both ends told each other over TLS.
+package struct DatagramKeys: Sendable {
+    /// 32 bytes.
+    package let toService: [UInt8]
+    /// 32 bytes.
+    package let toClient: [UInt8]
+
+    /// Derives the keys with HKDF-SHA-256.
+    ///
+    /// - Parameters:
+    ///   - clientSecret: the client's 32 random bytes.
+    ///   - serviceSecret: the service's.
+    ///   - client: the client's fingerprint, by which the keys belong to those two and to no others.
+    ///   - service: the service's fingerprint.
+    package init(clientSecret: [UInt8], serviceSecret: [UInt8], client: Fingerprint, service: Fingerprint) {
+        let both = Primitives.hkdfSHA256(
+            secret: clientSecret + serviceSecret, salt: [],
+            info: Array("elemental datagrams 1".utf8) + client.bytes + service.bytes, byteCount: 64)
+        toService = Array(both[..<32])
+        toClient = Array(both[32...])
+    }
+}
