@@ -40,15 +40,21 @@ let package = Package(
             path: "Sources/Core/ElementalSecurity"),
         // What several modules share and no program sees.
         .target(
-            name: "Support", dependencies: [.product(name: "Logging", package: "swift-log")],
-            path: "Sources/Core/Support"),
+            name: "Support",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Core/Support"
+        ),
         .target(name: "ElementalWire", path: "Sources/Core/ElementalWire"),
         .target(
             name: "Zeroconf",
             dependencies: [
                 "CDNSSD",
                 "Support",
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Core/Zeroconf"
@@ -74,7 +80,7 @@ let package = Package(
         .target(
             name: "CommodoreGateway",
             dependencies: [
-                "Elemental", "ElementalWire", "PETSCII", "SignalR", "VirtualCommodore",
+                "Elemental", "ElementalWire", "PETSCII", "SignalR", "Support", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -88,7 +94,6 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
@@ -101,15 +106,15 @@ let package = Package(
                 "Elemental",
                 "ElementalWire",
                 "SignalR",
+                "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
             name: "ElementalBench",
             dependencies: [
-                "Elemental", "ElementalWire", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Elemental", "ElementalWire", "Support", .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             path: "Sources/Tools/ElementalBench"
         ),
@@ -158,10 +163,17 @@ let package = Package(
             path: "Tests/Core/ZeroconfTests"),
         .testTarget(
             name: "ElementalTests",
-            dependencies: ["Elemental", "ElementalWire", "TestSupport", "WireVectors", "Zeroconf"],
+            dependencies: ["Elemental", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf"],
             path: "Tests/Core/ElementalTests"),
         .testTarget(
-            name: "SupportTests", dependencies: ["Support", .product(name: "Logging", package: "swift-log")],
+            name: "SupportTests",
+            dependencies: [
+                "Support",
+                "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             path: "Tests/Core/SupportTests"),
         .testTarget(
             name: "PETSCIITests", dependencies: ["PETSCII"],
@@ -177,7 +189,7 @@ let package = Package(
         .testTarget(
             name: "CommodoreGatewayTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "PETSCII", "Support", "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Gateways/CommodoreGatewayTests"

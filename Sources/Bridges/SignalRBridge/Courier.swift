@@ -1,5 +1,5 @@
 import Elemental
-import NIOConcurrencyHelpers
+import Support
 
 /// Hands the values that go one way on, one at a time, when their time has come.
 final class Courier: Sendable {
@@ -17,22 +17,22 @@ final class Courier: Sendable {
         var changes: UInt64 = 0
     }
 
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     private let deliver: @Sendable (ElementDefinition, ElementValue) async -> Delivery
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
 
     init(_ options: BridgeOptions, deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery) {
-        state = NIOLockedValueBox(State(lanes: Lanes(interval: options.interval, limit: options.queueLimit)))
+        state = Locked(State(lanes: Lanes(interval: options.interval, limit: options.queueLimit)))
         self.deliver = deliver
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Whether nothing can be delivered now.
     var isAway: Bool {
-        get { state.withLockedValue { $0.isAway } }
+        get { state.withLock { $0.isAway } }
         set {
-            state.withLockedValue { state in
+            state.withLock { state in
                 state.isAway = newValue
                 state.changes += 1
             }
@@ -41,19 +41,19 @@ final class Courier: Sendable {
     }
 
     /// Whether values of the element wait.
-    func holds(_ element: ElementDefinition) -> Bool { state.withLockedValue { $0.lanes.holds(element) } }
+    func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
 
     /// Adds a value.
     ///
     /// - Returns: `false` if too many wait, and it was not taken.
     func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
-        let isTaken = state.withLockedValue { $0.lanes.add(value, of: element) }
+        let isTaken = state.withLock { $0.lanes.add(value, of: element) }
         if isTaken { wish.yield() }
         return isTaken
     }
 
     /// Drops what waits of an element.
-    func drop(_ element: ElementDefinition) { state.withLockedValue { $0.lanes.drop(element) } }
+    func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
 
     /// Delivers until the task is cancelled.
     func run() async -> Bool {
@@ -77,7 +77,7 @@ final class Courier: Sendable {
     /// - Returns: when more may go.
     private func deliverAll() async -> Lanes.Instant? {
         while !Task.isCancelled {
-            let (step, changes) = state.withLockedValue { state in
+            let (step, changes) = state.withLock { state in
                 (state.isAway ? .idle : state.lanes.next(at: .now), state.changes)
             }
             switch step {
@@ -85,7 +85,7 @@ final class Courier: Sendable {
             case .wait(let opening): return opening
             case .send(let element, let value):
                 guard await deliver(element, value) == .away else { continue }
-                state.withLockedValue { state in
+                state.withLock { state in
                     state.lanes.putBack(value, of: element)
                     // Unless it has returned in the meantime.
                     if state.changes == changes { state.isAway = true }

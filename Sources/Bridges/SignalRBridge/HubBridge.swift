@@ -1,6 +1,6 @@
 public import Elemental
-import NIOConcurrencyHelpers
 public import SignalR
+import Support
 
 /// Joins a device to a SignalR hub: values of its elements call methods of the hub, and the hub's calls set elements.
 ///
@@ -25,10 +25,10 @@ public final class HubBridge: Sendable {
 
     private let toHub: Courier
     private let toDevice: Courier
-    private let events = NIOLockedValueBox<[@Sendable (BridgeEvent) -> Void]>([])
+    private let events = Locked<[@Sendable (BridgeEvent) -> Void]>([])
     /// The newest value of each element marked latest that passed, either way: one that comes back as an echo is no news.
-    private let passed = NIOLockedValueBox<[Int8: ElementValue]>([:])
-    private let oversized: NIOLockedValueBox<OversizedValues>
+    private let passed = Locked<[Int8: ElementValue]>([:])
+    private let oversized: Locked<OversizedValues>
 
     /// A bridge, which does nothing until ``run()``.
     ///
@@ -48,17 +48,17 @@ public final class HubBridge: Sendable {
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
         let events = events
         let tell: @Sendable (BridgeEvent) -> Void = { event in
-            for handler in events.withLockedValue({ $0 }) { handler(event) }
+            for handler in events.withLock({ $0 }) { handler(event) }
         }
         let passed = passed
-        let oversized = NIOLockedValueBox(OversizedValues())
+        let oversized = Locked(OversizedValues())
         self.oversized = oversized
         toHub = Courier(options) { element, value in
-            guard let method = methods[element.id], !oversized.withLockedValue({ $0.isTooLarge(value, of: element) })
+            guard let method = methods[element.id], !oversized.withLock({ $0.isTooLarge(value, of: element) })
             else { return .done }
             do throws(SignalRError) {
                 try await connection.send(method, HubElementValue(value))
-                oversized.withLockedValue { $0.note(value, of: element, at: .now) }
+                oversized.withLock { $0.note(value, of: element, at: .now) }
                 tell(.toHub(element, value))
             } catch {
                 // What the hub does not get now it gets when it is back.
@@ -72,7 +72,7 @@ public final class HubBridge: Sendable {
                 try device.send(value, to: element)
                 tell(.toDevice(element, value))
             } catch {
-                passed.withLockedValue { $0[element.id] = nil }
+                passed.withLock { $0[element.id] = nil }
                 tell(.failed(element, .toDevice, error))
             }
             return .done
@@ -81,11 +81,11 @@ public final class HubBridge: Sendable {
 
     /// Calls `handler` with everything that passes or fails to, from any thread. It must not block.
     public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) {
-        events.withLockedValue { $0.append(handler) }
+        events.withLock { $0.append(handler) }
     }
 
     private func tell(_ event: BridgeEvent) {
-        for handler in events.withLockedValue({ $0 }) { handler(event) }
+        for handler in events.withLock({ $0 }) { handler(event) }
     }
 
     /// Starts the connection and carries values until the device's connection has ended for good or the task is cancelled.
@@ -104,7 +104,7 @@ public final class HubBridge: Sendable {
             if wanted.contains(element.id) { self?.take(value, of: element) }
         }
         let refusals = device.onRefusal { [weak self] element, refusal, _ in
-            self?.passed.withLockedValue { $0[element.id] = nil }
+            self?.passed.withLock { $0[element.id] = nil }
             self?.tell(.failed(element, .toDevice, refusal))
         }
         defer {
@@ -152,7 +152,7 @@ public final class HubBridge: Sendable {
 
     private func isNews(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         guard element.latest else { return true }
-        return passed.withLockedValue { $0.updateValue(value, forKey: element.id) != value }
+        return passed.withLock { $0.updateValue(value, forKey: element.id) != value }
     }
 
     // MARK: - The hub
@@ -193,7 +193,7 @@ public final class HubBridge: Sendable {
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
             // What the hub set is newer than what the device told, which may not tell it again.
-            let newest = passed.withLockedValue { $0[route.element.id] } ?? device.value(of: route.element)
+            let newest = passed.withLock { $0[route.element.id] } ?? device.value(of: route.element)
             if let newest { _ = toHub.add(newest, of: route.element) }
         }
         toHub.isAway = false
@@ -201,7 +201,7 @@ public final class HubBridge: Sendable {
 
     /// What a hub ends connections for, if it is the size of a value, is found out and left out from then on.
     private func lookForOversizedValue(_ error: SignalRError?) {
-        let found = oversized.withLockedValue {
+        let found = oversized.withLock {
             $0.connectionLost(isByHub: error?.code == .closedByServer, at: .now)
         }
         guard let found, let route = routes.first(where: { $0.element.id == found.id }) else { return }

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Support
 
 /// An address of a host and the interface on which it was learnt.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {

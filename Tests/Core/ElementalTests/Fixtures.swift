@@ -1,4 +1,5 @@
 import Elemental
+import Support
 import TestSupport
 import Testing
 import WireVectors

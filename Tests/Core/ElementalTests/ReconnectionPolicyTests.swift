@@ -38,17 +38,6 @@ struct ReconnectionPolicyTests {
         #expect(delays(narrow, 1...2) == [.seconds(4), .seconds(4)])
     }
 
-    @Test
-    func jitterTakesOffAPartOfTheDelay() {
-        let policy = ExponentialDelays(first: .seconds(1), factor: 2, maximum: .seconds(8), jitter: 0.5)
-        var generator = SeededGenerator(seed: 1)
-        let fourth = (0..<1000).map { _ in policy.delay(4, &generator) }
-        #expect(fourth.allSatisfy { $0 >= .seconds(4) && $0 <= .seconds(8) })
-        #expect(Set(fourth).count > 900)
-        #expect((fourth.min() ?? .zero) < .seconds(4.1))
-        #expect((fourth.max() ?? .zero) > .seconds(7.9))
-    }
-
     // MARK: Attempts
 
     /// What an action is, in words.

@@ -1,6 +1,7 @@
 import CommodoreGateway
 import Elemental
 import Foundation
+import Support
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
+import Support
 
 /// Runs handlers away from the event loop: one at a time, in the order of the messages.
 final class HandlerQueue: Sendable {
@@ -12,12 +12,12 @@ final class HandlerQueue: Sendable {
         let share: UndeliveredSize.Share
     }
 
-    private let waiting: NIOLockedValueBox<UndeliveredSize>
+    private let waiting: Locked<UndeliveredSize>
     private let continuation: AsyncStream<Call>.Continuation
 
     /// - Parameter limit: bytes of calls that may wait.
     init(handlers: HandlerTable, limit: Int, logger: Logger) {
-        waiting = NIOLockedValueBox(UndeliveredSize(limit: limit))
+        waiting = Locked(UndeliveredSize(limit: limit))
         let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
         self.continuation = continuation
         Task { [waiting] in
@@ -31,7 +31,7 @@ final class HandlerQueue: Sendable {
                             "a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
                     }
                 }
-                waiting.withLockedValue { $0.remove(call.share) }
+                waiting.withLock { $0.remove(call.share) }
             }
         }
     }
@@ -41,7 +41,7 @@ final class HandlerQueue: Sendable {
     /// - Parameter piece: the number of the piece from the network that it ended in.
     /// - Returns: `false` if too much waits already.
     func add(_ arguments: HubArguments, piece: UInt64) -> Bool {
-        let share = waiting.withLockedValue { $0.add(arguments.array, overhead: Self.overhead, piece: piece) }
+        let share = waiting.withLock { $0.add(arguments.array, overhead: Self.overhead, piece: piece) }
         guard let share else { return false }
         continuation.yield(Call(arguments: arguments, share: share))
         return true

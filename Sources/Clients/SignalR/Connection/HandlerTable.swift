@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import Support
 
 /// A handler that can be taken off again.
 public struct HandlerToken: Sendable, Hashable {
@@ -24,7 +24,7 @@ final class HandlerTable: Sendable {
         var last: UInt64 = 0
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     func add(_ method: String, _ listener: @escaping Listener) -> HandlerToken {
         change(method) { entry, number in entry.listeners.append((number, listener)) }
@@ -35,7 +35,7 @@ final class HandlerTable: Sendable {
     }
 
     func remove(_ token: HandlerToken) {
-        state.withLockedValue { state in
+        state.withLock { state in
             guard var entry = state.entries[token.method] else { return }
             entry.listeners.removeAll { $0.number == token.number }
             if entry.responder?.number == token.number { entry.responder = nil }
@@ -44,14 +44,14 @@ final class HandlerTable: Sendable {
     }
 
     func removeAll(_ method: String) {
-        state.withLockedValue { _ = $0.entries.removeValue(forKey: method.lowercased()) }
+        state.withLock { _ = $0.entries.removeValue(forKey: method.lowercased()) }
     }
 
-    subscript(_ method: String) -> Entry? { state.withLockedValue { $0.entries[method.lowercased()] } }
+    subscript(_ method: String) -> Entry? { state.withLock { $0.entries[method.lowercased()] } }
 
     private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> HandlerToken {
         let key = method.lowercased()
-        return state.withLockedValue { state in
+        return state.withLock { state in
             state.last += 1
             body(&state.entries[key, default: Entry()], state.last)
             return HandlerToken(method: key, number: state.last)

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 extension HubConnection {
     /// Calls a method of the hub and waits for its result.

@@ -184,14 +184,11 @@ extension HubConnection {
 
     private func shakeHands(_ session: Session) async throws(SignalRError) {
         session.transport?.send(Handshake.request(codec.name, isStateful: session.log != nil))
-        let handshake = session.handshake
         let timeout = options.handshakeTimeout
-        let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) {
-            _ = handshake.resolve(
-                .failure(SignalRError(.timedOut, "the hub did not answer the handshake within \(timeout)")))
+        let result = await session.handshake.value(within: TimeAmount(timeout), on: eventLoop) {
+            .failure(SignalRError(.timedOut, "the hub did not answer the handshake within \(timeout)"))
         }
-        defer { deadline.cancel() }
-        guard let result = await handshake.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        guard let result else { throw SignalRError(.cancelled, "the task was cancelled") }
         try result.get()
     }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 extension HubConnection {
     /// A connection that is lost sooner did not last.
@@ -48,13 +49,9 @@ extension HubConnection {
         }
     }
 
-    /// Waits so long, or until the task is cancelled.
+    /// Waits for the duration, or until the task is cancelled.
     private func pause(_ duration: Duration) async {
-        guard duration > .zero else { return }
-        let over = Outcome<Void>()
-        let timer = eventLoop.scheduleTask(in: TimeAmount(duration)) { _ = over.resolve(()) }
-        _ = await over.value()
-        timer.cancel()
+        if duration > .zero { await Delay.wait(duration, on: eventLoop) }
     }
 
     // MARK: - Stateful

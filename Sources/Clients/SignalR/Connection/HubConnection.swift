@@ -1,5 +1,4 @@
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Support
@@ -33,13 +32,13 @@ public actor HubConnection {
     nonisolated let handlers = HandlerTable()
     nonisolated let queue: HandlerQueue
     nonisolated let lifecycle = EventHub<ConnectionEvent>()
-    nonisolated let status = NIOLockedValueBox(Status())
+    nonisolated let status = Locked(Status())
 
     /// The connection's isolation is its event loop: handlers of the channel call it without a change of threads.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     var phase = ConnectionState.disconnected {
-        didSet { status.withLockedValue { $0.state = phase } }
+        didSet { status.withLock { $0.state = phase } }
     }
     /// Counts starts and ends: what was begun in an earlier run does nothing in a later one.
     var run: UInt64 = 0
@@ -77,13 +76,13 @@ public actor HubConnection {
     // MARK: - State
 
     /// How far the connection is.
-    public nonisolated var state: ConnectionState { status.withLockedValue { $0.state } }
+    public nonisolated var state: ConnectionState { status.withLock { $0.state } }
 
     /// The id by which the hub's server knows the connection, while it is open and was negotiated.
-    public nonisolated var connectionID: String? { status.withLockedValue { $0.connectionID } }
+    public nonisolated var connectionID: String? { status.withLock { $0.connectionID } }
 
     /// What carries the connection while it is open.
-    public nonisolated var transport: TransportKind? { status.withLockedValue { $0.transport } }
+    public nonisolated var transport: TransportKind? { status.withLock { $0.transport } }
 
     /// What happens to the connection from now on. Any number of streams can be asked for.
     public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.stream() }
@@ -148,7 +147,7 @@ public actor HubConnection {
         opening = nil
         session.isOpen = true
         openedAt = .now()
-        status.withLockedValue {
+        status.withLock {
             $0.connectionID = session.connectionID
             $0.transport = session.kind
         }
@@ -197,10 +196,8 @@ public actor HubConnection {
             transport.send(encoded(.close(error: nil, allowReconnect: false)))
             let closed = Outcome<Void>()
             transport.close().whenComplete { _ in closed.resolve(()) }
-            // Each transport ends its farewell by itself; this is for one that cannot.
-            let deadline = eventLoop.scheduleTask(in: Session.closeTimeout) { closed.resolve(()) }
-            _ = await closed.value()
-            deadline.cancel()
+            // Each transport limits its own closing; this is for one that cannot.
+            _ = await closed.value(within: Session.closeTimeout, on: eventLoop) {}
         }
         session.end()
         self.session = nil
@@ -211,7 +208,7 @@ public actor HubConnection {
     func finish(_ error: SignalRError?) {
         run += 1
         phase = .disconnected
-        status.withLockedValue {
+        status.withLock {
             $0.connectionID = nil
             $0.transport = nil
         }

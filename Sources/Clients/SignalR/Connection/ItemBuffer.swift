@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import NIOCore
+import Support
 
 /// The items of a stream between the event loop and the task that takes them.
 final class ItemBuffer: Sendable {
@@ -15,7 +15,7 @@ final class ItemBuffer: Sendable {
     private static var overhead: Int { 64 }
 
     let limit: Int
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     private let cancelled: @Sendable () -> Void
 
     /// - Parameters:
@@ -23,7 +23,7 @@ final class ItemBuffer: Sendable {
     ///   - cancelled: called when the consumer is gone before the end.
     init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
         self.limit = limit
-        state = NIOLockedValueBox(State(size: UndeliveredSize(limit: limit)))
+        state = Locked(State(size: UndeliveredSize(limit: limit)))
         self.cancelled = cancelled
     }
 
@@ -32,7 +32,7 @@ final class ItemBuffer: Sendable {
     /// - Parameter piece: the number of the piece from the network that it ended in.
     /// - Returns: `false` if too much waits already.
     func add(_ item: ByteBuffer, piece: UInt64) -> Bool {
-        let (consumer, isAdded) = state.withLockedValue { state in
+        let (consumer, isAdded) = state.withLock { state in
             guard state.end == nil else {
                 return (nil as CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?, true)
             }
@@ -50,7 +50,7 @@ final class ItemBuffer: Sendable {
 
     /// No more items come.
     func finish(_ error: SignalRError?) {
-        let consumer = state.withLockedValue {
+        let consumer = state.withLock {
             state -> CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>? in
             guard state.end == nil else { return nil }
             state.end = .some(error)
@@ -62,7 +62,7 @@ final class ItemBuffer: Sendable {
 
     /// The consumer wants no more.
     func cancel() {
-        let wasOpen = state.withLockedValue { state in
+        let wasOpen = state.withLock { state in
             state.items = []
             return state.end == nil
         }
@@ -75,7 +75,7 @@ final class ItemBuffer: Sendable {
     func next(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> ByteBuffer? {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let answer = state.withLockedValue { state -> Result<ByteBuffer?, SignalRError>? in
+                let answer = state.withLock { state -> Result<ByteBuffer?, SignalRError>? in
                     if let item = state.items.popFirst() {
                         state.size.remove(item.share)
                         return .success(item.bytes)

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// One connection to the hub's server, from its first byte to its last. The ``HubConnection`` that made it alone uses it.
 final class Session {

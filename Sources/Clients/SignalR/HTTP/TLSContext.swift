@@ -1,17 +1,17 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOSSL
+import Support
 
 /// TLS's settings for the connections of one client, made when the first of them is needed: reading the system's
 /// certificates takes some milliseconds.
 final class TLSContext: Sendable {
     private let configuration: TLSConfiguration?
-    private let context = NIOLockedValueBox<NIOSSLContext?>(nil)
+    private let context = Locked<NIOSSLContext?>(nil)
 
     init(_ configuration: TLSConfiguration?) { self.configuration = configuration }
 
     func handler(for host: String) throws -> NIOSSLClientHandler {
-        let context = try context.withLockedValue { context in
+        let context = try context.withLock { context in
             if let context { return context }
             let made = try NIOSSLContext(configuration: configuration ?? .makeClientConfiguration())
             context = made

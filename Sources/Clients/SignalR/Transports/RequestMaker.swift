@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import Support
 
 /// Makes the requests of one connection: its headers, with a fresh access token each.
 struct RequestMaker: Sendable {
@@ -29,16 +30,12 @@ struct RequestMaker: Sendable {
                     .failure(SignalRError(.negotiationFailed, "the access token provider failed", cause: error)))
             }
         }
-        let deadline = eventLoop.scheduleTask(in: timeout) { [timeout] in
+        defer { task.cancel() }
+        let result = await outcome.value(within: timeout, on: eventLoop) { [timeout] in
             let seconds = timeout.nanoseconds / 1_000_000_000
-            _ = outcome.resolve(
-                .failure(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s")))
+            return .failure(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s"))
         }
-        defer {
-            deadline.cancel()
-            task.cancel()
-        }
-        guard let result = await outcome.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        guard let result else { throw SignalRError(.cancelled, "the task was cancelled") }
         guard let text = try result.get(), !text.isEmpty else { return headers }
         // It may come from a server, too, that points elsewhere.
         guard text.isHeaderValue else {

@@ -1,4 +1,5 @@
 import Logging
+import Support
 import Zeroconf
 
 extension CommonListing {

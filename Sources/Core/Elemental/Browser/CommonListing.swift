@@ -1,3 +1,4 @@
+import Support
 import Zeroconf
 
 /// Tells what is true of the common listing: takes what a browser saw there, and answers what to tell and what to check.
@@ -47,7 +48,7 @@ struct CommonListing {
         let claim: ServiceClaim
         var state: State
         var failures = 0
-        var delay = RetryDelay()
+        var delay = BackOff()
 
         var isProven: Bool { if case .proven = state { true } else { false } }
     }

@@ -1,3 +1,5 @@
+import Support
+
 /// The search for one service among a browser's events.
 struct ServiceSearch: Sendable {
     let service: String?

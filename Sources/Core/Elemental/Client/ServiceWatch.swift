@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import Support
 
 /// Hands on what a browser tells of the services of one name, on an event loop, until it is let go.
 ///

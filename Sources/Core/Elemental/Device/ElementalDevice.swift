@@ -1,6 +1,7 @@
 public import ElementalWire
 import Logging
 public import NIOCore
+import Support
 import Synchronization
 
 /// The other end of a connection: the service that a client talks to, or a client of a service.

@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 import Synchronization
 
 /// What a received value is handed to. The bytes are valid only during the call.

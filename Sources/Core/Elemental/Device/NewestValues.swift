@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,35 +1,24 @@
+import Support
+
 /// Delays that grow by a factor up to a maximum. It never gives up.
 public struct ExponentialDelays: ReconnectionPolicy, Hashable {
+    let backOff: BackOff
+
     /// The delay before the first attempt, from zero.
-    public let first: Duration
+    public var first: Duration { backOff.first }
     /// How many times as long each delay is as the one before, from 1.
-    public let factor: Double
+    public var factor: Double { backOff.factor }
     /// The longest delay.
-    public let maximum: Duration
+    public var maximum: Duration { backOff.maximum }
     /// The part of each delay that is left to chance, 0...1.
-    public let jitter: Double
+    public var jitter: Double { backOff.jitter }
 
     /// A policy with growing delays. Numbers outside their range count as the nearest within.
     public init(first: Duration, factor: Double, maximum: Duration, jitter: Double) {
-        self.first = max(first, .zero)
-        self.factor = factor > 1 ? factor : 1
-        self.maximum = max(maximum, .zero)
-        self.jitter = jitter > 0 ? min(jitter, 1) : 0
+        backOff = BackOff(first: first, maximum: maximum, factor: factor, jitter: jitter)
     }
 
-    public func delay(before attempt: ReconnectionAttempt) -> Duration? {
-        var generator = SystemRandomNumberGenerator()
-        return delay(attempt.number, &generator)
-    }
-
-    func delay(_ number: Int, _ generator: inout some RandomNumberGenerator) -> Duration {
-        guard first > .zero else { return .zero }
-        let most = maximum / first
-        var growth = 1.0
-        for _ in 1..<max(number, 1) where growth < most { growth *= factor }
-        let longest = growth < most ? first * growth : maximum
-        return longest * (1 - jitter * Double.random(in: 0...1, using: &generator))
-    }
+    public func delay(before attempt: ReconnectionAttempt) -> Duration? { backOff.delay(before: attempt.number) }
 }
 
 extension ReconnectionPolicy where Self == ExponentialDelays {

@@ -1,13 +1,6 @@
 import Logging
 package import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Keeps a server channel from trying to accept without end when the process has no descriptor or memory left for it.
 ///

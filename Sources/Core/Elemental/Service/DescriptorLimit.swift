@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// How many descriptors, of files and sockets together, this process may have open, and what a service leaves of them
 /// for the rest of the program: discovery, files, connections that it makes itself.

@@ -1,4 +1,5 @@
 import Logging
+import Support
 import Zeroconf
 
 /// A service on the network: under its own type, where older programs look, and under the framework's common one,

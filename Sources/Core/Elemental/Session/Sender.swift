@@ -1,14 +1,7 @@
 import ElementalWire
 import Logging
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Writes what a device has queued, over TCP and UDP, as much as the sockets take. On the event loop.
 final class Sender {

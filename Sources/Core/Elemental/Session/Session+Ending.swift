@@ -1,13 +1,6 @@
+import Support
 import ElementalWire
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The end, as a ``SessionEnding`` decides.
 extension Session {

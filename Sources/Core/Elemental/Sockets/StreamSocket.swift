@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// A connection's socket, written to directly: one system call for what was gathered, and a long value leaves from where
 /// the program has it. NIO's own way needs a buffer of its own for each.

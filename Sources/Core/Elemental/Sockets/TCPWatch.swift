@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The system's own watch over a connection, for peers that answer no pings: probes while it is quiet, and an end to
 /// waiting for data to be acknowledged.

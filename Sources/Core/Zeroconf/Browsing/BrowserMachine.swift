@@ -1,3 +1,5 @@
+import Support
+
 /// Keeps the list of one type's services: counts what browsing says, resolves, watches, and mends after failures.
 struct BrowserMachine: ServiceMachine {
     typealias Event = ServiceBrowser.Event
@@ -35,7 +37,7 @@ struct BrowserMachine: ServiceMachine {
     let domain = "local."
     var phase = Phase.idle
     var ids = IDGenerator()
-    var delay = RetryDelay()
+    var delay = BackOff()
     var entries: [ServiceInstance: ServiceEntry] = [:]
     var hosts: [String: HostEntry] = [:]
     var references: [ReferenceID: ReferencePurpose] = [:]

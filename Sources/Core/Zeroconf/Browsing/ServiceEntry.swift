@@ -1,3 +1,5 @@
+import Support
+
 /// What a browser knows of one service.
 struct ServiceEntry: Sendable {
     enum Lookup {
@@ -25,7 +27,7 @@ struct ServiceEntry: Sendable {
     var lookup = Lookup.none
     var isWatched = false
     var location: Location?
-    var delay = RetryDelay()
+    var delay = BackOff()
     var failures = 0
     /// What was last reported to subscribers.
     var told: ResolvedService?

@@ -1,6 +1,5 @@
 import Dispatch
 import Logging
-import NIOConcurrencyHelpers
 import Support
 
 /// Runs a ``ServiceMachine``: inputs one at a time on its own queue, actions in the order the machine gave them.
@@ -25,20 +24,20 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private static var bufferedEvents: Int { 4096 }
 
     private let queue: DispatchQueue
-    private let state: NIOLockedValueBox<State>
+    private let state: Locked<State>
     private let logger: Logger
     private let runsOnDemand: Bool
 
     /// - Parameter runsOnDemand: start with each consumer and stop with the last.
     init(_ machine: Machine, label: String, logger: Logger?, runsOnDemand: Bool) {
         queue = DispatchQueue(label: label)
-        state = NIOLockedValueBox(State(machine: machine))
+        state = Locked(State(machine: machine))
         self.logger = (logger ?? .silent).printable
         self.runsOnDemand = runsOnDemand
     }
 
     deinit {
-        state.withLockedValue { state in
+        state.withLock { state in
             for reference in state.references.values {
                 reference.close {}
             }
@@ -53,7 +52,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     func subscribe() -> AsyncStream<Machine.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Machine.Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
-        let id = state.withLockedValue { state in
+        let id = state.withLock { state in
             state.lastConsumer += 1
             return state.lastConsumer
         }
@@ -75,7 +74,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         await withCheckedContinuation { waiter in
             queue.async {
                 self.endOnQueue()
-                let isIdle = self.state.withLockedValue { state in
+                let isIdle = self.state.withLock { state in
                     if state.closing > 0 {
                         state.stopWaiters.append(waiter)
                     }
@@ -90,7 +89,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
 
     private func endOnQueue() {
         process(.stop)
-        let consumers = state.withLockedValue { state in
+        let consumers = state.withLock { state in
             state.isStopped = true
             defer { state.consumers = [:] }
             return Array(state.consumers.values)
@@ -101,7 +100,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func add(_ continuation: AsyncStream<Machine.Event>.Continuation, _ id: Int) {
-        let replay: [Machine.Event]? = state.withLockedValue { state in
+        let replay: [Machine.Event]? = state.withLock { state in
             guard !state.isStopped else { return nil }
             state.consumers[id] = continuation
             return state.machine.replay()
@@ -116,7 +115,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func removeConsumer(_ id: Int) {
-        let wasLast = state.withLockedValue { state in
+        let wasLast = state.withLock { state in
             state.consumers.removeValue(forKey: id) != nil && state.consumers.isEmpty
         }
         if wasLast && runsOnDemand {
@@ -125,7 +124,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func process(_ input: MachineInput) {
-        let actions = state.withLockedValue { state -> [MachineAction<Machine.Event>] in
+        let actions = state.withLock { state -> [MachineAction<Machine.Event>] in
             if case .timer(let id) = input, state.timers.remove(id) == nil {
                 return []
             }
@@ -142,17 +141,17 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             let reference = ServiceReference(request) { [weak self] event in
                 self?.send(.reference(id, event))
             }
-            state.withLockedValue { $0.references[id] = reference }
+            state.withLock { $0.references[id] = reference }
             reference.open()
         case .close(let id):
             close(id)
         case .updateTXT(let id, let bytes):
-            state.withLockedValue { $0.references[id] }?.updateTXT(bytes)
+            state.withLock { $0.references[id] }?.updateTXT(bytes)
         case .startTimer(let id, let delay):
-            state.withLockedValue { _ = $0.timers.insert(id) }
+            state.withLock { _ = $0.timers.insert(id) }
             queue.asyncAfter(deadline: .now() + delay.dispatchInterval) { [weak self] in self?.process(.timer(id)) }
         case .cancelTimer(let id):
-            state.withLockedValue { _ = $0.timers.remove(id) }
+            state.withLock { _ = $0.timers.remove(id) }
         case .emit(let event):
             emit(event)
         case .log(let entry):
@@ -161,14 +160,14 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func close(_ id: ReferenceID) {
-        let reference = state.withLockedValue { state in
+        let reference = state.withLock { state in
             let reference = state.references.removeValue(forKey: id)
             state.closing += reference == nil ? 0 : 1
             return reference
         }
         reference?.close {
             self.queue.async {
-                let waiters = self.state.withLockedValue { state in
+                let waiters = self.state.withLock { state in
                     state.closing -= 1
                     guard state.closing == 0 else { return [CheckedContinuation<Void, Never>]() }
                     defer { state.stopWaiters = [] }
@@ -182,7 +181,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     private func emit(_ event: Machine.Event) {
-        let consumers = state.withLockedValue { $0.consumers }
+        let consumers = state.withLock { $0.consumers }
         for (id, consumer) in consumers {
             guard case .dropped = consumer.yield(event) else { continue }
             logger.warning("a consumer let \(Self.bufferedEvents) events gather; its stream is finished")

@@ -1,14 +1,6 @@
 import CDNSSD
 import Dispatch
-import NIOConcurrencyHelpers
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Support
 
 /// A DNSServiceRef and all that belongs to it: its queue, the watch on its descriptor, its callbacks' context.
 ///
@@ -41,7 +33,7 @@ final class ServiceReference: Sendable {
     private let queue: DispatchQueue
     private let request: ServiceRequest
     private let deliver: @Sendable (ReferenceEvent) -> Void
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Refers to the C target's symbol, which is what keeps its constructor in the program.
     private static let isLibraryPrepared = cdnssd_is_prepared()
@@ -61,7 +53,7 @@ final class ServiceReference: Sendable {
     /// Changes the TXT record of a registration; `.failed` follows if the library does not take it.
     func updateTXT(_ bytes: [UInt8]) {
         queue.async {
-            guard case .open(let resources) = self.state.withLockedValue({ $0.phase }) else { return }
+            guard case .open(let resources) = self.state.withLock({ $0.phase }) else { return }
             let code = DNSServiceUpdateRecord(resources.pointer, nil, 0, UInt16(bytes.count), bytes, 0)
             if code != DNSServiceErrorType(kDNSServiceErr_NoError) {
                 self.report(.failed(DNSServiceError(rawValue: code)))
@@ -73,7 +65,7 @@ final class ServiceReference: Sendable {
     ///
     /// - Parameter completion: runs on the reference's queue once the library has let go of everything.
     func close(_ completion: @escaping @Sendable () -> Void) {
-        state.withLockedValue {
+        state.withLock {
             $0.isCloseRequested = true
             $0.closeHandlers.append(completion)
         }
@@ -81,13 +73,13 @@ final class ServiceReference: Sendable {
     }
 
     private func report(_ event: ReferenceEvent) {
-        if !state.withLockedValue({ $0.isCloseRequested }) {
+        if !state.withLock({ $0.isCloseRequested }) {
             deliver(event)
         }
     }
 
     private func openOnQueue() {
-        guard Self.isLibraryPrepared, !state.withLockedValue({ $0.isCloseRequested }) else { return }
+        guard Self.isLibraryPrepared, !state.withLock({ $0.isCloseRequested }) else { return }
         let context = Unmanaged.passRetained(CallbackContext { [self] in report($0) })
         var pointer: DNSServiceRef?
         let code = request.open(&pointer, context: context.toOpaque())
@@ -99,7 +91,7 @@ final class ServiceReference: Sendable {
         source.setEventHandler { self.serve() }
         source.setCancelHandler { self.free() }
         let resources = Resources(pointer: pointer, source: source, context: context)
-        state.withLockedValue { $0.phase = .open(resources) }
+        state.withLock { $0.phase = .open(resources) }
         source.activate()
         report(.opened)
     }
@@ -109,7 +101,7 @@ final class ServiceReference: Sendable {
     /// ProcessResult on a descriptor that is not readable waits for ever while it holds the lock that the library's
     /// own thread needs (Avahi), so the descriptor is asked once more, and ProcessResult is called just once.
     private func serve() {
-        guard case .open(let resources) = state.withLockedValue({ $0.phase }), !resources.source.isCancelled else {
+        guard case .open(let resources) = state.withLock({ $0.phase }), !resources.source.isCancelled else {
             return
         }
         var descriptor = pollfd(fd: DNSServiceRefSockFD(resources.pointer), events: Int16(POLLIN), revents: 0)
@@ -123,9 +115,9 @@ final class ServiceReference: Sendable {
     }
 
     private func closeOnQueue() {
-        switch state.withLockedValue({ $0.phase }) {
+        switch state.withLock({ $0.phase }) {
         case .new:
-            state.withLockedValue { $0.phase = .closed }
+            state.withLock { $0.phase = .closed }
             runCloseHandlers()
         case .open(let resources):
             resources.source.cancel()
@@ -135,15 +127,15 @@ final class ServiceReference: Sendable {
     }
 
     private func free() {
-        guard case .open(let resources) = state.withLockedValue({ $0.phase }) else { return }
-        state.withLockedValue { $0.phase = .closed }
+        guard case .open(let resources) = state.withLock({ $0.phase }) else { return }
+        state.withLock { $0.phase = .closed }
         DNSServiceRefDeallocate(resources.pointer)
         resources.context.release()
         runCloseHandlers()
     }
 
     private func runCloseHandlers() {
-        let handlers = state.withLockedValue { state in
+        let handlers = state.withLock { state in
             defer { state.closeHandlers = [] }
             return state.closeHandlers
         }

@@ -1,3 +1,5 @@
+import Support
+
 /// Keeps one registration alive: other names when the name is taken, anew after a failure.
 struct PublisherMachine: ServiceMachine {
     typealias Event = ServicePublisher.Event
@@ -22,7 +24,7 @@ struct PublisherMachine: ServiceMachine {
 
     private var phase = Phase.idle
     private var ids = IDGenerator()
-    private var delay = RetryDelay()
+    private var delay = BackOff()
     /// The name to ask for: the wanted one, after that the one that was last published.
     private var baseName: String
     private var nameNumber = 1

@@ -1,6 +1,7 @@
 public import Elemental
 import NIOCore
 import NIOPosix
+import Support
 
 /// Stands in the place of a Commodore 64's modem, and makes the machine behind it a service that any client can use.
 ///
@@ -74,23 +75,20 @@ public final class CommodoreGateway: Sendable {
         let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
         let standardElements = (CommodoreElements.machine + memory).map(\.definition)
         let (eventLoop, service) = (eventLoop, service)
-        await withCheckedContinuation { continuation in
-            eventLoop.execute { [self, settings] in
-                let addresses = Addresses(
-                    characterSet: configuration.characterSet, standardElements: standardElements,
-                    hubs: configuration.hubs,
-                    hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
-                let server = GatewayServer(
-                    line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
-                ) { [weak self] event in self?.emit(event) }
-                state.withLock { state in
-                    state.server = NIOLoopBound(server, eventLoop: eventLoop)
-                    state.machine = machine
-                }
-                emit(.lineReady(line.value.name))
-                server.start()
-                continuation.resume()
+        await eventLoop.run { [self, settings] in
+            let addresses = Addresses(
+                characterSet: configuration.characterSet, standardElements: standardElements,
+                hubs: configuration.hubs,
+                hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
+            let server = GatewayServer(
+                line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
+            ) { [weak self] event in self?.emit(event) }
+            state.withLock { state in
+                state.server = NIOLoopBound(server, eventLoop: eventLoop)
+                state.machine = machine
             }
+            emit(.lineReady(line.value.name))
+            server.start()
         }
     }
 
@@ -101,12 +99,7 @@ public final class CommodoreGateway: Sendable {
             return state.server.take()
         }
         guard let server else { return }
-        await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                server.value.stop()
-                continuation.resume()
-            }
-        }
+        await eventLoop.run { server.value.stop() }
     }
 
     /// Opens the line, publishes and serves until the task is cancelled or a service group shuts it down gracefully.
@@ -134,11 +127,9 @@ public final class CommodoreGateway: Sendable {
         case .virtual(let program, let standard):
             let machine = try VirtualMachine(program, standard: standard, baud: configuration.baud)
             let eventLoop = eventLoop
-            let line = await withCheckedContinuation { continuation in
-                eventLoop.execute {
-                    let line: any Line = VirtualLine(machine, on: eventLoop)
-                    continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
-                }
+            let line = await eventLoop.run {
+                let line: any Line = VirtualLine(machine, on: eventLoop)
+                return NIOLoopBound(line, eventLoop: eventLoop)
             }
             return (line, machine)
         }

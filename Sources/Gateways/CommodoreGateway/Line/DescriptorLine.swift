@@ -1,13 +1,6 @@
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// A serial device, or the pseudo-terminal that stands for one.
 final class DescriptorLine: Line, LineChannelOwner {
@@ -81,11 +74,9 @@ final class DescriptorLine: Line, LineChannelOwner {
     }
 
     private static func make(_ source: Source, _ eventLoop: any EventLoop) async -> NIOLoopBound<any Line> {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                let line: any Line = DescriptorLine(source, eventLoop)
-                continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
-            }
+        await eventLoop.run {
+            let line: any Line = DescriptorLine(source, eventLoop)
+            return NIOLoopBound(line, eventLoop: eventLoop)
         }
     }
 

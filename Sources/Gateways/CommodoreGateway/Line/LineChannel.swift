@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The end of a channel's pipeline: hands on what comes and what happens.
 final class LineChannel: ChannelInboundHandler {

@@ -1,14 +1,7 @@
 import Elemental
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// A port that an emulator dials. Who dials last has the line: one that was restarted need not wait until the system
 /// finds out that its old connection is dead.

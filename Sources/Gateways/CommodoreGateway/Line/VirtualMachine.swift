@@ -1,6 +1,7 @@
 import Elemental
 import NIOCore
 import NIOPosix
+import Support
 public import VirtualCommodore
 
 /// The Commodore 64 inside a gateway's process, running at a real one's speed.

@@ -1,6 +1,7 @@
 import Elemental
 import NIOCore
 import NIOPosix
+import Support
 
 /// The machine's end of a line in a person's hands: sends what is typed, tells what comes, record by record.
 package final class LineTerminal: Sendable {
@@ -51,22 +52,17 @@ package final class LineTerminal: Sendable {
             line = try await TCPLine.listen(host: host, port: port, usesIP232: false, on: eventLoop)
         case .pseudoTerminal: line = try await DescriptorLine.pseudoTerminal(link: nil, on: eventLoop)
         case .dial(let host, let port):
-            line = await withCheckedContinuation { continuation in
-                eventLoop.execute {
-                    let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
-                    continuation.resume(returning: NIOLoopBound(line, eventLoop: eventLoop))
-                }
+            line = await eventLoop.run {
+                let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
+                return NIOLoopBound(line, eventLoop: eventLoop)
             }
         }
-        return await withCheckedContinuation { continuation in
-            eventLoop.execute {
-                let latch = Latch()
-                let end = End(line.value, eventLoop, latch, tell)
-                tell(.ready(line.value.name))
-                line.value.start(end)
-                let bound = NIOLoopBound(end, eventLoop: eventLoop)
-                continuation.resume(returning: LineTerminal(eventLoop: eventLoop, end: bound, latch: latch))
-            }
+        return await eventLoop.run {
+            let latch = Latch()
+            let end = End(line.value, eventLoop, latch, tell)
+            tell(.ready(line.value.name))
+            line.value.start(end)
+            return LineTerminal(eventLoop: eventLoop, end: NIOLoopBound(end, eventLoop: eventLoop), latch: latch)
         }
     }
 
@@ -78,12 +74,7 @@ package final class LineTerminal: Sendable {
 
     /// Closes the line.
     package func close() async {
-        await withCheckedContinuation { continuation in
-            eventLoop.execute { [end] in
-                end.value.line.stop()
-                continuation.resume()
-            }
-        }
+        await eventLoop.run { [end] in end.value.line.stop() }
     }
 
     /// The terminal on its event loop.

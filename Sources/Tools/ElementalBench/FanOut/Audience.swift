@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// The devices that a broadcast goes to, each with a count of what it gets.
 struct Audience: Sendable {

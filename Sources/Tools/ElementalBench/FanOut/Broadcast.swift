@@ -1,21 +1,22 @@
 import Elemental
+import Support
 
 /// A broadcast of a bench service, as the device sees it that asks for it.
 struct Broadcast: Sendable {
     private let device: ElementalDevice
     private let run: UInt32
     private let timeout: Duration
-    private let outcome = Outcome<UInt64>()
+    private let measurement = Measurement<UInt64>()
     private let registration: HandlerRegistration
 
     init(_ device: ElementalDevice, _ run: UInt32, timeout: Duration) {
         self.device = device
         self.run = run
         self.timeout = timeout
-        registration = device.onValue(of: BenchElements.broadcastReport) { [outcome] report in
-            if report.run == run { outcome.end(.success(report.sent)) }
+        registration = device.onValue(of: BenchElements.broadcastReport) { [measurement] report in
+            if report.run == run { measurement.end(.success(report.sent)) }
         }
-        outcome.fail(whenEnded: device)
+        measurement.fail(whenEnded: device)
     }
 
     func begin(byteCount: Int) async throws(ElementalError) {
@@ -27,16 +28,16 @@ struct Broadcast: Sendable {
     /// - Returns: how many values it had.
     func end(_ audience: Audience) async throws(ElementalError) -> UInt64 {
         try device.send(BroadcastRequest(run: run), to: BenchElements.broadcast)
-        let watch = Task { [outcome, device, timeout] in
+        let watch = Task { [measurement, device, timeout] in
             var progress = Progress(patience: timeout)
             while !progress.hasStopped(at: audience.count) {
                 await Delay.wait(.milliseconds(20))
                 if Task.isCancelled { return }
             }
-            outcome.end(.failure(ElementalError(.timedOut, "\(device.name) did not report within \(timeout)")))
+            measurement.end(.failure(ElementalError(.timedOut, "\(device.name) did not report within \(timeout)")))
         }
         defer { watch.cancel() }
-        return try await outcome.wait()
+        return try await measurement.result()
     }
 
     /// Ends the broadcast if nobody waits for its end.

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// A run in which a bench service sends values to many devices at once, as fast as they take them.
 ///

@@ -22,11 +22,11 @@ struct EchoLine<Value: NumberedValue>: Sendable {
 
     /// Hands over what comes back: on the event loop, or in a task that consumes an async stream.
     ///
-    /// - Parameter outcome: fails when the connection ends.
+    /// - Parameter measurement: fails when the connection ends.
     func listen<Report>(
-        _ outcome: Outcome<Report>, _ take: @escaping @Sendable (Value) -> Void
+        _ measurement: Measurement<Report>, _ take: @escaping @Sendable (Value) -> Void
     ) async throws(ElementalError) -> Listening {
-        outcome.fail(whenEnded: device)
+        measurement.fail(whenEnded: device)
         guard via == .streams || via == .taskStreams else {
             return Listening(registration: device.onValue(of: element, perform: take), task: nil)
         }

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Round trips one after the other through a bench service's echo: each answer sends the next message.
 ///
@@ -12,7 +13,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
 
     private let line: EchoLine<Value>
     private let state: Locked<State>
-    private let outcome = Outcome<LatencyReport>()
+    private let measurement = Measurement<LatencyReport>()
 
     /// - Parameters:
     ///   - size: the bytes of each message's value.
@@ -25,7 +26,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
     }
 
     func run(watching interval: Duration) async throws(ElementalError) -> LatencyReport {
-        let listening = try await line.listen(outcome) { [self] in take($0) }
+        let listening = try await line.listen(measurement) { [self] in take($0) }
         defer { listening.cancel() }
         let watch = Task { [self] in
             while !Task.isCancelled {
@@ -35,7 +36,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
         }
         defer { watch.cancel() }
         goOn { .send($0.current) }
-        return try await outcome.wait()
+        return try await measurement.result()
     }
 
     private func take(_ value: Value) {
@@ -57,8 +58,8 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
         switch action {
         case .send: send(message)
         case .wait: break
-        case .finish: outcome.end(.success(state.withLock { $0.machine.report }))
-        case .giveUp: outcome.end(.failure(line.silence))
+        case .finish: measurement.end(.success(state.withLock { $0.machine.report }))
+        case .giveUp: measurement.end(.failure(line.silence))
         }
     }
 
@@ -68,7 +69,7 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
             try line.send(message)
         } catch {
             // What does not fit the queue is lost.
-            if error.code != .queueFull { outcome.end(.failure(error)) }
+            if error.code != .queueFull { measurement.end(.failure(error)) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Round trips at a fixed rate through a bench service's echo: each begins when it is due and its time counts from then.
 final class PacedEchoTrips<Value: NumberedValue>: Sendable {
@@ -13,7 +14,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     private let count: Int
     private let pacer: Pacer
     private let state: Locked<State>
-    private let outcome = Outcome<Void>()
+    private let measurement = Measurement<Void>()
 
     /// - Parameters:
     ///   - size: the bytes of each message's value.
@@ -26,16 +27,16 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     }
 
     func run() async throws(ElementalError) -> LatencyReport {
-        let listening = try await line.listen(outcome) { [self] in take($0) }
+        let listening = try await line.listen(measurement) { [self] in take($0) }
         defer { listening.cancel() }
         pacer.start { [self] number in send(number) }
         defer { pacer.cancel() }
         let deadline = Task { [self] in
             await Delay.wait(pacer.duration + line.timeout)
-            if !Task.isCancelled { outcome.end(.success(())) }
+            if !Task.isCancelled { measurement.end(.success(())) }
         }
         defer { deadline.cancel() }
-        try await outcome.wait()
+        try await measurement.result()
         var report = state.withLock { $0.report }
         guard report.count > 0 else { throw line.silence }
         report.recordLosses(count - report.count)
@@ -51,7 +52,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
             try line.send(message)
         } catch {
             // What does not fit the queue is lost.
-            if error.code != .queueFull { outcome.end(.failure(error)) }
+            if error.code != .queueFull { measurement.end(.failure(error)) }
         }
     }
 
@@ -64,6 +65,6 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
             if time <= line.timeout.nanoseconds { state.report.record(nanoseconds: time) }
             return state.numbers.count == count
         }
-        if isLast { outcome.end(.success(())) }
+        if isLast { measurement.end(.success(())) }
     }
 }

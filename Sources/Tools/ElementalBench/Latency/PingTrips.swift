@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Round trips by the framework's own pings, which any service answers.
 struct PingTrips: Sendable {

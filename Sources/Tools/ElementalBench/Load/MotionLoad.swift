@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Many devices that tell their motion, each on a connection of its own.
 struct MotionLoad: Sendable {

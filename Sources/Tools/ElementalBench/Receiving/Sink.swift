@@ -1,4 +1,5 @@
 import Elemental
+import Support
 import Synchronization
 
 /// Counts the numbered messages that come over one connection.

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Sends the numbered messages of a run, as many as the connection takes or at a rate.
 struct NumberedSender<Value: NumberedValue>: Sendable {

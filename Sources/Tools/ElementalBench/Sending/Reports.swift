@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Asks a bench service for reports, one at a time.
 struct Reports: Sendable {

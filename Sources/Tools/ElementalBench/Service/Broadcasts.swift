@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// A bench service's broadcasts: numbered values to all devices, from when a device asks for them until it says that it
 /// is enough, or is gone.

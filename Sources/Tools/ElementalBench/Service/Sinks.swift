@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// A bench service's sinks, one for each device that has begun a run.
 final class Sinks: Sendable {

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// A bench service's echoes by async streams, for the devices that asked for them.
 final class StreamEchoes: Sendable {

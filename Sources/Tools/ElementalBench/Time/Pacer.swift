@@ -1,13 +1,6 @@
 import Dispatch
+import Support
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Calls an action at fixed times, from a thread of its own.
 ///

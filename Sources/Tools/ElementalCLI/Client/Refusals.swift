@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// The values of a command that the service has refused.
 final class Refusals: Sendable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import Support
 
 /// Shows services as they come and go.
 struct BrowseCommand: ReportingCommand {

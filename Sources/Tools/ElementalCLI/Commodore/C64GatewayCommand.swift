@@ -2,6 +2,7 @@ import ArgumentParser
 import CommodoreGateway
 import Elemental
 import PETSCII
+import Support
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

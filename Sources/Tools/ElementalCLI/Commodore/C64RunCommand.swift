@@ -1,14 +1,7 @@
 import ArgumentParser
 import Elemental
+import Support
 import VirtualCommodore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Runs a program on the virtual Commodore and shows its screen.
 struct C64RunCommand: ReportingCommand {

@@ -1,15 +1,8 @@
 import Dispatch
 import Elemental
+import Support
 import UnixSignals
 import VirtualCommodore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Runs a program on a virtual Commodore, on a thread of its own, with this process's terminal as its screen and keyboard.
 struct Emulation: Sendable {

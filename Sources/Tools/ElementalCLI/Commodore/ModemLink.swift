@@ -1,12 +1,5 @@
+import Support
 import VirtualCommodore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The cable from a virtual Commodore's user port to a gateway at the other end of a TCP connection.
 ///

@@ -1,14 +1,6 @@
 import Support
 import VirtualCommodore
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Shows a Commodore's screen in this process's terminal.
 final class TerminalScreen {
     private let title: String

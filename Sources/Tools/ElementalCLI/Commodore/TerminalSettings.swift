@@ -1,12 +1,5 @@
 import Elemental
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The input settings of the terminal at standard input.
 struct TerminalSettings {

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

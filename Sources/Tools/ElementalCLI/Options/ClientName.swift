@@ -1,14 +1,7 @@
 import ArgumentParser
 import Elemental
 import ElementalWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The name under which a client connects: `--name`.
 enum ClientName {
@@ -22,14 +15,5 @@ enum ClientName {
     }
 
     /// The default: `elemental@HOST`.
-    static var standard: String {
-        var buffer = [UInt8](repeating: 0, count: 256)
-        let result = buffer.withUnsafeMutableBytes { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.map { gethostname($0, text.count - 1) }
-            }
-        }
-        let name = String(decoding: buffer.prefix { $0 != 0 && $0 != UInt8(ascii: ".") }, as: UTF8.self)
-        return result == 0 && !name.isEmpty ? "elemental@\(name)" : "elemental"
-    }
+    static var standard: String { HostName.known.map { "elemental@\($0)" } ?? "elemental" }
 }

@@ -1,14 +1,6 @@
 import Elemental
 import Support
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Standard output and standard error of this process: lines and, on a terminal, a prompt and a status line that stay
 /// below them.
 ///

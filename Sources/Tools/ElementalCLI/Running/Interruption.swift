@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Work that shuts down cleanly on Ctrl-C, on SIGTERM, and when the reader of standard output has gone.
 enum Interruption {

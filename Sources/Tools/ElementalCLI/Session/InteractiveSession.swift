@@ -1,12 +1,5 @@
 import Elemental
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Runs commands from standard input while values from a service are printed.
 struct InteractiveSession: Sendable {

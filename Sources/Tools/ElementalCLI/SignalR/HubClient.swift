@@ -1,5 +1,6 @@
 import Elemental
 import SignalR
+import Support
 
 /// A connection to a hub for the duration of a command.
 struct HubClient: Sendable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Elemental
 import SignalR
 import SignalRBridge
+import Support
 
 /// Bridges a service and a hub.
 struct SignalRBridgeCommand: ReportingCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Elemental
 import SignalR
+import Support
 
 /// Prints a hub's calls.
 struct SignalRListenCommand: ReportingCommand {

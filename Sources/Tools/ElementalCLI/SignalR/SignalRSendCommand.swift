@@ -1,6 +1,7 @@
 import ArgumentParser
 import Elemental
 import SignalR
+import Support
 
 /// Calls a method of a hub without waiting for its result.
 struct SignalRSendCommand: ReportingCommand {

@@ -1,5 +1,6 @@
 import Dispatch
 import Elemental
+import Support
 
 /// Runs blocking system calls on threads of their own: Swift's pool has only one thread per core, and an event loop serves
 /// many connections.

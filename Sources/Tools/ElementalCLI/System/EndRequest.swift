@@ -1,13 +1,6 @@
 @preconcurrency import Dispatch
 import Elemental
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The request that this program end: a signal (Ctrl-C or SIGTERM), or a reader of standard output that has gone.
 final class EndRequest: Sendable {

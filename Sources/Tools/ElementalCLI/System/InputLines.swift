@@ -1,13 +1,6 @@
 import Dispatch
 import Elemental
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// The lines of standard input, read on demand on a thread that may block.
 ///

@@ -1,13 +1,6 @@
 import Dispatch
 import Elemental
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Bytes on their way to standard output, standard error, or both, written by a thread of their own: when the reader stops
 /// reading, only that thread blocks.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Lets another thread interrupt a wait for a descriptor.
 final class WakeUpPipe: Sendable {

@@ -1,13 +1,6 @@
 import Elemental
 import Logging
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Support
 
 /// Resolves names such as `rover.local` where the system cannot: on Linux it needs nss-mdns.
 enum LocalHost {

@@ -1,5 +1,6 @@
 import Elemental
 import Logging
+import Support
 
 /// Finds the one service that a target names.
 struct ServiceFinder: Sendable {

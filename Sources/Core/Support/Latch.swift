@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 /// Something that is closed until it is opened, and the tasks that wait for that.
 package final class Latch: Sendable {
@@ -36,7 +36,7 @@ package final class Latch: Sendable {
     /// Waits until the latch is open.
     ///
     /// - Returns: `false` if the time was over first or the task was cancelled.
-    func wait(_ timeout: Duration, on eventLoop: any EventLoop) async -> Bool {
+    package func wait(_ timeout: Duration, on eventLoop: any EventLoop) async -> Bool {
         await wait(limit: (TimeAmount(timeout), eventLoop))
     }
 

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// Waits on an event loop's timer.
@@ -7,8 +7,10 @@ import NIOPosix
 /// the continuous clock waiting for ever, its timer expired and left disarmed by libdispatch. The cause was not found;
 /// an event loop has a timer of its own.
 package enum Delay {
-    /// Waits so long, or until the task is cancelled.
-    package static func wait(_ duration: Duration) async {
-        _ = await Latch().wait(duration, on: MultiThreadedEventLoopGroup.singleton.any())
+    /// Waits for the duration, or until the task is cancelled.
+    package static func wait(
+        _ duration: Duration, on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
+    ) async {
+        _ = await Latch().wait(duration, on: eventLoop)
     }
 }

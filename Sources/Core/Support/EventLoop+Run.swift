@@ -1,0 +1,10 @@
+package import NIOCore
+
+extension EventLoop {
+    /// Runs `body` on the event loop and returns its result. A cancelled task waits for it all the same.
+    package func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            execute { continuation.resume(returning: body()) }
+        }
+    }
+}

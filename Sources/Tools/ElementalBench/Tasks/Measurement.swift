@@ -1,0 +1,24 @@
+import Elemental
+import Support
+
+/// What a measurement that is driven by handlers comes to, for the task that waits for it.
+struct Measurement<Value: Sendable>: Sendable {
+    private let outcome = Outcome<Result<Value, ElementalError>>()
+
+    /// Sets the result; the first one counts.
+    func end(_ result: Result<Value, ElementalError>) { outcome.resolve(result) }
+
+    /// Fails when the connection ends, if there is no result before.
+    func fail(whenEnded device: ElementalDevice) {
+        device.onDisconnect { [outcome] reason, device in
+            let message = "the connection to \(device.name) has ended: \(reason)"
+            outcome.resolve(.failure(ElementalError(.notConnected, message)))
+        }
+    }
+
+    /// Waits for the result. Call it once.
+    func result() async throws(ElementalError) -> Value {
+        guard let result = await outcome.value() else { throw ElementalError(.cancelled, "the run was cancelled") }
+        return try result.get()
+    }
+}

@@ -1,0 +1,91 @@
+import Support
+import Testing
+
+/// Events on their way to handlers and streams.
+struct EventHubTests {
+    private let hub = EventHub<Int>()
+    private let told = Locked<[String]>([])
+
+    private func note(_ name: String) -> @Sendable (Int) -> Void {
+        { [told] event in told.withLock { $0.append("\(name) \(event)") } }
+    }
+
+    @Test
+    func handlersAreCalledInTheirOrderUntilTheyAreRemoved() {
+        hub.add(note("first"))
+        let second = hub.add(note("second"))
+        hub.emit(1)
+        hub.remove(second)
+        hub.remove(second)
+        hub.emit(2)
+        hub.removeHandlers()
+        hub.emit(3)
+        #expect(told.withLock { $0 } == ["first 1", "second 1", "first 2"])
+    }
+
+    @Test
+    func aHandlerMayAddAndRemoveHandlers() {
+        let token = Locked<UInt64?>(nil)
+        let own = hub.add { [hub, told] event in
+            told.withLock { $0.append("own \(event)") }
+            token.withLock { $0 }.map(hub.remove)
+            hub.add(note("later"))
+        }
+        token.withLock { $0 = own }
+        hub.emit(1)
+        hub.emit(2)
+        #expect(told.withLock { $0 } == ["own 1", "later 2"])
+    }
+
+    @Test
+    func eachStreamGetsWhatComesFromThenOn() async {
+        let early = hub.stream()
+        hub.emit(1)
+        let late = hub.stream()
+        hub.emit(2)
+        hub.finish()
+        #expect(await early.reduce(into: []) { $0.append($1) } == [1, 2])
+        #expect(await late.reduce(into: []) { $0.append($1) } == [2])
+    }
+
+    @Test
+    func aFinishedHubGivesEndedStreamsUntilItIsReopened() async {
+        hub.finish()
+        #expect(await hub.stream().reduce(0, +) == 0)
+        hub.reopen()
+        let stream = hub.stream()
+        hub.emit(1)
+        hub.finish()
+        #expect(await stream.reduce(0, +) == 1)
+    }
+
+    @Test
+    func aStreamThatNobodyReadsKeepsTheNewestEvents() async {
+        let stream = hub.stream()
+        let bound = EventHub<Int>.streamBufferCount
+        for event in 0..<bound + 100 { hub.emit(event) }
+        hub.finish()
+        let kept = await stream.reduce(into: []) { $0.append($1) }
+        #expect(kept == Array(100..<bound + 100))
+    }
+
+    @Test
+    func aHubThatGoesEndsItsStreams() async {
+        var hub: EventHub<Int>? = EventHub<Int>()
+        let stream = hub?.stream()
+        hub?.emit(1)
+        hub = nil
+        #expect(await stream?.reduce(into: []) { $0.append($1) } == [1])
+    }
+
+    @Test
+    func aCancelledConsumerDoesNotKeepTheOthersFromTheirEvents() async {
+        let (cancelled, stream) = (hub.stream(), hub.stream())
+        let consumer = Task { for await _ in cancelled {} }
+        consumer.cancel()
+        await consumer.value
+        hub.emit(1)
+        hub.finish()
+        #expect(await stream.reduce(0, +) == 1)
+    }
+}
