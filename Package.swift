@@ -189,7 +189,7 @@ let package = Package(
         .testTarget(
             name: "CommodoreGatewayTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "PETSCII", "Support", "TestSupport", "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "PETSCII", "SignalR", "Support", "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Gateways/CommodoreGatewayTests"

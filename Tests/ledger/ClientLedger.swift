@@ -57,7 +57,7 @@ final class ClientLedger: Sendable {
             device.onValue(of: Numbers.downDatagram) { number in
                 self.accounts.withLockedValue { $0[name]?.downDatagram.take(number) }
             }
-            device.onEvent { event, _ in self.note(event, name) }
+            device.onEvent { event in self.note(event, name) }
         }
     }
 

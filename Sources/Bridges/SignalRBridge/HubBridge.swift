@@ -6,7 +6,7 @@ import Support
 ///
 /// ```swift
 /// let hub = HubConnectionBuilder(url: "https://example.org/robots?name=Rover")
-///     .withAutoReconnect(GrowingIntervals()).build()
+///     .withAutoReconnect(.exponential()).build()
 /// let bridge = try HubBridge(device: rover, elements: Robot.all, connection: hub)
 /// try await bridge.run()
 /// ```
@@ -25,7 +25,7 @@ public final class HubBridge: Sendable {
 
     private let toHub: Courier
     private let toDevice: Courier
-    private let events = Locked<[@Sendable (BridgeEvent) -> Void]>([])
+    private let events = EventHub<BridgeEvent>()
     /// The newest value of each element marked latest that passed, either way: one that comes back as an echo is no news.
     private let passed = Locked<[Int8: ElementValue]>([:])
     private let oversized: Locked<OversizedValues>
@@ -47,9 +47,6 @@ public final class HubBridge: Sendable {
         self.routes = routes
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
         let events = events
-        let tell: @Sendable (BridgeEvent) -> Void = { event in
-            for handler in events.withLock({ $0 }) { handler(event) }
-        }
         let passed = passed
         let oversized = Locked(OversizedValues())
         self.oversized = oversized
@@ -59,33 +56,30 @@ public final class HubBridge: Sendable {
             do throws(SignalRError) {
                 try await connection.send(method, HubElementValue(value))
                 oversized.withLock { $0.note(value, of: element, at: .now) }
-                tell(.toHub(element, value))
+                events.emit(.toHub(element, value))
             } catch {
                 // What the hub does not get now it gets when it is back.
                 guard ![.notConnected, .reconnecting, .cancelled].contains(error.code) else { return .away }
-                tell(.failed(element, .toHub, error))
+                events.emit(.failed(element, .toHub, error))
             }
             return .done
         }
         toDevice = Courier(options) { element, value in
             do throws(ElementalError) {
                 try device.send(value, to: element)
-                tell(.toDevice(element, value))
+                events.emit(.toDevice(element, value))
             } catch {
                 passed.withLock { $0[element.id] = nil }
-                tell(.failed(element, .toDevice, error))
+                events.emit(.failed(element, .toDevice, error))
             }
             return .done
         }
     }
 
     /// Calls `handler` with everything that passes or fails to, from any thread. It must not block.
-    public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) {
-        events.withLock { $0.append(handler) }
-    }
-
-    private func tell(_ event: BridgeEvent) {
-        for handler in events.withLock({ $0 }) { handler(event) }
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) -> Elemental.HandlerRegistration {
+        Elemental.HandlerRegistration(events.add(handler))
     }
 
     /// Starts the connection and carries values until the device's connection has ended for good or the task is cancelled.
@@ -105,12 +99,12 @@ public final class HubBridge: Sendable {
         }
         let refusals = device.onRefusal { [weak self] element, refusal, _ in
             self?.passed.withLock { $0[element.id] = nil }
-            self?.tell(.failed(element, .toDevice, refusal))
+            self?.events.emit(.failed(element, .toDevice, refusal))
         }
         defer {
             values.cancel()
             refusals.cancel()
-            for registration in registrations { connection.off(registration) }
+            for registration in registrations { registration.cancel() }
         }
         toHub.isAway = true
         try await connection.start()
@@ -134,7 +128,7 @@ public final class HubBridge: Sendable {
     /// A value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard isNews(value, of: element) else { return }
-        if !toHub.add(value, of: element) { tell(.dropped(element, .toHub)) }
+        if !toHub.add(value, of: element) { events.emit(.dropped(element, .toHub)) }
     }
 
     /// A call of the hub.
@@ -144,9 +138,9 @@ public final class HubBridge: Sendable {
             guard isNews(value, of: element) else { return }
             // An older one that still waits for its turn would be the hub's newest.
             if element.latest { toHub.drop(element) }
-            if !toDevice.add(value, of: element) { tell(.dropped(element, .toDevice)) }
+            if !toDevice.add(value, of: element) { events.emit(.dropped(element, .toDevice)) }
         } catch {
-            tell(.failed(element, .toDevice, error))
+            events.emit(.failed(element, .toDevice, error))
         }
     }
 
@@ -168,17 +162,17 @@ public final class HubBridge: Sendable {
                 returned()
             case .didReconnect:
                 returned()
-                tell(.hubReturned)
+                events.emit(.hubReturned)
             case .failedToOpen:
                 break
             case .willReconnect(let error):
                 toHub.isAway = true
-                tell(.hubAway(error))
+                events.emit(.hubAway(error))
                 lookForOversizedValue(error)
             case .closed(let error):
                 toHub.isAway = true
                 guard !Task.isCancelled else { return true }
-                tell(.hubAway(error))
+                events.emit(.hubAway(error))
                 lookForOversizedValue(error)
                 // A hub that ends each connection soon is not to be asked for the next one ever as soon.
                 shortLived = .now - opened < Self.shortLife ? shortLived + 1 : 0
@@ -208,7 +202,7 @@ public final class HubBridge: Sendable {
         let what =
             "the hub ends the connection whenever it is sent a value of \(found.byteCount) bytes: values as large are left "
             + "out from now on. ASP.NET Core takes messages of 32 KB, unless its MaximumReceiveMessageSize says otherwise"
-        tell(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
+        events.emit(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
     }
 
     /// A connection that ends sooner did not last.
@@ -216,13 +210,13 @@ public final class HubBridge: Sendable {
 
     /// A hub that said goodbye is not reconnected to by the connection itself.
     private func startAgain(after failures: Int) async {
-        let intervals = GrowingIntervals()
+        let backOff = BackOff(first: .seconds(1))
         for attempt in failures... {
-            await Delay.wait(intervals.interval(attempt))
+            await Delay.wait(backOff.delay(before: attempt + 1))
             guard !Task.isCancelled else { return }
             do throws(SignalRError) {
                 try await connection.start()
-                return tell(.hubReturned)
+                return events.emit(.hubReturned)
             } catch {
                 guard error.code != .alreadyStarted else { return }
             }

@@ -5,15 +5,14 @@ import Synchronization
 ///
 /// A thread that finds it locked spins briefly, then sleeps between attempts, so that a thread of higher priority does not
 /// keep the lock's holder from running.
+///
+/// `@usableFromInline` on the type is what lets other modules inline its `@inlinable package` members: without it Swift
+/// 6.3.1 calls them unspecialized.
+@usableFromInline
 package struct BrieflyLocked<Value>: @unchecked Sendable {
     /// The value, and behind it the word that is 1 while it is locked.
     @usableFromInline
     final class Storage: ManagedBuffer<Value, UInt64> {}
-
-    @usableFromInline
-    typealias Word = UnsafeMutablePointer<Atomic<UInt64>>
-
-    private static var spins: Int { 200 }
 
     @usableFromInline
     let storage: ManagedBuffer<Value, UInt64>
@@ -21,14 +20,9 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
     @inlinable
     package init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
-            buffer.withUnsafeMutablePointerToElements { Self.word($0).initialize(to: Atomic(0)) }
+            buffer.withUnsafeMutablePointerToElements { SpinWord($0).initialize() }
             return value
         }
-    }
-
-    @inlinable
-    static func word(_ elements: UnsafeMutablePointer<UInt64>) -> Word {
-        UnsafeMutableRawPointer(elements).assumingMemoryBound(to: Atomic<UInt64>.self)
     }
 
     /// Works on the value while no other thread does.
@@ -39,27 +33,49 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         // The storage lives as long as this value does, which the caller keeps during the call.
         let (value, elements) = storage.withUnsafeMutablePointers { ($0, $1) }
-        let word = Self.word(elements)
-        if !Self.tryLock(word) { Self.wait(for: word) }
+        let word = SpinWord(elements)
+        if !word.tryLock() { word.lockAfterWaiting() }
         defer {
-            word.pointee.store(0, ordering: .releasing)
+            word.unlock()
             withExtendedLifetime(storage) {}
         }
         return try body(&value.pointee)
     }
+}
+
+/// The word of a spin lock: 1 while it is locked. It is no generic type, so that what is not inlined needs no metadata.
+@usableFromInline
+struct SpinWord {
+    @usableFromInline
+    let atomic: UnsafeMutablePointer<Atomic<UInt64>>
+
+    private static var spins: Int { 200 }
 
     @inlinable
     @inline(__always)
-    static func tryLock(_ word: Word) -> Bool {
-        word.pointee.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
+    init(_ word: UnsafeMutablePointer<UInt64>) {
+        atomic = UnsafeMutableRawPointer(word).assumingMemoryBound(to: Atomic<UInt64>.self)
+    }
+
+    @inlinable
+    func initialize() { atomic.initialize(to: Atomic(0)) }
+
+    @inlinable
+    @inline(__always)
+    func tryLock() -> Bool {
+        atomic.pointee.compareExchange(expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed)
             .exchanged
     }
 
+    @inlinable
+    @inline(__always)
+    func unlock() { atomic.pointee.store(0, ordering: .releasing) }
+
     @usableFromInline
     @inline(never)
-    static func wait(for word: Word) {
+    func lockAfterWaiting() {
         while true {
-            for _ in 0..<spins where word.pointee.load(ordering: .relaxed) == 0 && tryLock(word) { return }
+            for _ in 0..<Self.spins where atomic.pointee.load(ordering: .relaxed) == 0 && tryLock() { return }
             BriefSleep.sleep()
         }
     }

@@ -19,18 +19,17 @@ package final class EventHub<Event: Sendable>: Sendable {
 
     /// Calls `handler` with every event from now on, on the thread that emits it, in the order of the calls.
     ///
-    /// - Returns: what ``remove(_:)`` takes.
+    /// - Returns: a function that removes the handler. A call of the handler that is under way is not interrupted, and a
+    ///   second removal has no effect.
     @discardableResult
-    package func add(_ handler: @escaping @Sendable (Event) -> Void) -> UInt64 {
-        state.withLock { state in
+    package func add(_ handler: @escaping @Sendable (Event) -> Void) -> @Sendable () -> Void {
+        let token = state.withLock { state in
             state.lastToken += 1
             state.handlers.append((state.lastToken, handler))
             return state.lastToken
         }
+        return { [weak self] in self?.state.withLock { $0.handlers.removeAll { $0.token == token } } }
     }
-
-    /// Removes a handler. A call that is under way is not interrupted; removing twice has no effect.
-    package func remove(_ token: UInt64) { state.withLock { $0.handlers.removeAll { $0.token == token } } }
 
     /// Removes all handlers, which may retain the hub's owner.
     package func removeHandlers() { state.withLock { $0.handlers.removeAll() } }

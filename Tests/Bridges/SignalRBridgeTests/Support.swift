@@ -56,7 +56,7 @@ func bridge(
     interval: Duration = .zero
 ) throws -> HubBridge {
     let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol)
-        .withAutoReconnect(GrowingIntervals(first: .milliseconds(20), maximum: .milliseconds(200))).build()
+        .withAutoReconnect(.exponential(first: .milliseconds(20), maximum: .milliseconds(200), jitter: 0)).build()
     var options = BridgeOptions()
     options.interval = interval
     return try HubBridge(device: device, elements: elements, connection: connection, options: options)

@@ -65,7 +65,7 @@ struct HubCostTests {
     func aHubThatEndsEachConnectionIsAskedLessAndLess() async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).withoutNegotiation()
-            .withAutoReconnect(GrowingIntervals(first: .zero)).build()
+            .withAutoReconnect(.exponential(first: .zero)).build()
         async let script: ContinuousClock.Duration = {
             let start = ContinuousClock.now
             for _ in 0..<5 { try await server.hub().closeOutput() }

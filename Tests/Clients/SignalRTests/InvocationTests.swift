@@ -329,7 +329,7 @@ struct InvocationTests {
             try hub.say(#"{"type":1,"target":"X","arguments":["a"]}"#)
             #expect(try await notes.next() == "first a")
             #expect(try await notes.next() == "second a")
-            connection.off(first)
+            first.cancel()
             try hub.say(#"{"type":1,"target":"X","arguments":["b"]}"#)
             #expect(try await notes.next() == "second b")
             connection.off("X")

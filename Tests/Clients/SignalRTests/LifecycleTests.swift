@@ -78,7 +78,7 @@ struct LifecycleTests {
     func eachKindOfEventHasItsHandler() async throws {
         let notes = Notes<String>()
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).withAutoReconnect(intervals: [.zero]).build()
+        let connection = HubConnectionBuilder(url: server.url).withAutoReconnect(delays: [.zero]).build()
         connection.onOpened { notes.add("opened") }
         connection.onFailedToOpen { notes.add("failed \($0.code)") }
         connection.onWillReconnect { notes.add("will \($0.map { "\($0.code)" } ?? "-")") }

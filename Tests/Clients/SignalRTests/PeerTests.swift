@@ -186,7 +186,7 @@ struct PeerTests {
         try await Peers.withHub { _, first in
             port = first
             connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withAutoReconnect(
-                intervals: Array(repeating: .milliseconds(200), count: 300)
+                delays: Array(repeating: .milliseconds(200), count: 300)
             ).build()
             try await connection?.start()
         }

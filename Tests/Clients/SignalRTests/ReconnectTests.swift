@@ -1,19 +1,22 @@
 import NIOConcurrencyHelpers
-import SignalR
 import TestSupport
 import Testing
+
+@testable import SignalR
 
 /// Automatic reconnection, and connections that are taken up again.
 struct ReconnectTests {
     @Test
-    func theStandardIntervals() {
-        let policy = FixedIntervals.standard
-        let intervals = (0...4).map {
-            policy.nextAttemptInterval(
-                RetryContext(startOfReconnecting: .now, failedAttempts: $0, originalError: nil))
+    func theReadyMadePolicies() {
+        func delays(_ policy: some ReconnectionPolicy) -> [Duration?] {
+            (1...5).map {
+                policy.delay(before: ReconnectionAttempt(number: $0, elapsed: .zero, reason: nil, lastError: nil))
+            }
         }
-        #expect(
-            intervals == [.after(.zero), .after(.seconds(2)), .after(.seconds(10)), .after(.seconds(30)), .never])
+        #expect(delays(.standard) == [.zero, .seconds(2), .seconds(10), .seconds(30), nil])
+        #expect(delays(.forever(every: .seconds(3))) == [.zero] + Array(repeating: .seconds(3), count: 4))
+        let growing = delays(.exponential(maximum: .seconds(5), jitter: 0))
+        #expect(growing == [.seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5)])
     }
 
     @Test
@@ -52,7 +55,7 @@ struct ReconnectTests {
 
     @Test
     func whenAttemptsAreUsedUpItIsClosedWithTheOriginalError() async throws {
-        try await withHub({ $0.withAutoReconnect(intervals: [.zero, .milliseconds(1), .milliseconds(2)]) }) {
+        try await withHub({ $0.withAutoReconnect(delays: [.zero, .milliseconds(1), .milliseconds(2)]) }) {
             connection, hub, server in
             let events = record(connection)
             try hub.say(#"{"type":7,"error":"restarting","allowReconnect":true}"#)
@@ -74,24 +77,25 @@ struct ReconnectTests {
 
     @Test
     func aPolicyOfOnesOwn() async throws {
-        struct Policy: ReconnectPolicy {
-            let contexts: Notes<RetryContext>
-            func nextAttemptInterval(_ context: RetryContext) -> RetryInterval {
-                contexts.add(context)
-                return context.failedAttempts < 2 ? .after(.milliseconds(1)) : .never
+        struct Policy: ReconnectionPolicy {
+            let attempts: Notes<ReconnectionAttempt>
+            func delay(before attempt: ReconnectionAttempt) -> Duration? {
+                attempts.add(attempt)
+                return attempt.number <= 2 ? .milliseconds(1) : nil
             }
         }
-        let contexts = Notes<RetryContext>()
-        try await withHub({ $0.withAutoReconnect(Policy(contexts: contexts)) }) { connection, hub, server in
+        let attempts = Notes<ReconnectionAttempt>()
+        try await withHub({ $0.withAutoReconnect(Policy(attempts: attempts)) }) { connection, hub, server in
             let events = record(connection)
             hub.closeOutput()
             for _ in 0..<2 { try await server.answer("", status: "503 Not Now") }
             #expect(try await events.next() == "will reconnect: connectionLost")
             #expect(try await events.next() == "closed: connectionLost")
-            #expect(contexts.all.map(\.failedAttempts) == [0, 1, 2])
-            #expect(contexts.all.allSatisfy { $0.originalError?.code == .connectionLost })
-            #expect(Set(contexts.all.map(\.startOfReconnecting)).count == 1)
-            #expect(contexts.all.allSatisfy { $0.elapsed >= .zero })
+            #expect(attempts.all.map(\.number) == [1, 2, 3])
+            #expect(attempts.all.allSatisfy { $0.reason?.code == .connectionLost })
+            #expect(attempts.all.map(\.lastError?.code) == [nil, .refused, .refused])
+            let times = attempts.all.map(\.elapsed)
+            #expect(times == times.sorted() && times.allSatisfy { $0 >= .zero })
         }
     }
 
@@ -99,7 +103,7 @@ struct ReconnectTests {
     func stoppingWhileItReconnects() async throws {
         // While it waits, and while it connects.
         for interval in [Duration.seconds(600), .zero] {
-            try await withHub({ $0.withAutoReconnect(intervals: [interval]) }) { connection, hub, server in
+            try await withHub({ $0.withAutoReconnect(delays: [interval]) }) { connection, hub, server in
                 let events = record(connection)
                 hub.closeOutput()
                 #expect(try await events.next() == "will reconnect: connectionLost")

@@ -9,11 +9,12 @@ struct HandlerTableTests {
         let table = HandlerTable()
         for _ in 0..<100 {
             let progress = table.addForProgress { _, _ in }
-            let one = HandlerRegistration(table: table, token: table.reserve())
-            #expect(table.add(one.token, for: 3) { _, _ in })
-            let all = HandlerRegistration(table: table, token: table.reserve())
-            #expect(table.addForAll(all.token) { _, _, _ in })
-            for registration in [progress, one, all] {
+            let (one, all) = (table.reserve(), table.reserve())
+            #expect(table.add(one, for: 3) { _, _ in })
+            #expect(table.addForAll(all) { _, _, _ in })
+            for registration in [
+                progress, HandlerRegistration(table: table, token: one), HandlerRegistration(table: table, token: all),
+            ] {
                 registration.cancel()
                 registration.cancel()
             }
@@ -25,12 +26,12 @@ struct HandlerTableTests {
     @Test("a handler that is cancelled before its turn to be added is not added")
     func cancelledBefore() {
         let table = HandlerTable()
-        let early = HandlerRegistration(table: table, token: table.reserve())
-        let kept = HandlerRegistration(table: table, token: table.reserve())
-        early.cancel()
-        early.cancel()
-        #expect(!table.add(early.token, for: 3) { _, _ in })
-        #expect(table.add(kept.token, for: 3) { _, _ in })
+        let (early, kept) = (table.reserve(), table.reserve())
+        let registration = HandlerRegistration(table: table, token: early)
+        registration.cancel()
+        registration.cancel()
+        #expect(!table.add(early, for: 3) { _, _ in })
+        #expect(table.add(kept, for: 3) { _, _ in })
         #expect(table.counts.handlers == 1)
         #expect(table.counts.reserved == 0)
     }

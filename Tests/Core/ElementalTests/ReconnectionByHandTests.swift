@@ -46,7 +46,7 @@ struct ReconnectionByHandTests {
             let numbers = Gathered<UInt64>()
             device.onValue(of: Rover.number) { numbers.add($0) }
             let told = Gathered<DeviceEvent>()
-            device.onEvent { event, _ in told.add(event) }
+            device.onEvent { event in told.add(event) }
             for round in UInt64(1)...3 {
                 try await eventually { service.devices.count == 1 }
                 try service.send(round, to: Rover.number)
@@ -136,7 +136,7 @@ struct ReconnectionByHandTests {
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, _ in
             let device = try await Reconnecting.connect(service, ListedDelays([.zero]))
             observed = device
-            device.onEvent { _, _ in }
+            device.onEvent { _ in }
             await service.stop()
             _ = await device.waitUntilDisconnected()
         }

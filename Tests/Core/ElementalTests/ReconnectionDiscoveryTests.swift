@@ -72,7 +72,7 @@ struct ReconnectionDiscoveryTests {
         let port = try #require(first.port)
         let device = try await Self.connect("test_returns", [.zero, .seconds(3600)])
         let attempts = Gathered<Int>()
-        device.onEvent { event, _ in
+        device.onEvent { event in
             if case .willReconnect(let attempt, _) = event { attempts.add(attempt.number) }
         }
         await first.stop()

@@ -18,7 +18,7 @@ struct ReconnectionTests {
             let events = device.events
             let told = Gathered<DeviceEvent>()
             let handledEvents = Gathered<DeviceEvent>()
-            device.onEvent { event, _ in handledEvents.add(event) }
+            device.onEvent { event in handledEvents.add(event) }
             let listening = Task { for await event in events { told.add(event) } }
             let endings = Gathered<DisconnectReason>()
             device.onDisconnect { reason, _ in endings.add(reason) }

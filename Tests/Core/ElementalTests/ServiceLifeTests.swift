@@ -43,6 +43,35 @@ struct ServiceLifeTests {
         try await group.shutdownGracefully()
     }
 
+    @Test("every event is told on the service's event loop, until the handler is cancelled", .timeLimit(.minutes(1)))
+    func eventsOnTheLoop() async throws {
+        let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        configuration.eventLoopGroup = eventLoop
+        let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+        let (lifetime, publication) = (Gathered<String>(), Gathered<String>())
+        let registration = service.onEvent { event in
+            let name = "\(event)".prefix { $0 != "(" } + (eventLoop.inEventLoop ? "" : " on another thread")
+            // With no daemon it fails, again and again.
+            if name.lowercased().contains("publish") { publication.add("\(name)") } else { lifetime.add("\(name)") }
+        }
+        try await service.start()
+        #expect(lifetime.all == ["listening"])
+        try await publication.wait(for: 1)
+        let client = try RawSocket.connect(to: try #require(service.port))
+        try client.write([0xfe, 1, 0, 0, 0, 0x68])
+        try await lifetime.wait(for: 2)
+        await service.stop()
+        #expect(lifetime.all == ["listening", "deviceConnected", "deviceDisconnected", "stopped"])
+        #expect(publication.all.allSatisfy { ["published", "failedToPublish"].contains($0) })
+        registration.cancel()
+        try await service.start()
+        await service.stop()
+        #expect(lifetime.all.count == 4)
+        withExtendedLifetime(client) {}
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func whoeverStopsItFindsItStopped() async throws {
         try await withService { service, port in

@@ -13,10 +13,10 @@ struct EventHubTests {
     @Test
     func handlersAreCalledInTheirOrderUntilTheyAreRemoved() {
         hub.add(note("first"))
-        let second = hub.add(note("second"))
+        let removeSecond = hub.add(note("second"))
         hub.emit(1)
-        hub.remove(second)
-        hub.remove(second)
+        removeSecond()
+        removeSecond()
         hub.emit(2)
         hub.removeHandlers()
         hub.emit(3)
@@ -25,13 +25,13 @@ struct EventHubTests {
 
     @Test
     func aHandlerMayAddAndRemoveHandlers() {
-        let token = Locked<UInt64?>(nil)
+        let removal = Locked<(@Sendable () -> Void)?>(nil)
         let own = hub.add { [hub, told] event in
             told.withLock { $0.append("own \(event)") }
-            token.withLock { $0 }.map(hub.remove)
+            removal.withLock { $0 }?()
             hub.add(note("later"))
         }
-        token.withLock { $0 = own }
+        removal.withLock { $0 = own }
         hub.emit(1)
         hub.emit(2)
         #expect(told.withLock { $0 } == ["own 1", "later 2"])

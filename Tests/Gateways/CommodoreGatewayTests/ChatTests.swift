@@ -1,4 +1,6 @@
 import Elemental
+import NIOCore
+import SignalR
 import TestSupport
 import Testing
 
@@ -102,9 +104,11 @@ struct ChatTests {
 
     /// Sender and text as the program takes them.
     private func parts(_ bytes: [UInt8]) -> (name: [UInt8], text: [UInt8])? {
-        var reader = MessagePackReader(bytes[...])
-        guard let name = reader.string(), let text = reader.string() else { return nil }
-        return (Array(name), Array(text))
+        var buffer = ByteBuffer(bytes: bytes)
+        guard let name = try? buffer.readMessagePackText(), let text = try? buffer.readMessagePackText() else {
+            return nil
+        }
+        return (Array(name.readableBytesView), Array(text.readableBytesView))
     }
 
     @Test(arguments: [0, 1, 31, 32, 91, 92, 93, 94, 300])

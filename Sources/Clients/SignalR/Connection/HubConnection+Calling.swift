@@ -115,7 +115,7 @@ extension HubConnection {
     }
 
     /// Nobody waits for the answer any more.
-    private func cancel(_ id: String, _ session: Session) {
+    private func cancel(_ id: String, _ session: HubSession) {
         guard session.pending.removeValue(forKey: id) != nil else { return }
         endUploads(of: id, session)
         transmit(.cancelInvocation(id: id, headers: [:]), session)
@@ -124,7 +124,7 @@ extension HubConnection {
     // MARK: - Streams to the hub
 
     private func beginUploads(
-        _ streams: [ClientStream], _ ids: [String], of invocation: String?, _ session: Session
+        _ streams: [ClientStream], _ ids: [String], of invocation: String?, _ session: HubSession
     ) {
         for (stream, id) in zip(streams, ids) {
             session.uploads[id] = Upload(invocation: invocation)
@@ -154,7 +154,7 @@ extension HubConnection {
     }
 
     /// The invocation is over, and with it the hub's interest in its streams.
-    func endUploads(of invocation: String, _ session: Session) {
+    func endUploads(of invocation: String, _ session: HubSession) {
         for (id, upload) in session.uploads where upload.invocation == invocation {
             session.uploads[id] = nil
             upload.task?.cancel()

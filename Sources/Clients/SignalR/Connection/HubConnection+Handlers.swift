@@ -13,8 +13,8 @@ extension HubConnection {
     @discardableResult
     public nonisolated func on<each Parameter: Decodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Void
-    ) -> HandlerToken {
-        handlers.add(method) { (arguments: HubArguments) async throws -> Void in
+    ) -> HandlerRegistration {
+        register(method) { (arguments: HubArguments) async throws -> Void in
             var reader = try ArgumentReader(arguments)
             try await handler(repeat try reader.next((each Parameter).self))
         }
@@ -31,8 +31,8 @@ extension HubConnection {
     @discardableResult
     public nonisolated func on<each Parameter: Decodable & Sendable, Result: Encodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Result
-    ) -> HandlerToken {
-        handlers.add(method) { [codec] (arguments: HubArguments) async throws -> ByteBuffer in
+    ) -> HandlerRegistration {
+        register(method) { [codec] (arguments: HubArguments) async throws -> ByteBuffer in
             var reader = try ArgumentReader(arguments)
             return try codec.encode(try await handler(repeat try reader.next((each Parameter).self)))
         }
@@ -46,40 +46,61 @@ extension HubConnection {
     @discardableResult
     public nonisolated func onAny(
         _ method: String, _ handler: @escaping @Sendable (HubArguments) async throws -> Void
-    ) -> HandlerToken {
-        handlers.add(method) { (arguments: HubArguments) async throws -> Void in try await handler(arguments) }
+    ) -> HandlerRegistration {
+        register(method) { (arguments: HubArguments) async throws -> Void in try await handler(arguments) }
     }
 
-    /// Takes a handler off.
-    public nonisolated func off(_ token: HandlerToken) { handlers.remove(token) }
-
-    /// Takes all handlers of a method off.
+    /// Removes all handlers of a method. One alone is removed by its ``HandlerRegistration/cancel()``.
     public nonisolated func off(_ method: String) { handlers.removeAll(method) }
+
+    private nonisolated func register(
+        _ method: String, _ listener: @escaping MethodHandlers.Listener
+    ) -> HandlerRegistration {
+        registration(of: handlers.add(method, listener))
+    }
+
+    private nonisolated func register(
+        _ method: String, _ responder: @escaping MethodHandlers.Responder
+    ) -> HandlerRegistration {
+        registration(of: handlers.add(method, responder))
+    }
+
+    private nonisolated func registration(of token: MethodHandlers.Token) -> HandlerRegistration {
+        HandlerRegistration { [weak handlers] in handlers?.remove(token) }
+    }
 
     // MARK: - Lifecycle
 
     /// Tells when ``start()`` has opened the connection.
-    public nonisolated func onOpened(_ handler: @escaping @Sendable () -> Void) {
+    @discardableResult
+    public nonisolated func onOpened(_ handler: @escaping @Sendable () -> Void) -> HandlerRegistration {
         onEvent { if case .opened = $0 { handler() } }
     }
 
     /// Tells when ``start()`` has failed.
-    public nonisolated func onFailedToOpen(_ handler: @escaping @Sendable (SignalRError) -> Void) {
+    @discardableResult
+    public nonisolated func onFailedToOpen(_ handler: @escaping @Sendable (SignalRError) -> Void) -> HandlerRegistration
+    {
         onEvent { if case .failedToOpen(let error) = $0 { handler(error) } }
     }
 
     /// Tells when the connection is lost and will be made again.
-    public nonisolated func onWillReconnect(_ handler: @escaping @Sendable (SignalRError?) -> Void) {
+    @discardableResult
+    public nonisolated func onWillReconnect(_ handler: @escaping @Sendable (SignalRError?) -> Void)
+        -> HandlerRegistration
+    {
         onEvent { if case .willReconnect(let error) = $0 { handler(error) } }
     }
 
     /// Tells when the connection was made again.
-    public nonisolated func onDidReconnect(_ handler: @escaping @Sendable () -> Void) {
+    @discardableResult
+    public nonisolated func onDidReconnect(_ handler: @escaping @Sendable () -> Void) -> HandlerRegistration {
         onEvent { if case .didReconnect = $0 { handler() } }
     }
 
     /// Tells when the connection is closed, with the error if it was not in good order.
-    public nonisolated func onClosed(_ handler: @escaping @Sendable (SignalRError?) -> Void) {
+    @discardableResult
+    public nonisolated func onClosed(_ handler: @escaping @Sendable (SignalRError?) -> Void) -> HandlerRegistration {
         onEvent { if case .closed(let error) = $0 { handler(error) } }
     }
 
@@ -92,7 +113,7 @@ extension HubConnection {
     private static var slicedAnswers: Int { 100 }
     private static var slicedPiece: Int { 1 << 20 }
 
-    func handleInvocation(_ id: String?, _ arguments: HubArguments, _ session: Session) {
+    func handleInvocation(_ id: String?, _ arguments: HubArguments, _ session: HubSession) {
         let entry = handlers[arguments.method]
         if entry == nil { logger.debug("no handler", metadata: ["method": "\(arguments.method)"]) }
         if entry?.listeners.isEmpty == false, !queue.add(arguments, piece: receivedPieces) {
@@ -115,12 +136,12 @@ extension HubConnection {
         answer(id, isSlice ? arguments : arguments.compacted, responder.body, session)
     }
 
-    private func overflow(_ what: String, _ session: Session) {
+    private func overflow(_ what: String, _ session: HubSession) {
         over(session, SignalRError(.bufferOverflow, what), mayReconnect: true)
     }
 
     private func answer(
-        _ id: String?, _ arguments: HubArguments, _ responder: @escaping HandlerTable.Responder, _ session: Session
+        _ id: String?, _ arguments: HubArguments, _ responder: @escaping MethodHandlers.Responder, _ session: HubSession
     ) {
         let sessionNumber = session.number
         session.answers.begin(id, size: arguments.array.readableBytes) { number in

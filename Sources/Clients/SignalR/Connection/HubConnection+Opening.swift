@@ -6,7 +6,7 @@ extension HubConnection {
     private static var maximumHops: Int { 100 }
 
     /// Connects to the server and shakes hands with the hub.
-    func connect() async throws(SignalRError) -> Session {
+    func connect() async throws(SignalRError) -> HubSession {
         try checkOptions()
         let address = try HubAddress(url)
         let maker = maker(address, options.accessTokenProvider)
@@ -116,10 +116,10 @@ extension HubConnection {
 
     private func attempt(
         _ kind: TransportKind, _ maker: RequestMaker, _ negotiation: Negotiation?
-    ) async throws(Failure) -> Session {
+    ) async throws(Failure) -> HubSession {
         lastSession += 1
         let isStateful = options.usesStatefulReconnect && negotiation?.isStateful == true && kind == .webSockets
-        let session = Session(
+        let session = HubSession(
             number: lastSession, kind: kind, connectionID: negotiation?.connectionID, maker: maker,
             frames: FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize),
             log: isStateful ? MessageLog(limit: options.statefulReconnectBufferSize) : nil)
@@ -142,7 +142,7 @@ extension HubConnection {
     }
 
     /// Opens the session's transport: its first, or a new one for a broken connection.
-    func openTransport(_ session: Session) async throws(SignalRError) {
+    func openTransport(_ session: HubSession) async throws(SignalRError) {
         let timeout = TimeAmount(options.handshakeTimeout)
         switch session.kind {
         case .webSockets:
@@ -173,7 +173,7 @@ extension HubConnection {
     private var maximumPiece: Int { max(options.maximumMessageSize + 5, 1 << 20) }
 
     /// What the transport tells goes to the session as long as the transport is the session's.
-    private func events(of session: Session) -> TransportEvents {
+    private func events(of session: HubSession) -> TransportEvents {
         session.transports += 1
         let number = session.transports
         return TransportEvents(
@@ -182,8 +182,8 @@ extension HubConnection {
             becameWritable: { session.releaseSenders() })
     }
 
-    private func shakeHands(_ session: Session) async throws(SignalRError) {
-        session.transport?.send(Handshake.request(codec.name, isStateful: session.log != nil))
+    private func shakeHands(_ session: HubSession) async throws(SignalRError) {
+        session.transport?.send(HubHandshake.request(codec.name, isStateful: session.log != nil))
         let timeout = options.handshakeTimeout
         let result = await session.handshake.value(within: TimeAmount(timeout), on: eventLoop) {
             .failure(SignalRError(.timedOut, "the hub did not answer the handshake within \(timeout)"))

@@ -2,14 +2,14 @@ import NIOCore
 
 extension HubConnection {
     /// Takes what came over the session's transport.
-    func received(_ bytes: ByteBuffer, _ session: Session) {
+    func received(_ bytes: ByteBuffer, _ session: HubSession) {
         guard !session.isEnded else { return }
         session.lastReceived = .now()
         receivedPieces += 1
         session.frames.append(bytes)
         guard session.isShaken else {
             do throws(SignalRError) {
-                guard try Handshake.readResponse(&session.frames.pending) else { return }
+                guard try HubHandshake.readResponse(&session.frames.pending) else { return }
                 session.isShaken = true
                 session.handshake.resolve(.success(()))
             } catch {
@@ -21,7 +21,7 @@ extension HubConnection {
     }
 
     /// Handles the messages that are complete.
-    func process(_ session: Session) {
+    func process(_ session: HubSession) {
         do throws(SignalRError) {
             while session.isOpen, let frame = try session.frames.next() {
                 guard let message = try codec.read(frame) else { continue }
@@ -38,7 +38,7 @@ extension HubConnection {
         }
     }
 
-    private func handle(_ message: HubMessage, _ session: Session) throws(SignalRError) {
+    private func handle(_ message: HubMessage, _ session: HubSession) throws(SignalRError) {
         switch message {
         case .invocation(let id, let target, let arguments, _, let headers):
             handleInvocation(
@@ -74,7 +74,7 @@ extension HubConnection {
         }
     }
 
-    private func complete(_ id: String, _ completion: HubCompletion, _ session: Session) {
+    private func complete(_ id: String, _ completion: HubCompletion, _ session: HubSession) {
         guard let pending = session.pending.removeValue(forKey: id) else { return }
         endUploads(of: id, session)
         switch (pending, completion) {
@@ -90,7 +90,7 @@ extension HubConnection {
     // MARK: - Ending
 
     /// The transport has ended, by itself or because the server did so.
-    func transportClosed(_ session: Session, _ error: SignalRError?) {
+    func transportClosed(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded else { return }
         guard session.isShaken else {
             let lost = SignalRError(
@@ -102,7 +102,7 @@ extension HubConnection {
     }
 
     /// The connection broke. A stateful one is taken up again, another is over.
-    func lost(_ session: Session, _ error: SignalRError?) {
+    func lost(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded, session === self.session else { return }
         if phase == .connecting || phase == .reconnecting {
             session.earlyLoss = .some(error)
@@ -117,7 +117,7 @@ extension HubConnection {
     }
 
     /// The session is over: the connection is made anew, or closed.
-    func over(_ session: Session, _ error: SignalRError?, mayReconnect: Bool) {
+    func over(_ session: HubSession, _ error: SignalRError?, mayReconnect: Bool) {
         guard !session.isEnded, session === self.session else { return }
         let wasOpen = session.isOpen
         session.isOpen = false

@@ -11,7 +11,7 @@ extension HubConnection {
     /// the next after ever longer times.
     private var minimumWait: Duration {
         let losses = shortLivedCount - Self.forgivenLosses
-        return losses > 0 ? GrowingIntervals().interval(losses - 1) : .zero
+        return losses > 0 ? BackOff(first: .seconds(1)).delay(before: losses) : .zero
     }
 
     /// Makes the connection anew, as the policy says.
@@ -26,25 +26,26 @@ extension HubConnection {
 
     private func reconnect(_ run: UInt64, _ original: SignalRError?) async {
         let start = ContinuousClock.now
-        var failed = 0
+        var number = 1
         var last: SignalRError?
         while run == self.run {
-            let context = RetryContext(startOfReconnecting: start, failedAttempts: failed, originalError: original)
-            guard case .after(let interval) = policy?.nextAttemptInterval(context) ?? .never else {
+            let attempt = ReconnectionAttempt(
+                number: number, elapsed: start.duration(to: .now), reason: original, lastError: last)
+            guard let delay = policy?.delay(before: attempt) else {
                 opening = nil
                 session = nil
                 return finish(original ?? last)
             }
-            await pause(failed == 0 ? max(interval, minimumWait) : interval)
+            await pause(number == 1 ? max(delay, minimumWait) : delay)
             guard run == self.run else { return }
             do throws(SignalRError) {
                 let session = try await connect()
                 guard run == self.run else { return session.end() }
                 return begin(session, .didReconnect)
             } catch {
-                failed += 1
+                logger.debug("cannot reconnect", metadata: ["attempt": "\(number)", "error": "\(error)"])
+                number += 1
                 last = error
-                logger.debug("cannot reconnect", metadata: ["attempt": "\(failed)", "error": "\(error)"])
             }
         }
     }
@@ -61,7 +62,7 @@ extension HubConnection {
     private static var resumeIntervals: [Duration] { [.zero, .seconds(1), .seconds(2), .seconds(4)] }
 
     /// Opens a new WebSocket for a connection that broke: the server knows it by its token.
-    func takeUpAgain(_ session: Session, _ error: SignalRError?) {
+    func takeUpAgain(_ session: HubSession, _ error: SignalRError?) {
         guard session.resuming == nil else {
             session.transport = nil
             return
@@ -73,7 +74,7 @@ extension HubConnection {
         session.resuming = Task { await self.resume(session, error) }
     }
 
-    private func resume(_ session: Session, _ error: SignalRError?) async {
+    private func resume(_ session: HubSession, _ error: SignalRError?) async {
         // A server that takes it up and breaks it again, without a word, does not get more attempts than another.
         for interval in Self.resumeIntervals.dropFirst(session.fruitlessResumes) {
             await pause(interval)
@@ -109,7 +110,7 @@ extension HubConnection {
     }
 
     /// Tells the server, a little later and so for many messages at once, what has come.
-    func scheduleAcknowledgement(_ session: Session) {
+    func scheduleAcknowledgement(_ session: HubSession) {
         guard session.acknowledging == nil else { return }
         session.acknowledging = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [self] in
             session.acknowledging = nil

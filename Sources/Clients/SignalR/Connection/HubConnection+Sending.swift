@@ -2,7 +2,7 @@ import NIOCore
 
 extension HubConnection {
     /// The session that calls go through.
-    func openSession() throws(SignalRError) -> Session {
+    func openSession() throws(SignalRError) -> HubSession {
         switch phase {
         case .connected:
             if let session { return session }
@@ -18,7 +18,7 @@ extension HubConnection {
     }
 
     /// Waits until the session can take another message.
-    func writableSession() async throws(SignalRError) -> Session {
+    func writableSession() async throws(SignalRError) -> HubSession {
         while true {
             let session = try openSession()
             if session.isWritable { return session }
@@ -38,7 +38,7 @@ extension HubConnection {
     ///
     /// - Returns: its bytes on the wire.
     @discardableResult
-    func transmit(_ message: HubMessage, _ session: Session) -> Int {
+    func transmit(_ message: HubMessage, _ session: HubSession) -> Int {
         guard session.isOpen else { return 0 }
         let bytes = encoded(message)
         if message.isCounted { session.log?.keep(bytes) }
@@ -50,7 +50,7 @@ extension HubConnection {
     }
 
     /// Sends the answer to a call of the hub. Senders wait for a hub that takes nothing; answers cannot, so the hub does.
-    func transmitAnswer(_ id: String, _ completion: HubCompletion, _ session: Session) {
+    func transmitAnswer(_ id: String, _ completion: HubCompletion, _ session: HubSession) {
         session.noteAnswer(transmit(.completion(id: id, completion, headers: [:]), session))
         guard session.isLogOverfull else { return }
         let what = "the hub does not acknowledge the results that it asked for, and too many wait for it"
@@ -59,7 +59,7 @@ extension HubConnection {
 
     // MARK: - Timers
 
-    func startTimers(_ session: Session) {
+    func startTimers(_ session: HubSession) {
         session.lastSent = .now()
         session.lastReceived = .now()
         // A server sends nothing into a poll but messages, and a poll that fails tells that it is gone.
@@ -68,7 +68,7 @@ extension HubConnection {
         armTimeout(session)
     }
 
-    private func armKeepAlive(_ session: Session) {
+    private func armKeepAlive(_ session: HubSession) {
         let interval = TimeAmount(options.keepAliveInterval)
         session.keepAlive = eventLoop.assumeIsolated().scheduleTask(deadline: session.lastSent + interval) { [self] in
             guard session.isOpen else { return }
@@ -80,7 +80,7 @@ extension HubConnection {
         }
     }
 
-    private func armTimeout(_ session: Session) {
+    private func armTimeout(_ session: HubSession) {
         let limit = TimeAmount(options.serverTimeout)
         session.timeout = eventLoop.assumeIsolated().scheduleTask(deadline: session.lastReceived + limit) { [self] in
             guard session.isOpen else { return }

@@ -24,12 +24,12 @@ public actor HubConnection {
 
     nonisolated let url: String
     nonisolated let codec: any HubCodec
-    nonisolated let policy: (any ReconnectPolicy)?
+    nonisolated let policy: (any ReconnectionPolicy)?
     nonisolated let options: HubConnectionOptions
     nonisolated let logger: Logger
     nonisolated let eventLoop: any EventLoop
     nonisolated let dialer: Dialer
-    nonisolated let handlers = HandlerTable()
+    nonisolated let handlers = MethodHandlers()
     nonisolated let queue: HandlerQueue
     nonisolated let lifecycle = EventHub<ConnectionEvent>()
     nonisolated let status = Locked(Status())
@@ -47,7 +47,7 @@ public actor HubConnection {
     var starting: Outcome<Result<Void, SignalRError>>?
     var stopping: [Outcome<Void>] = []
     /// The connection to the server that is there or being made.
-    var session: Session?
+    var session: HubSession?
     var lastSession: UInt64 = 0
     /// Pieces that came from the network, over all sessions.
     var receivedPieces: UInt64 = 0
@@ -56,7 +56,8 @@ public actor HubConnection {
     var shortLivedCount = 0
 
     init(
-        url: String, codec: any HubCodec, policy: (any ReconnectPolicy)?, options: HubConnectionOptions, logger: Logger
+        url: String, codec: any HubCodec, policy: (any ReconnectionPolicy)?, options: HubConnectionOptions,
+        logger: Logger
     ) {
         self.url = url
         self.codec = codec
@@ -87,8 +88,13 @@ public actor HubConnection {
     /// What happens to the connection from now on. Any number of streams can be asked for.
     public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.stream() }
 
-    /// Tells what happens to the connection. Handlers run on the connection's event loop and must not block.
-    public nonisolated func onEvent(_ handler: @escaping @Sendable (ConnectionEvent) -> Void) { lifecycle.add(handler) }
+    /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
+    @discardableResult
+    public nonisolated func onEvent(
+        _ handler: @escaping @Sendable (ConnectionEvent) -> Void
+    ) -> HandlerRegistration {
+        HandlerRegistration(lifecycle.add(handler))
+    }
 
     // MARK: - Starting
 
@@ -143,7 +149,7 @@ public actor HubConnection {
     }
 
     /// The handshake is done: messages count from here on.
-    func begin(_ session: Session, _ event: ConnectionEvent) {
+    func begin(_ session: HubSession, _ event: ConnectionEvent) {
         opening = nil
         session.isOpen = true
         openedAt = .now()
@@ -197,7 +203,7 @@ public actor HubConnection {
             let closed = Outcome<Void>()
             transport.close().whenComplete { _ in closed.resolve(()) }
             // Each transport limits its own closing; this is for one that cannot.
-            _ = await closed.value(within: Session.closeTimeout, on: eventLoop) {}
+            _ = await closed.value(within: HubSession.closeTimeout, on: eventLoop) {}
         }
         session.end()
         self.session = nil

@@ -9,7 +9,7 @@ import NIOSSL
 public struct HubConnectionBuilder: Sendable {
     private let url: String
     private var hubProtocol = HubProtocol.json
-    private var policy: (any ReconnectPolicy)?
+    private var policy: (any ReconnectionPolicy)?
     private var options = HubConnectionOptions()
     private var logger = Logger(label: "SignalR", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -19,13 +19,13 @@ public struct HubConnectionBuilder: Sendable {
     public init(url: String) { self.url = url }
 
     /// Tries again when the connection is lost: at once, then after 2, 10 and 30 s.
-    public func withAutoReconnect() -> Self { withAutoReconnect(FixedIntervals.standard) }
+    public func withAutoReconnect() -> Self { withAutoReconnect(.standard) }
 
-    /// Tries again after these intervals when the connection is lost.
-    public func withAutoReconnect(intervals: [Duration]) -> Self { withAutoReconnect(FixedIntervals(intervals)) }
+    /// Tries again after these delays when the connection is lost, and then gives up.
+    public func withAutoReconnect(delays: [Duration]) -> Self { withAutoReconnect(ListedDelays(delays)) }
 
-    /// Tries again when the connection is lost, as a policy says.
-    public func withAutoReconnect(_ policy: any ReconnectPolicy) -> Self { changed { $0.policy = policy } }
+    /// Tries again when the connection is lost, as a policy says, such as `.exponential()`.
+    public func withAutoReconnect(_ policy: some ReconnectionPolicy) -> Self { changed { $0.policy = policy } }
 
     /// Speaks another protocol than JSON.
     public func withHubProtocol(_ hubProtocol: HubProtocol) -> Self { changed { $0.hubProtocol = hubProtocol } }

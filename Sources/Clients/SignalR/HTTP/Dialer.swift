@@ -34,31 +34,22 @@ struct Dialer: Sendable {
             .connect(host: address.host, port: address.port)
     }
 
-    /// The system's words for an error, without the call of SwiftNIO's that met it.
-    static func reason(_ error: IOError) -> String { String(cString: strerror(error.errnoCode)) }
-
     /// What went wrong, for a person.
     static func explain(_ error: any Error, _ address: HubAddress) -> SignalRError {
         if let error = error as? SignalRError { return error }
         let what = "cannot connect to \(address.hostHeader)"
-        switch error {
-        case ChannelError.connectTimeout(let time):
-            return SignalRError(.timedOut, "\(what): no answer within \(time.nanoseconds / 1_000_000_000) s")
-        case let error as NIOConnectionError:
-            if let dns = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty {
-                let reason = (dns as? SocketAddressError.UnknownHost)?.errorDescription ?? "\(dns)"
-                return SignalRError(.connectionFailed, "\(what): the host is not known (\(reason))")
-            }
-            return error.connectionErrors.first.map { explain($0.error, address) }
-                ?? SignalRError(.connectionFailed, what, cause: error)
-        case HTTPParserError.invalidEOFState:
+        let failure = NetworkFailure(error)
+        switch (failure.kind, failure.error) {
+        case (.timedOut, _): return SignalRError(.timedOut, "\(what): \(failure.reason)")
+        case (.unknownHost, _), (.other, is IOError):
+            return SignalRError(.connectionFailed, "\(what): \(failure.reason)")
+        case (.other, let error as SignalRError): return error
+        case (.other, HTTPParserError.invalidEOFState):
             return SignalRError(
                 .connectionLost, "\(address.hostHeader) closed the connection in the middle of an answer")
-        case let error as HTTPParserError:
+        case (.other, let error as HTTPParserError):
             return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
-        case let error as IOError:
-            return SignalRError(.connectionFailed, "\(what): \(reason(error))")
-        default:
+        case (.other, let error):
             guard let failure = TLSFailure(error) else {
                 return SignalRError(.connectionFailed, what, cause: error)
             }

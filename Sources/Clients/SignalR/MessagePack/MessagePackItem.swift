@@ -3,7 +3,7 @@ import NIOCore
 /// The beginning of a MessagePack value: all of one without a body, or what its body is.
 ///
 /// See the MessagePack specification, "Formats".
-enum MessagePackItem: Equatable {
+package enum MessagePackItem: Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -24,15 +24,15 @@ enum MessagePackItem: Equatable {
 }
 
 /// What is no MessagePack, or not the type that was asked for.
-struct MessagePackError: Error, CustomStringConvertible {
-    let description: String
+package struct MessagePackError: Error, CustomStringConvertible {
+    package let description: String
 
     static let truncated = MessagePackError(description: "the MessagePack ends within a value")
 }
 
 extension ByteBuffer {
     /// Takes the beginning of a value off.
-    mutating func readMessagePack() throws(MessagePackError) -> MessagePackItem {
+    package mutating func readMessagePack() throws(MessagePackError) -> MessagePackItem {
         let byte = try readMessagePackInteger(UInt8.self)
         switch byte {
         case 0x00...0x7F: return .integer(Int64(byte))
@@ -92,18 +92,22 @@ extension ByteBuffer {
 
     /// Takes a string off.
     mutating func readMessagePackString() throws(MessagePackError) -> String {
+        String(decoding: try readMessagePackText().readableBytesView, as: UTF8.self)
+    }
+
+    /// Takes a string off as its bytes, which need not be UTF-8.
+    package mutating func readMessagePackText() throws(MessagePackError) -> ByteBuffer {
         let item = try readMessagePack()
         guard case .string(let length) = item else {
             throw MessagePackError(description: "\(item) where a string is due")
         }
-        let body = try readMessagePackBody(length)
-        return String(decoding: body.readableBytesView, as: UTF8.self)
+        return try readMessagePackBody(length)
     }
 
     /// Takes a whole value off, with what is in it.
     ///
     /// It does not recurse, and what it counts is bounded: each value that is announced must have its byte.
-    mutating func readMessagePackValue() throws(MessagePackError) -> ByteBuffer {
+    package mutating func readMessagePackValue() throws(MessagePackError) -> ByteBuffer {
         let start = self
         var due = 1
         while due > 0 {
@@ -154,15 +158,24 @@ extension ByteBuffer {
 
     mutating func writeMessagePack(_ value: Double) { writeMultipleIntegers(UInt8(0xCB), value.bitPattern) }
 
-    mutating func writeMessagePack(_ value: String) {
-        let count = value.utf8.count
+    package mutating func writeMessagePack(_ value: String) {
+        writeMessagePack(stringOf: value.utf8.count)
+        writeString(value)
+    }
+
+    /// Writes a string from its bytes, which need not be UTF-8.
+    package mutating func writeMessagePack(string bytes: some Collection<UInt8>) {
+        writeMessagePack(stringOf: bytes.count)
+        writeBytes(bytes)
+    }
+
+    private mutating func writeMessagePack(stringOf count: Int) {
         switch count {
         case ..<32: writeInteger(UInt8(0xA0 | count))
         case ...Int(UInt8.max): writeMultipleIntegers(UInt8(0xD9), UInt8(count))
         case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDA), UInt16(count))
         default: writeMultipleIntegers(UInt8(0xDB), UInt32(count))
         }
-        writeString(value)
     }
 
     mutating func writeMessagePack(binary bytes: some Collection<UInt8>) {
@@ -174,7 +187,7 @@ extension ByteBuffer {
         writeBytes(bytes)
     }
 
-    mutating func writeMessagePack(arrayOf count: Int) {
+    package mutating func writeMessagePack(arrayOf count: Int) {
         switch count {
         case ..<16: writeInteger(UInt8(0x90 | count))
         case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDC), UInt16(count))

@@ -19,11 +19,11 @@ struct Negotiation: Sendable, Equatable {
     let connectionID: String?
     /// By which requests name the connection; secret.
     let token: String
-    let transports: [Transport]
+    let transports: [OfferedTransport]
     /// Whether a broken connection can be taken up again.
     let isStateful: Bool
 
-    struct Transport: Decodable, Sendable, Equatable {
+    struct OfferedTransport: Decodable, Sendable, Equatable {
         let transport: String
         let transferFormats: [String]
     }
@@ -35,7 +35,7 @@ struct Negotiation: Sendable, Equatable {
         let negotiateVersion: Int?
         let connectionId: String?
         let connectionToken: String?
-        let availableTransports: [Transport]?
+        let availableTransports: [OfferedTransport]?
         let useStatefulReconnect: Bool?
         /// What ASP.NET SignalR, which came before and is another protocol, says.
         let ProtocolVersion: String?

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// A hub connection's bytes as answers to requests that wait, and POSTs the other way. On its event loop only.
-final class LongPollingTransport: Transport {
+final class LongPollingTransport: HubTransport {
     /// A server ends a poll after some time with nothing in it; ASP.NET Core's after 90 s.
     private static var pollTimeout: TimeAmount { .seconds(120) }
     /// ASP.NET Core answers the first poll at once and takes messages from then on. Other servers keep it waiting for the

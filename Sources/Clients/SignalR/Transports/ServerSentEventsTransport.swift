@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 
 /// A hub connection's bytes as server-sent events one way and POSTs the other. On its event loop only.
-final class ServerSentEventsTransport: Transport {
+final class ServerSentEventsTransport: HubTransport {
     let kind = TransportKind.serverSentEvents
     private let eventLoop: any EventLoop
     private let events: TransportEvents

@@ -1,12 +1,13 @@
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+import Support
 
 /// A hub connection's bytes in a WebSocket (RFC 6455). On its event loop only.
 ///
 /// Messages have frames of their own, so fragments are handed on as they come, and a text message in a binary frame is
 /// as good as one in a text frame: some servers send JSON so.
-final class WebSocketTransport: ChannelDuplexHandler, Transport {
+final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
@@ -141,7 +142,7 @@ final class WebSocketTransport: ChannelDuplexHandler, Transport {
             let what = "the WebSocket's connection broke"
             let failure =
                 if let error = error as? IOError {
-                    SignalRError(.connectionLost, "\(what): \(Dialer.reason(error))")
+                    SignalRError(.connectionLost, "\(what): \(NetworkFailure(error).reason)")
                 } else {
                     SignalRError(.connectionLost, what, cause: TLSFailure(error) ?? error)
                 }

@@ -104,22 +104,11 @@ struct Connector: Sendable {
 
     private func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
         let target = "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
-        if case ChannelError.connectTimeout = error { return timedOut(target, error) }
-        if let error = error as? NIOConnectionError {
-            if let dns = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty {
-                return ElementalError(
-                    .connectionFailed, "\(target): the host is not known (\(Session.describe(dns)))")
-            }
-            if let first = error.connectionErrors.first?.error {
-                if case ChannelError.connectTimeout = first { return timedOut(target, first) }
-                return ElementalError(.connectionFailed, "\(target): \(Session.describe(first))", cause: nil)
-            }
+        let failure = NetworkFailure(error)
+        guard case .timedOut = failure.kind else {
+            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
         }
-        return ElementalError(.connectionFailed, "\(target): \(Session.describe(error))")
-    }
-
-    private func timedOut(_ target: String, _ error: any Error) -> ElementalError {
-        ElementalError(
+        return ElementalError(
             .timedOut,
             "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
                 + "listed for a while")

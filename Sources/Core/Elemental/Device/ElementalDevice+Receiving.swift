@@ -38,16 +38,16 @@ extension ElementalDevice {
             guard let value = ElementValue(received: bytes, type: element.type) else { return }
             handler(element, value, device)
         }
-        let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
+        let token = handlers.reserve()
         onLoop { [self] in
-            guard handlers.addForAll(registration.token, untyped) else { return }
+            guard handlers.addForAll(token, untyped) else { return }
             let elements = knownElements
             for id in newest.ids {
                 guard let element = elements[id: id], let bytes = newest[id] else { continue }
                 bytes.withUnsafeBytes { untyped(element, ReceivedBytes($0), self) }
             }
         }
-        return registration
+        return HandlerRegistration(table: handlers, token: token)
     }
 
     /// The newest value of the element that came, or `nil` if none did.
@@ -64,12 +64,12 @@ extension ElementalDevice {
     func addHandler(
         for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        let registration = HandlerRegistration(table: handlers, token: handlers.reserve())
+        let token = handlers.reserve()
         onLoop { [self] in
-            guard handlers.add(registration.token, for: id, handler) else { return }
+            guard handlers.add(token, for: id, handler) else { return }
             newest[id]?.withUnsafeBytes { handler(ReceivedBytes($0), self) }
         }
-        return registration
+        return HandlerRegistration(table: handlers, token: token)
     }
 
     /// Adding a handler and handing it what came before is one turn on the loop, so that no value is handed on twice; and

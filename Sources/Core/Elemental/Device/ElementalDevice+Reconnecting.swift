@@ -5,10 +5,11 @@ extension ElementalDevice {
     public var events: AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
-    public func onEvent(_ handler: @escaping @Sendable (DeviceEvent, ElementalDevice) -> Void) {
-        addEventHandler { [weak self] event in
-            if let self { handler(event, self) }
-        }
+    ///
+    /// The device keeps the handler until that is cancelled, so a handler that uses the device captures it weakly.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (DeviceEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(addEventHandler(handler))
     }
 
     /// Whether the connection was lost and another is to take its place.

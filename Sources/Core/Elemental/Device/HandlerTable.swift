@@ -138,13 +138,6 @@ final class HandlerTable: Sendable {
     }
 }
 
-/// A handler that was added. It stays until the device or service goes, or until it is cancelled.
-public struct HandlerRegistration: Sendable {
-    let table: HandlerTable
-    let token: UInt64
-
-    /// Removes the handler. A call that runs already is not interrupted.
-    ///
-    /// A second call has no effect.
-    public func cancel() { table.remove(token) }
+extension HandlerRegistration {
+    init(table: HandlerTable, token: UInt64) { self.init { table.remove(token) } }
 }

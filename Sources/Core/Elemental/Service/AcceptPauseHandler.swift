@@ -39,7 +39,7 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         logger.warning(
             "no connection can be accepted; raise the limit of open files (ulimit -n)",
             metadata: [
-                "reason": "\(String(cString: strerror(error.errnoCode)))",
+                "reason": "\(String(systemError: error.errnoCode))",
                 "milliseconds": "\(delay.nanoseconds / 1_000_000)",
             ])
         accept(false, context)

@@ -98,8 +98,11 @@ public final class ElementalService: Sendable {
     /// What happens to the service, from now on; each call gives a stream of its own.
     public var events: AsyncStream<ServiceEvent> { shared.events.stream() }
 
-    /// Calls `handler` with everything that happens to the service. Devices come and go on the service's event loop.
-    public func onEvent(_ handler: @escaping @Sendable (ServiceEvent) -> Void) { shared.events.add(handler) }
+    /// Calls `handler` with everything that happens to the service, on its event loop. It must not block.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (ServiceEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(shared.events.add(handler))
+    }
 
     /// Decides about connections before they are set up: once with the address, once with the name. It is called on
     /// the event loop and must not block.
@@ -154,7 +157,7 @@ public final class ElementalService: Sendable {
         do throws(ElementalError) {
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
-                let publication = shared.configuration.isPublished ? try Publication(shared, port: listener.port) : nil
+                let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
                 let isWanted = state.withLock { state in
                     guard case .starting(nil) = state else { return false }
                     state = .running(listener, publication, ended: Latch())
@@ -163,7 +166,7 @@ public final class ElementalService: Sendable {
                 guard isWanted else {
                     throw ElementalError(.cancelled, "the service '\(service)' was stopped while it started")
                 }
-                shared.events.emit(.listening(port: listener.port))
+                await listener.emit(.listening(port: listener.port))
                 publication?.start()
             } catch {
                 await listener.close("the service does not start")
@@ -208,7 +211,7 @@ public final class ElementalService: Sendable {
         await listener.close(reason)
         _ = await withdrawn
         state.withLock { $0 = .idle }
-        shared.events.emit(.stopped)
+        await listener.emit(.stopped)
         ended?.open()
     }
 

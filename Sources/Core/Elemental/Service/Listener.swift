@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import Support
 
 /// A service's open sockets: TCP and UDP with one port number.
 struct Listener: Sendable {
@@ -115,6 +116,16 @@ struct Listener: Sendable {
                 }
             }
             .bind(to: address).get()
+    }
+
+    /// Tells an event on the service's event loop, where all are told, and returns when it was told.
+    func emit(_ event: ServiceEvent) async {
+        await tcp.eventLoop.run { [server] in server.value.service.events.emit(event) }
+    }
+
+    /// Tells an event on the service's event loop, later.
+    func emitLater(_ event: ServiceEvent) {
+        tcp.eventLoop.execute { [server] in server.value.service.events.emit(event) }
     }
 
     /// Disconnects the devices, telling why, and goes on accepting.

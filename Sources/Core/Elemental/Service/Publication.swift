@@ -6,19 +6,19 @@ import Zeroconf
 /// where a browser finds all element services.
 final class Publication: Sendable {
     private let service: ElementalService.Shared
-    private let port: Int
+    private let listener: Listener
     private let own: ServicePublisher
     private let common = Locked<ServicePublisher?>(nil)
     private let publishedName = Locked<String?>(nil)
     private let watching = Locked<Task<Void, Never>?>(nil)
 
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
-    init(_ service: ElementalService.Shared, port: Int) throws(ElementalError) {
+    init(_ service: ElementalService.Shared, _ listener: Listener) throws(ElementalError) {
         self.service = service
-        self.port = port
+        self.listener = listener
         do {
             own = try ServicePublisher(
-                name: service.displayName, type: try .tcp(service.name), port: port,
+                name: service.displayName, type: try .tcp(service.name), port: listener.port,
                 txt: try service.txtRecord(instanceName: nil), logger: service.configuration.logger)
         } catch {
             throw ElementalError(.invalidValue, "the service cannot be published: \(error.message)", cause: nil)
@@ -64,9 +64,9 @@ final class Publication: Sendable {
         switch event {
         case .published(let name), .renamed(_, let name):
             publishCommon(name)
-            service.events.emit(.published(name: name))
+            listener.emitLater(.published(name: name))
         case .failed(let error, let delay):
-            service.events.emit(
+            listener.emitLater(
                 .failedToPublish(ElementalError(.discoveryFailed, error.message, cause: error.cause), retryIn: delay))
         }
     }
@@ -81,7 +81,7 @@ final class Publication: Sendable {
             if let current { return try current.update(txt: txt) }
             let publisher = try ServicePublisher(
                 name: ServiceTXT.commonName(service: service.name, instance: name), type: ServiceTXT.commonType(),
-                port: port, txt: txt, logger: service.configuration.logger)
+                port: listener.port, txt: txt, logger: service.configuration.logger)
             common.withLock { $0 = publisher }
             publisher.start()
         } catch {

@@ -11,7 +11,7 @@ final class ServiceServer: SessionOwner {
     private let executor: LoopExecutor
     let logger: Logger
     let configuration: ServiceConfiguration
-    private let service: ElementalService.Shared
+    let service: ElementalService.Shared
     private(set) var udpIdentifiers = UDPIdentifiers()
     private var sessions: [ObjectIdentifier: Session] = [:]
     /// How many of them each address has.

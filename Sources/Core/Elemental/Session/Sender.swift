@@ -189,7 +189,7 @@ extension Sender {
                 return retryDatagrams()
             case .lost(let code):
                 device.state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
-                let reason = String(cString: strerror(code))
+                let reason = String(systemError: code)
                 logger.debug(
                     "datagram not sent",
                     metadata: [

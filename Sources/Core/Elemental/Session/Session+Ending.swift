@@ -116,16 +116,5 @@ extension Session {
     }
 
     /// What the system said, in words for a person.
-    static func describe(_ error: any Error) -> String {
-        if let error = error as? SocketAddressError.UnknownHost { return error.errorDescription }
-        guard let error = error as? IOError else { return String(describing: error) }
-        switch error.errnoCode {
-        case ECONNRESET, EPIPE: return "the other end reset the connection (its program was killed or refused the data)"
-        case ETIMEDOUT: return "the other end does not answer any more"
-        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: return "the network to the other end is gone"
-        case EMFILE, ENFILE: return "this process may not open more files and sockets; raise the limit (ulimit -n)"
-        case ECONNREFUSED: return "nothing listens there"
-        default: return String(cString: strerror(error.errnoCode))
-        }
-    }
+    static func describe(_ error: any Error) -> String { NetworkFailure(error).reason }
 }

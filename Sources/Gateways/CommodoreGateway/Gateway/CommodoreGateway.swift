@@ -16,7 +16,7 @@ public final class CommodoreGateway: Sendable {
     private let line: GatewayLine
     private let configuration: GatewayConfiguration
     private let eventLoop: any EventLoop
-    private let handlers = Locked<[@Sendable (GatewayEvent) -> Void]>([])
+    private let events = EventHub<GatewayEvent>()
     private let state = Locked(State())
 
     private struct State {
@@ -52,8 +52,9 @@ public final class CommodoreGateway: Sendable {
     }
 
     /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
-    public func onEvent(_ handler: @escaping @Sendable (GatewayEvent) -> Void) {
-        handlers.withLock { $0.append(handler) }
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (GatewayEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(events.add(handler))
     }
 
     /// The virtual Commodore, while the line is open and leads to one.
@@ -82,12 +83,12 @@ public final class CommodoreGateway: Sendable {
                 hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
             let server = GatewayServer(
                 line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
-            ) { [weak self] event in self?.emit(event) }
+            ) { [events] event in events.emit(event) }
             state.withLock { state in
                 state.server = NIOLoopBound(server, eventLoop: eventLoop)
                 state.machine = machine
             }
-            emit(.lineReady(line.value.name))
+            events.emit(.lineReady(line.value.name))
             server.start()
         }
     }
@@ -133,9 +134,5 @@ public final class CommodoreGateway: Sendable {
             }
             return (line, machine)
         }
-    }
-
-    private func emit(_ event: GatewayEvent) {
-        for handler in handlers.withLock({ $0 }) { handler(event) }
     }
 }

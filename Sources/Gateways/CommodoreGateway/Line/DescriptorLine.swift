@@ -65,7 +65,7 @@ final class DescriptorLine: Line, LineChannelOwner {
             // A link of an earlier run, and nothing else, is replaced.
             if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
             guard symlink(path, link) == 0 else {
-                let reason = String(cString: strerror(errno))
+                let reason = String(systemError: errno)
                 close(descriptor)
                 throw GatewayError(.lineUnavailable, "the link \(link) cannot be made: \(reason)")
             }

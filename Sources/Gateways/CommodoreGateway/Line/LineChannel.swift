@@ -39,7 +39,7 @@ final class LineChannel: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        problem = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        problem = (error as? IOError).map { String(systemError: $0.errnoCode) } ?? "\(error)"
         context.close(promise: nil)
     }
 

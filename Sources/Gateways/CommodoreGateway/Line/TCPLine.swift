@@ -62,7 +62,7 @@ final class TCPLine: Line, LineChannelOwner {
                 .lineUnavailable, "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
         } catch let error as IOError {
             throw GatewayError(
-                .lineUnavailable, "cannot listen on \(host):\(port): \(String(cString: strerror(error.errnoCode)))")
+                .lineUnavailable, "cannot listen on \(host):\(port): \(String(systemError: error.errnoCode))")
         } catch {
             throw GatewayError(.lineUnavailable, "cannot listen on \(host):\(port)", cause: error)
         }

@@ -14,7 +14,7 @@ enum TerminalDevice {
                 "\(path): the system does not permit it; add yourself to its group (on Debian: sudo adduser USER dialout)"
             case EBUSY: "\(path): another program uses it"
             case ENOTTY: "\(path) is no serial device"
-            default: "\(path): \(String(cString: strerror(number)))"
+            default: "\(path): \(String(systemError: number))"
             }
         }
     }

@@ -20,7 +20,7 @@ struct Addresses {
         switch address {
         case .webSocket(let text):
             if let url = hubs[text], let eventLoop {
-                HubSession(url: url, pingInterval: hubPingInterval, eventLoop: eventLoop, host: host)
+                HubRelaySession(url: url, pingInterval: hubPingInterval, eventLoop: eventLoop, host: host)
             } else {
                 // The chat program's address is fixed in it: whatever it is, the gateway itself is its hub.
                 ChatSession(host: host)

@@ -87,7 +87,7 @@ struct ResponderProcess: Sendable {
         var pid: pid_t = 0
         let result = posix_spawnp(&pid, program, &actions, nil, &arguments, environ)
         guard result == 0 else {
-            throw CommandFailure("failed", "the responder cannot be started: \(String(cString: strerror(result)))")
+            throw CommandFailure("failed", "the responder cannot be started: \(String(systemError: result))")
         }
         return pid
     }

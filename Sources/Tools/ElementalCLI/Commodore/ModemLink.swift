@@ -136,7 +136,7 @@ final class ModemLink {
         hasReportedAbsence = true
     }
 
-    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+    private static func reason(_ code: Int32) -> String { String(systemError: code) }
 
     private func close() {
         switch state {

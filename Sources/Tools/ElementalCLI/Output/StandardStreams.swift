@@ -155,7 +155,7 @@ final class StandardStreams: Sendable {
     private func noteBroken(_ descriptor: Int32, _ code: Int32) {
         guard descriptor == STDOUT_FILENO else { return }
         if code != EPIPE {
-            let reason = String(cString: strerror(code))
+            let reason = String(systemError: code)
             state.withLock { $0.failure = CommandFailure("failed", "standard output cannot be written: \(reason)") }
         }
         EndRequest.shared.noteBrokenPipe()

@@ -93,7 +93,7 @@ struct HubOptions: ParsableArguments {
         }
         if let token { builder = builder.withAccessToken { try await Self.read(token, output.limit) } }
         if skipNegotiation { builder = builder.withoutNegotiation() }
-        if reconnects { builder = builder.withAutoReconnect(GrowingIntervals()) }
+        if reconnects { builder = builder.withAutoReconnect(.exponential(maximum: .seconds(30), jitter: 0)) }
         return builder.build()
     }
 

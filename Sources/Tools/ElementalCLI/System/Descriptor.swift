@@ -24,7 +24,7 @@ enum Descriptor {
     static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         guard systemPipe(&ends) == 0 else {
-            throw CommandFailure("failed", "cannot make a pipe: \(String(cString: strerror(errno)))")
+            throw CommandFailure("failed", "cannot make a pipe: \(String(systemError: errno))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])

@@ -93,7 +93,7 @@ enum FileContent {
         case ENOENT: "there is no such file"
         case EACCES, EPERM: "reading it is not permitted"
         case EISDIR: "it is a folder"
-        default: "it cannot be read: \(String(cString: strerror(code)))"
+        default: "it cannot be read: \(String(systemError: code))"
         }
     }
 

@@ -2,7 +2,7 @@
 ///
 /// FoundationEssentials percent-encodes a name that is not ASCII, which no name server understands; full Foundation would
 /// encode it, but brings large tables of languages and calendars for that.
-enum HostName {
+enum DomainName {
     /// The name, its labels that are not ASCII in Punycode with `xn--` before them; `nil` if it cannot be a host's name.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []

@@ -56,7 +56,7 @@ struct HubAddress: Sendable, Equatable {
     private static func host(_ parts: URLComponents) -> String? {
         guard let host = parts.host else { return nil }
         return host.hasPrefix("[") && host.hasSuffix("]")
-            ? String(host.dropFirst().dropLast()) : HostName.ascii(host)
+            ? String(host.dropFirst().dropLast()) : DomainName.ascii(host)
     }
 
     /// The text of an address for a person, without what may be a user name and password in it.

@@ -1,14 +1,14 @@
 import NIOCore
 import Support
 
-/// A handler that can be taken off again.
-public struct HandlerToken: Sendable, Hashable {
-    let method: String
-    let number: UInt64
-}
-
 /// The handlers by the hub's names of their methods.
-final class HandlerTable: Sendable {
+final class MethodHandlers: Sendable {
+    /// Names one handler.
+    struct Token: Sendable {
+        let method: String
+        let number: UInt64
+    }
+
     typealias Listener = @Sendable (HubArguments) async throws -> Void
     typealias Responder = @Sendable (HubArguments) async throws -> ByteBuffer
 
@@ -26,15 +26,15 @@ final class HandlerTable: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ method: String, _ listener: @escaping Listener) -> HandlerToken {
+    func add(_ method: String, _ listener: @escaping Listener) -> Token {
         change(method) { entry, number in entry.listeners.append((number, listener)) }
     }
 
-    func add(_ method: String, _ responder: @escaping Responder) -> HandlerToken {
+    func add(_ method: String, _ responder: @escaping Responder) -> Token {
         change(method) { entry, number in entry.responder = (number, responder) }
     }
 
-    func remove(_ token: HandlerToken) {
+    func remove(_ token: Token) {
         state.withLock { state in
             guard var entry = state.entries[token.method] else { return }
             entry.listeners.removeAll { $0.number == token.number }
@@ -49,12 +49,12 @@ final class HandlerTable: Sendable {
 
     subscript(_ method: String) -> Entry? { state.withLock { $0.entries[method.lowercased()] } }
 
-    private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> HandlerToken {
+    private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> Token {
         let key = method.lowercased()
         return state.withLock { state in
             state.last += 1
             body(&state.entries[key, default: Entry()], state.last)
-            return HandlerToken(method: key, number: state.last)
+            return Token(method: key, number: state.last)
         }
     }
 }

@@ -3,7 +3,7 @@ import NIOCore
 /// Carries bytes to and from a hub. On its event loop only.
 ///
 /// Messages have their own frames, so a transport may cut and join the bytes as it likes.
-protocol Transport: AnyObject {
+protocol HubTransport: AnyObject {
     var kind: TransportKind { get }
     /// Whether what was sent lately has left; what is sent nevertheless is queued.
     var isWritable: Bool { get }

@@ -9,7 +9,7 @@ import SignalR
 /// broadcasts is rewritten without its invocation identifier, since it expects no answer. And it looks for a message's
 /// parts at fixed places, while hubs write the same message in more than one way: messages for it are written as it
 /// reads them.
-final class HubSession: ProgramSession {
+final class HubRelaySession: ProgramSession {
     let name = "hub"
     let reading = ProgramReading.byteAFrame
     private(set) var wakeTime: NIODeadline?
@@ -121,25 +121,23 @@ final class HubSession: ProgramSession {
 
     /// The next whole message with what frames it: up to the separator until the handshake is done, then behind its length.
     private func nextMessage() -> [UInt8]? {
-        let view = pending.readableBytesView
         guard isShaken else {
+            let view = pending.readableBytesView
             guard let end = view.firstIndex(of: Self.separator) else { return nil }
             isShaken = true
             return pending.readBytes(length: end - view.startIndex + 1)
         }
-        var length = 0
-        for (index, byte) in view.prefix(5).enumerated() {
-            length |= Int(byte & 0x7F) << (7 * index)
-            guard byte < 0x80 else { continue }
+        do throws(SignalRError) {
+            guard let (length, prefix) = try pending.peekVarInt() else { return nil }
             guard length <= Self.maximumMessage else {
                 closed()
                 return nil
             }
-            return pending.readBytes(length: index + 1 + length)
+            return pending.readBytes(length: prefix + length)
+        } catch {
+            closed()
+            return nil
         }
-        // A length takes five bytes at most.
-        if view.count >= 5 { closed() }
-        return nil
     }
 
     private func hand(_ message: [UInt8]) {

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// The first words of both ends: JSON whatever the protocol.
-enum Handshake {
+enum HubHandshake {
     /// A server's answer is some bytes; a larger one is none.
     private static var maximum: Int { 64 * 1024 }
 

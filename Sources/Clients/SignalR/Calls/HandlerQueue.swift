@@ -16,7 +16,7 @@ final class HandlerQueue: Sendable {
     private let continuation: AsyncStream<Call>.Continuation
 
     /// - Parameter limit: bytes of calls that may wait.
-    init(handlers: HandlerTable, limit: Int, logger: Logger) {
+    init(handlers: MethodHandlers, limit: Int, logger: Logger) {
         waiting = Locked(UndeliveredSize(limit: limit))
         let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
         self.continuation = continuation

@@ -2,7 +2,7 @@ import NIOCore
 import Support
 
 /// One connection to the hub's server, from its first byte to its last. The ``HubConnection`` that made it alone uses it.
-final class Session {
+final class HubSession {
     /// The longest that saying goodbye may take: what is unsent, and the transport's own farewell.
     static var closeTimeout: TimeAmount { .seconds(5) }
 
@@ -22,7 +22,7 @@ final class Session {
     var log: MessageLog?
 
     /// Missing while a broken connection is being taken up again.
-    var transport: (any Transport)?
+    var transport: (any HubTransport)?
     /// How many transports it has had; what an earlier one still has to tell does not count.
     var transports = 0
     /// Decided when the hub has answered the handshake.

@@ -1,0 +1,67 @@
+internal import NIOCore
+import NIOPosix
+
+/// Why a connection could not be made, or broke, in words that a user can act on, from what SwiftNIO threw.
+package struct NetworkFailure {
+    /// What kind of failure it is.
+    package enum Kind: Sendable {
+        case unknownHost
+        /// Nobody answered within the time.
+        case timedOut(Duration)
+        case other
+    }
+
+    /// What kind of failure it is.
+    package let kind: Kind
+    /// What happened and, where there is something, what to do.
+    package let reason: String
+    /// The error itself; where several addresses were tried, that of the first.
+    package let error: any Error
+
+    package init(_ error: any Error) {
+        var error = error
+        var isUnknownHost = error is SocketAddressError.UnknownHost
+        if let connecting = error as? NIOConnectionError {
+            if let first = connecting.connectionErrors.first {
+                error = first.error
+            } else if let unknown = connecting.dnsAError ?? connecting.dnsAAAAError {
+                error = unknown
+                isUnknownHost = true
+            }
+        }
+        self.error = error
+        switch error {
+        case let unknown as SocketAddressError.UnknownHost:
+            kind = .unknownHost
+            reason = "the host is not known (\(unknown.errorDescription))"
+        case _ where isUnknownHost:
+            kind = .unknownHost
+            reason = "the host is not known (\(error))"
+        case ChannelError.connectTimeout(let time):
+            kind = .timedOut(.nanoseconds(time.nanoseconds))
+            reason = "no answer within \(Duration.nanoseconds(time.nanoseconds))"
+        case let error as IOError:
+            kind = .other
+            reason = Self.reason(error.errnoCode)
+        default:
+            kind = .other
+            reason = String(describing: error)
+        }
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ECONNRESET, EPIPE: "the other end reset the connection (its program was killed or refused the data)"
+        case ETIMEDOUT: "the other end does not answer any more"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: "the network to the other end is gone"
+        case EMFILE, ENFILE: "this process may not open more files and sockets; raise the limit (ulimit -n)"
+        case ECONNREFUSED: "nothing listens there"
+        default: String(systemError: code)
+        }
+    }
+}
+
+extension String {
+    /// The system's words for an error number, such as "No such file or directory".
+    package init(systemError code: CInt) { self.init(cString: strerror(code)) }
+}

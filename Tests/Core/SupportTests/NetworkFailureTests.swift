@@ -1,0 +1,67 @@
+import NIOCore
+import NIOPosix
+import Support
+import Testing
+
+/// What went wrong in the network, in words.
+struct NetworkFailureTests {
+    @Test(arguments: [
+        (ECONNREFUSED, "nothing listens there"),
+        (ECONNRESET, "the other end reset the connection (its program was killed or refused the data)"),
+        (EHOSTUNREACH, "the network to the other end is gone"),
+        (EMFILE, "this process may not open more files and sockets; raise the limit (ulimit -n)"),
+        (ENOENT, "No such file or directory"),
+    ])
+    func systemErrors(_ code: CInt, _ reason: String) {
+        let failure = NetworkFailure(IOError(errnoCode: code, reason: "connect"))
+        #expect(failure.reason == reason)
+        #expect(failure.error is IOError)
+    }
+
+    @Test
+    func aTimeOutSaysItsTime() {
+        let failure = NetworkFailure(ChannelError.connectTimeout(.seconds(3)))
+        #expect(failure.reason == "no answer within 3.0 seconds")
+        guard case .timedOut(.seconds(3)) = failure.kind else {
+            Issue.record("\(failure.kind)")
+            return
+        }
+    }
+
+    @Test
+    func anUnknownHostIsToldInTheSystemsWords() async throws {
+        do {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "no host has spaces", port: 1).get()
+            try await channel.close()
+            Issue.record("connected")
+        } catch {
+            let failure = NetworkFailure(error)
+            #expect(failure.reason.hasPrefix("the host is not known ("))
+            #expect(failure.error is SocketAddressError.UnknownHost)
+            guard case .unknownHost = failure.kind else {
+                Issue.record("\(failure.kind)")
+                return
+            }
+        }
+    }
+
+    @Test
+    func ofSeveralAddressesTheFirstFailureCounts() async throws {
+        // `localhost` may be two addresses; nothing listens at either.
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        try await server.close()
+        do {
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "localhost", port: port).get()
+            try await channel.close()
+            Issue.record("connected")
+        } catch {
+            #expect(error is NIOConnectionError)
+            #expect(NetworkFailure(error).error is IOError)
+            #expect(NetworkFailure(error).reason == "nothing listens there")
+        }
+    }
+}
