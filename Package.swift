@@ -140,7 +140,7 @@ let package = Package(
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .target(
             name: "TestSupport",
-            dependencies: [.product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            dependencies: ["Support"],
             path: "Tests/TestSupport",
             exclude: ["bad-link.py"]
         ),
@@ -149,7 +149,7 @@ let package = Package(
             path: "Tests/zeroconf-probe"),
         .executableTarget(
             name: "ledger",
-            dependencies: ["Elemental", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            dependencies: ["Elemental", "Support"],
             path: "Tests/ledger"
         ),
         .testTarget(
@@ -159,7 +159,7 @@ let package = Package(
             name: "ElementalSecurityTests", dependencies: ["ElementalSecurity"],
             path: "Tests/Core/ElementalSecurityTests", resources: [.embedInCode("cpace-x25519-vectors.json")]),
         .testTarget(
-            name: "ZeroconfTests", dependencies: ["Zeroconf", "TestSupport", "zeroconf-probe"],
+            name: "ZeroconfTests", dependencies: ["Support", "TestSupport", "Zeroconf", "zeroconf-probe"],
             path: "Tests/Core/ZeroconfTests"),
         .testTarget(
             name: "ElementalTests",
@@ -197,13 +197,12 @@ let package = Package(
         .testTarget(
             name: "SignalRTests",
             dependencies: [
-                "SignalR", "TestSupport",
+                "SignalR", "Support", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Clients/SignalRTests"
@@ -212,7 +211,8 @@ let package = Package(
             name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],
             path: "Tests/Bridges/SignalRBridgeTests"),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["ElementalBench", "ElementalCLI", "TestSupport", "WireVectors"],
+            name: "CommandLineTests",
+            dependencies: ["ElementalBench", "ElementalCLI", "Support", "TestSupport", "WireVectors"],
             path: "Tests/Tools/CommandLineTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(

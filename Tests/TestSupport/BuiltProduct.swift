@@ -1,21 +1,21 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// Finds the executables that are built together with the tests.
 public enum BuiltProduct {
     /// Those that were found.
-    private static let paths = NIOLockedValueBox<[String: String]>([:])
+    private static let paths = Locked<[String: String]>([:])
 
     /// The path of an executable target's product, beside the running test bundle.
     ///
     /// - Throws: ``TestSupportError`` if there is none, or if the tests have a sanitizer and the product has not.
     public static func path(of name: String) throws -> String {
-        if let path = paths.withLockedValue({ $0[name] }) { return path }
+        if let path = paths.withLock({ $0[name] }) { return path }
         let path = try find(name)
         if let sanitizer = Sanitizer.current, try !sanitizer.isIn(path) {
             throw TestSupportError("\(path) is not built with the \(sanitizer.rawValue) sanitizer, as the tests are")
         }
-        paths.withLockedValue { $0[name] = path }
+        paths.withLock { $0[name] = path }
         return path
     }
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// A real process, started and ended by a test, whose output is read line by line.
 public final class ChildProcess: Sendable {
@@ -46,7 +46,7 @@ public final class ChildProcess: Sendable {
     private let environment: [String: String]
     private let input: Int32
     private let queue = DispatchQueue(label: "child")
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Starts a process.
     ///
@@ -73,7 +73,7 @@ public final class ChildProcess: Sendable {
     }
 
     deinit {
-        if state.withLockedValue({ $0.isInputOpen }) { close(input) }
+        if state.withLock({ $0.isInputOpen }) { close(input) }
     }
 
     /// Runs a process while the body runs, and ends it however the body ends.
@@ -153,21 +153,21 @@ public final class ChildProcess: Sendable {
 
     /// The lines so far, the ones looked at too.
     public func lines(of stream: Stream) -> [String] {
-        state.withLockedValue { $0.streams[stream.rawValue].lines }
+        state.withLock { $0.streams[stream.rawValue].lines }
     }
 
     /// All that the process printed so far.
     public var transcript: String {
-        state.withLockedValue { $0.transcript(title) }
+        state.withLock { $0.transcript(title) }
     }
 
     /// Whether the process has not ended.
-    public var isRunning: Bool { state.withLockedValue { $0.status == nil } }
+    public var isRunning: Bool { state.withLock { $0.status == nil } }
 
     /// Writes a line to the process's standard input.
     public func writeLine(_ line: String) throws {
         let bytes = Array((line + "\n").utf8)
-        let written = state.withLockedValue { state in
+        let written = state.withLock { state in
             state.isInputOpen ? bytes.withUnsafeBytes { Foundation.write(input, $0.baseAddress, $0.count) } : -1
         }
         guard written == bytes.count else {
@@ -177,7 +177,7 @@ public final class ChildProcess: Sendable {
 
     /// Closes the process's standard input.
     public func closeInput() {
-        state.withLockedValue { state in
+        state.withLock { state in
             if state.isInputOpen { close(input) }
             state.isInputOpen = false
         }
@@ -186,7 +186,7 @@ public final class ChildProcess: Sendable {
     /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
         // Under the lock, as is reaping: until it is reaped nobody else can have the number.
-        state.withLockedValue { state in
+        state.withLock { state in
             if state.status == nil { kill(processID, signal) }
         }
     }
@@ -215,7 +215,7 @@ public final class ChildProcess: Sendable {
             }
             guard let id else { return }
             queue.asyncAfter(deadline: .now() + timeout.seconds * Double(Sanitizer.patience)) {
-                let isStillWaiting = self.state.withLockedValue { state in
+                let isStillWaiting = self.state.withLock { state in
                     let count = state.waiters.count
                     state.waiters.removeAll { $0.id == id }
                     return state.waiters.count < count
@@ -230,7 +230,7 @@ public final class ChildProcess: Sendable {
 
     /// Tries at once, and keeps what did not succeed for later.
     private func enqueue(_ attempt: @escaping @Sendable (inout State) -> Bool) -> Int? {
-        state.withLockedValue { state in
+        state.withLock { state in
             guard !attempt(&state) else { return nil }
             state.lastWaiter += 1
             state.waiters.append(Waiter(id: state.lastWaiter, attempt: attempt))
@@ -239,7 +239,7 @@ public final class ChildProcess: Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        state.withLockedValue { state in
+        state.withLock { state in
             body(&state)
             let waiters = state.waiters
             var left: [Waiter] = []

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// A D-Bus and an avahi-daemon that only this test sees.
 ///
@@ -20,7 +20,7 @@ public final class PrivateAvahi: Sendable {
     public let namespace: String?
     private let usesIPv6: Bool
     private let directory: String
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Why there can be none here, or nil.
     public static var unavailableReason: String? {
@@ -73,15 +73,15 @@ public final class PrivateAvahi: Sendable {
     /// Starts whichever of the two does not run, and returns when avahi-daemon answers that it is running.
     public func start() async throws {
         try writeConfiguration()
-        if state.withLockedValue({ $0.bus?.isRunning }) != true {
+        if state.withLock({ $0.bus?.isRunning }) != true {
             unlink("\(directory)/bus.sock")
             let bus = try ChildProcess(
                 "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nopidfile", "--nosyslog"],
                 namespace: namespace)
-            state.withLockedValue { $0.bus = bus }
+            state.withLock { $0.bus = bus }
             try await waitFor(bus, "the bus's socket") { access("\(self.directory)/bus.sock", F_OK) == 0 }
         }
-        if state.withLockedValue({ $0.daemon?.isRunning }) != true {
+        if state.withLock({ $0.daemon?.isRunning }) != true {
             let prepare =
                 "if [ -d /run/avahi-daemon ]; then mount -t tmpfs none /run/avahi-daemon; "
                 + "else mount -t tmpfs none /run && mkdir /run/avahi-daemon; fi "
@@ -93,19 +93,19 @@ public final class PrivateAvahi: Sendable {
                     "--no-rlimits", "-f", "\(directory)/avahi-daemon.conf",
                 ],
                 environment: environment, namespace: namespace)
-            state.withLockedValue { $0.daemon = daemon }
+            state.withLock { $0.daemon = daemon }
             try await waitFor(daemon, "avahi-daemon's answer") { await self.isRunning() }
         }
     }
 
     /// Kills avahi-daemon as a crash would, without a goodbye to anyone; the bus goes on.
     public func kill() async {
-        await state.withLockedValue { $0.daemon }?.end()
+        await state.withLock { $0.daemon }?.end()
     }
 
     /// Ends avahi-daemon in order, with goodbyes; the bus goes on.
     public func stopDaemon() async throws {
-        guard let daemon = state.withLockedValue({ $0.daemon }) else { return }
+        guard let daemon = state.withLock({ $0.daemon }) else { return }
         daemon.send(signal: SIGTERM)
         try await daemon.waitForExit()
     }
@@ -113,17 +113,17 @@ public final class PrivateAvahi: Sendable {
     /// Kills both, the bus as well.
     public func killAll() async {
         await kill()
-        await state.withLockedValue { $0.bus }?.end()
+        await state.withLock { $0.bus }?.end()
     }
 
     /// Makes avahi-daemon hang (SIGSTOP) or go on (SIGCONT).
     public func suspend(_ isSuspended: Bool) {
-        state.withLockedValue { $0.daemon }?.send(signal: isSuspended ? SIGSTOP : SIGCONT)
+        state.withLock { $0.daemon }?.send(signal: isSuspended ? SIGSTOP : SIGCONT)
     }
 
     /// Ends both and removes their files.
     public func remove() async {
-        if let daemon = state.withLockedValue({ $0.daemon }) {
+        if let daemon = state.withLock({ $0.daemon }) {
             daemon.send(signal: SIGCONT)
             daemon.send(signal: SIGTERM)
             _ = try? await daemon.waitForExit(timeout: .seconds(5))
@@ -134,7 +134,7 @@ public final class PrivateAvahi: Sendable {
 
     /// What both daemons printed.
     public var transcript: String {
-        state.withLockedValue { [$0.bus, $0.daemon].compactMap { $0?.transcript }.joined(separator: "\n") }
+        state.withLock { [$0.bus, $0.daemon].compactMap { $0?.transcript }.joined(separator: "\n") }
     }
 
     private func isRunning() async -> Bool {

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// Starts processes with nothing but the three standard descriptors.
 ///
@@ -13,10 +13,10 @@ struct ProcessSpawn {
     let output: Int32
     let errorOutput: Int32
 
-    private static let oneAtATime = NIOLock()
+    private static let oneAtATime = Locked(())
 
     init(executable: String, arguments: [String], environment: [String: String]) throws {
-        self = try Self.oneAtATime.withLock {
+        self = try Self.oneAtATime.withLock { _ in
             try Self(alone: executable, arguments: arguments, environment: environment)
         }
     }
@@ -38,7 +38,7 @@ struct ProcessSpawn {
             descriptors: [pipes[0].read, pipes[1].write, pipes[2].write])
         guard code == 0 else {
             closeAll()
-            throw TestSupportError("cannot start \(executable): \(String(cString: strerror(code)))")
+            throw TestSupportError("cannot start \(executable): \(String(systemError: code))")
         }
         close(pipes[0].read)
         close(pipes[1].write)
@@ -63,11 +63,11 @@ struct ProcessSpawn {
         _ terminal: String, _ executable: String, _ arguments: [String], _ environment: [String: String]
     ) throws -> pid_t {
         var processID: pid_t = 0
-        let code = oneAtATime.withLock {
+        let code = oneAtATime.withLock { _ in
             spawn(&processID, executable, arguments, environment, descriptors: [], terminal: terminal)
         }
         guard code == 0 else {
-            throw TestSupportError("cannot start \(executable): \(String(cString: strerror(code)))")
+            throw TestSupportError("cannot start \(executable): \(String(systemError: code))")
         }
         return processID
     }

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// A real process in a pseudo-terminal of its own, which the test plays: it sees all that is written there, and types.
 public final class TerminalProcess: Sendable {
@@ -11,7 +11,7 @@ public final class TerminalProcess: Sendable {
     private let title: String
     private let processID: pid_t
     private let terminal: Int32
-    private let state = NIOLockedValueBox(State())
+    private let state = Locked(State())
 
     /// Runs a process in a terminal of that size while the body runs, and ends it however the body ends.
     public static func with<Result>(
@@ -49,7 +49,7 @@ public final class TerminalProcess: Sendable {
     }
 
     /// All that was written to the terminal so far.
-    public var output: String { state.withLockedValue { String(decoding: $0.output, as: UTF8.self) } }
+    public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
 
     /// How the terminal treats keys and output: the flags and the special characters, to be compared.
     public var settings: [String] { Self.settings(of: terminal) }
@@ -73,7 +73,7 @@ public final class TerminalProcess: Sendable {
 
     /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
-        state.withLockedValue { state in
+        state.withLock { state in
             if state.status == nil { kill(processID, signal) }
         }
     }
@@ -87,8 +87,8 @@ public final class TerminalProcess: Sendable {
 
     /// Waits for the process's end.
     public func waitForExit(timeout: Duration = .seconds(30)) async throws -> ChildProcess.ExitStatus {
-        try await wait(timeout, "it did not end") { state.withLockedValue { $0.status != nil } }
-        guard let status = state.withLockedValue({ $0.status }) else { throw TestSupportError("it did not end") }
+        try await wait(timeout, "it did not end") { state.withLock { $0.status != nil } }
+        guard let status = state.withLock({ $0.status }) else { throw TestSupportError("it did not end") }
         return status
     }
 
@@ -105,7 +105,7 @@ public final class TerminalProcess: Sendable {
         while true {
             let count = Foundation.read(terminal, &buffer, buffer.count)
             if count > 0 {
-                state.withLockedValue { $0.output += buffer[..<count] }
+                state.withLock { $0.output += buffer[..<count] }
             } else if count == 0 || errno != EINTR {
                 // EIO: nobody has the other end open any more.
                 return
@@ -116,7 +116,7 @@ public final class TerminalProcess: Sendable {
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
-        state.withLockedValue { state in
+        state.withLock { state in
             var status: Int32 = 0
             waitpid(processID, &status, 0)
             let signal = status & 0x7F

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 
 /// Two hosts on one machine: network namespaces joined by a veth pair, each with an avahi-daemon of its own.
 ///
@@ -43,7 +43,7 @@ public final class TestBed: Sendable {
 
     private static let prefix = "zeroconf-"
     private static let link = "veth0"
-    private static let counter = NIOLockedValueBox(0)
+    private static let counter = Locked(0)
 
     /// Why there can be no test bed here, or nil: it needs Linux, root, and `ip netns`.
     public static let unavailableReason: String? = {
@@ -58,8 +58,8 @@ public final class TestBed: Sendable {
     public static var isAvailable: Bool { unavailableReason == nil }
 
     private let hasBadLink: Bool
-    private let relayProcess = NIOLockedValueBox<ChildProcess?>(nil)
-    private var relay: ChildProcess? { relayProcess.withLockedValue { $0 } }
+    private let relayProcess = Locked<ChildProcess?>(nil)
+    private var relay: ChildProcess? { relayProcess.withLock { $0 } }
 
     private init(number: Int, usesIPv6: Bool, hasBadLink: Bool) throws {
         self.hasBadLink = hasBadLink
@@ -83,7 +83,7 @@ public final class TestBed: Sendable {
         _ body: (TestBed) async throws -> Result
     ) async throws -> Result {
         if let reason = unavailableReason { throw TestSupportError(reason) }
-        let number = counter.withLockedValue { counter in
+        let number = counter.withLock { counter in
             counter += 1
             return counter
         }
@@ -190,7 +190,7 @@ public final class TestBed: Sendable {
         guard hasBadLink else { return nil }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bad-link.py")
         let relay = try ChildProcess("python3", [script.path, a.namespace, b.namespace, Self.link])
-        relayProcess.withLockedValue { $0 = relay }
+        relayProcess.withLock { $0 = relay }
         return relay
     }
 

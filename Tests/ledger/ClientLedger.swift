@@ -1,5 +1,5 @@
 import Elemental
-import NIOConcurrencyHelpers
+import Support
 
 /// Devices that connect to the service, number what they send, and connect again whenever they are cut off.
 final class ClientLedger: Sendable {
@@ -16,7 +16,7 @@ final class ClientLedger: Sendable {
     private let service: String
     private let prefix: String
     private let limits: DeviceLimits
-    private let accounts = NIOLockedValueBox<[String: Account]>([:])
+    private let accounts = Locked<[String: Account]>([:])
 
     init(service: String, prefix: String, limits: DeviceLimits) {
         self.service = service
@@ -46,16 +46,16 @@ final class ClientLedger: Sendable {
     }
 
     private func connect(_ name: String, to found: DiscoveredService) async throws -> ElementalDevice {
-        accounts.withLockedValue { $0[name] = Account() }
+        accounts.withLock { $0[name] = Account() }
         var options = ConnectOptions()
         options.limits = limits
         options.reconnection = .forever(every: .seconds(1))
         return try await found.connect(as: name, elements: Numbers.all, options: options) { [self] device in
             device.onValue(of: Numbers.down) { number in
-                self.accounts.withLockedValue { $0[name]?.down.take(number) }
+                self.accounts.withLock { $0[name]?.down.take(number) }
             }
             device.onValue(of: Numbers.downDatagram) { number in
-                self.accounts.withLockedValue { $0[name]?.downDatagram.take(number) }
+                self.accounts.withLock { $0[name]?.downDatagram.take(number) }
             }
             device.onEvent { event in self.note(event, name) }
         }
@@ -64,7 +64,7 @@ final class ClientLedger: Sendable {
     private func note(_ event: DeviceEvent, _ name: String) {
         switch event {
         case .willReconnect(let attempt, _):
-            let isLoss = accounts.withLockedValue { accounts in
+            let isLoss = accounts.withLock { accounts in
                 defer { accounts[name]?.isConnected = false }
                 accounts[name]?.down.breakOff()
                 accounts[name]?.downDatagram.breakOff()
@@ -72,7 +72,7 @@ final class ClientLedger: Sendable {
             }
             if isLoss { Ledger.say("lost", ["device": name, "reason": "\(attempt.reason)"]) }
         case .didReconnect:
-            accounts.withLockedValue {
+            accounts.withLock {
                 $0[name]?.reconnections += 1
                 $0[name]?.isConnected = true
             }
@@ -82,7 +82,7 @@ final class ClientLedger: Sendable {
     }
 
     private func send(by device: ElementalDevice, _ name: String) {
-        accounts.withLockedValue { accounts in
+        accounts.withLock { accounts in
             guard var account = accounts[name] else { return }
             // A number that could not be sent is not used. The level is kept for the return.
             if (try? device.send(account.upSent + 1, to: Numbers.up)) != nil { account.upSent += 1 }
@@ -96,7 +96,7 @@ final class ClientLedger: Sendable {
 
     private func report(_ devices: [String: ElementalDevice]) {
         for (name, device) in devices {
-            guard let account = accounts.withLockedValue({ $0[name] }) else { continue }
+            guard let account = accounts.withLock({ $0[name] }) else { continue }
             var members = account.down.members("down").merging(account.downDatagram.members("downDatagram")) { $1 }
             members["device"] = name
             members["connected"] = device.isConnected

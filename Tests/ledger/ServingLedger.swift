@@ -1,5 +1,5 @@
 import Elemental
-import NIOConcurrencyHelpers
+import Support
 
 /// The service's side.
 final class ServingLedger: Sendable {
@@ -16,7 +16,7 @@ final class ServingLedger: Sendable {
     }
 
     private let service: ElementalService
-    private let accounts = NIOLockedValueBox<[String: Account]>([:])
+    private let accounts = Locked<[String: Account]>([:])
 
     init(name: String, limits: DeviceLimits) {
         var configuration = ServiceConfiguration()
@@ -50,9 +50,9 @@ final class ServingLedger: Sendable {
     }
 
     private static func change(
-        _ accounts: NIOLockedValueBox<[String: Account]>, _ device: ElementalDevice, _ body: (inout Account) -> Void
+        _ accounts: Locked<[String: Account]>, _ device: ElementalDevice, _ body: (inout Account) -> Void
     ) {
-        accounts.withLockedValue { accounts in
+        accounts.withLock { accounts in
             var account = accounts.removeValue(forKey: device.name) ?? Account()
             body(&account)
             accounts[device.name] = account
@@ -68,7 +68,7 @@ final class ServingLedger: Sendable {
     }
 
     private func send() {
-        accounts.withLockedValue { accounts in
+        accounts.withLock { accounts in
             for (name, var account) in accounts {
                 guard let device = account.device else { continue }
                 // A number that could not be sent is not used.
@@ -84,7 +84,7 @@ final class ServingLedger: Sendable {
     }
 
     private func report() {
-        for (name, account) in accounts.withLockedValue({ $0 }) {
+        for (name, account) in accounts.withLock({ $0 }) {
             var members = account.up.members("up").merging(account.upDatagram.members("upDatagram")) { $1 }
             members["device"] = name
             members["downSent"] = account.downSent

@@ -1,9 +1,9 @@
 public import Elemental
 public import SignalR
 
-/// What a bridge does.
+/// An event of a bridge.
 public enum BridgeEvent: Sendable {
-    /// Which way a value goes.
+    /// The direction of a value.
     public enum Direction: Sendable, Hashable {
         case toHub, toDevice
     }
@@ -12,13 +12,14 @@ public enum BridgeEvent: Sendable {
     case toHub(ElementDefinition, ElementValue)
     /// The device was sent a value of the hub.
     case toDevice(ElementDefinition, ElementValue)
-    /// A value could not be handed on: it is of another type, out of range, too large for the hub, or the device takes
-    /// none now. One that is too large is told once; it and those as large are left out from then on.
+    /// A value could not be forwarded: it is of another type, out of range, too large for the hub, or the device
+    /// accepts none now. A value that is too large is reported once; it and values of that size or more are skipped
+    /// from then on.
     case failed(ElementDefinition, Direction, any Error)
-    /// Values came faster than they may pass, and the queue is full: the newest was dropped.
+    /// Values arrived faster than they may be forwarded, and the queue is full: the newest was dropped.
     case dropped(ElementDefinition, Direction)
-    /// The hub's connection is lost, for this reason if there is one, and is being made again.
+    /// The connection to the hub is lost, for this reason if there is one, and is reconnecting.
     case hubAway(SignalRError?)
-    /// The hub's connection was made again.
+    /// The connection to the hub was reconnected.
     case hubReturned
 }

@@ -1,19 +1,19 @@
 import Elemental
 import Support
 
-/// Hands the values that go one way on, one at a time, when their time has come.
+/// Forwards the values of one direction, one at a time and as their intervals allow.
 final class Courier: Sendable {
-    /// What became of a value.
+    /// What happened to a value.
     enum Delivery {
         case done
-        /// The receiver is away, and the value is to be kept until it returns.
+        /// The receiver is away; keep the value until it returns.
         case away
     }
 
     private struct State {
         var lanes: Lanes
         var isAway = false
-        /// How often it was said whether the receiver is away.
+        /// How often `isAway` was set.
         var changes: UInt64 = 0
     }
 
@@ -28,7 +28,7 @@ final class Courier: Sendable {
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Whether nothing can be delivered now.
+    /// Whether the receiver is away, so that nothing can be delivered.
     var isAway: Bool {
         get { state.withLock { $0.isAway } }
         set {
@@ -40,19 +40,19 @@ final class Courier: Sendable {
         }
     }
 
-    /// Whether values of the element wait.
+    /// Whether values of the element are waiting.
     func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
 
     /// Adds a value.
     ///
-    /// - Returns: `false` if too many wait, and it was not taken.
+    /// - Returns: `false` if too many are waiting and it was not accepted.
     func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let isTaken = state.withLock { $0.lanes.add(value, of: element) }
         if isTaken { wish.yield() }
         return isTaken
     }
 
-    /// Drops what waits of an element.
+    /// Drops the waiting values of an element.
     func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
 
     /// Delivers until the task is cancelled.
@@ -63,7 +63,7 @@ final class Courier: Sendable {
             if let opening = await deliverAll() {
                 timer = Task { [wish] in
                     await Delay.wait(ContinuousClock.now.duration(to: opening))
-                    // A cancelled one has a successor, which it would cancel in turn.
+                    // A cancelled timer has a successor, which it would cancel in turn.
                     if !Task.isCancelled { wish.yield() }
                 }
             }
@@ -72,9 +72,9 @@ final class Courier: Sendable {
         return true
     }
 
-    /// Delivers what may go now.
+    /// Delivers the values that may go now.
     ///
-    /// - Returns: when more may go.
+    /// - Returns: when the next value may go.
     private func deliverAll() async -> Lanes.Instant? {
         while !Task.isCancelled {
             let (step, changes) = state.withLock { state in
@@ -87,7 +87,7 @@ final class Courier: Sendable {
                 guard await deliver(element, value) == .away else { continue }
                 state.withLock { state in
                     state.lanes.putBack(value, of: element)
-                    // Unless it has returned in the meantime.
+                    // Unless the receiver has returned in the meantime.
                     if state.changes == changes { state.isAway = true }
                 }
             }

@@ -2,7 +2,8 @@ public import Elemental
 public import SignalR
 import Support
 
-/// Joins a device to a SignalR hub: values of its elements call methods of the hub, and the hub's calls set elements.
+/// Connects a device to a SignalR hub: values of its elements call methods of the hub, and the hub's calls set
+/// elements.
 ///
 /// ```swift
 /// let hub = HubConnectionBuilder(url: "https://example.org/robots?name=Rover")
@@ -10,33 +11,33 @@ import Support
 /// let bridge = try HubBridge(device: rover, elements: Robot.all, connection: hub)
 /// try await bridge.run()
 /// ```
-/// An element and its method have one name, in both directions. A value is the method's one argument: a number, a text, a
-/// `bool`, an array of numbers for vectors and matrices, bytes for data.
+/// An element and its method have the same name in both directions. The value is the method's only argument: a number,
+/// a string, a `bool`, an array of numbers for vectors and matrices, bytes for data.
 ///
 /// Both ends may go away. When the hub returns, it is called with the newest value of each element; when the device
-/// returns, it tells its values anew.
+/// returns, it sends its values again.
 public final class HubBridge: Sendable {
-    /// The device at the one end.
+    /// The device.
     public let device: ElementalDevice
-    /// The hub at the other.
+    /// The connection to the hub.
     public let connection: HubConnection
-    /// What passes, with the hub's method of each.
+    /// The forwarded elements, each with its hub method.
     public let routes: [(element: ElementDefinition, method: String)]
 
     private let toHub: Courier
     private let toDevice: Courier
     private let events = EventHub<BridgeEvent>()
-    /// The newest value of each element marked latest that passed, either way: one that comes back as an echo is no news.
+    /// The newest forwarded value of each element marked latest, in either direction, to recognize echoes.
     private let passed = Locked<[Int8: ElementValue]>([:])
     private let oversized: Locked<OversizedValues>
 
-    /// A bridge, which does nothing until ``run()``.
+    /// Creates a bridge, which does nothing until ``run()``.
     ///
     /// - Parameters:
     ///   - device: a client's device; it reconnects as its ``ConnectOptions/reconnection`` says.
-    ///   - elements: what passes; those that may be read call the hub, those that may be written are set by it.
+    ///   - elements: what is forwarded: readable elements call the hub, writable ones are set by it.
     ///   - connection: not started.
-    /// - Throws: ``BridgeError`` if the options name an element that is none, or two elements have one method.
+    /// - Throws: ``BridgeError`` if the options name an unknown element, or two elements have the same method.
     public init(
         device: ElementalDevice, elements: ElementCatalogue, connection: HubConnection,
         options: BridgeOptions = BridgeOptions()
@@ -58,7 +59,7 @@ public final class HubBridge: Sendable {
                 oversized.withLock { $0.note(value, of: element, at: .now) }
                 events.emit(.toHub(element, value))
             } catch {
-                // What the hub does not get now it gets when it is back.
+                // The hub gets the value when it is back.
                 guard ![.notConnected, .reconnecting, .cancelled].contains(error.code) else { return .away }
                 events.emit(.failed(element, .toHub, error))
             }
@@ -76,16 +77,16 @@ public final class HubBridge: Sendable {
         }
     }
 
-    /// Calls `handler` with everything that passes or fails to, from any thread. It must not block.
+    /// Calls `handler` with every event of the bridge, from any thread. It must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) -> Elemental.HandlerRegistration {
         Elemental.HandlerRegistration(events.add(handler))
     }
 
-    /// Starts the connection and carries values until the device's connection has ended for good or the task is cancelled.
-    /// A hub that ends the connection is connected to again. To be called once.
+    /// Starts the connection and forwards values until the device's connection has ended for good or the task is
+    /// cancelled. If the hub closes the connection, the bridge connects again. Call it once.
     ///
-    /// - Returns: why the device ended; `nil` if the task was cancelled.
+    /// - Returns: why the device's connection ended; `nil` if the task was cancelled.
     /// - Throws: ``SignalRError`` if the hub cannot be reached at the start.
     @discardableResult
     public func run() async throws(SignalRError) -> DisconnectReason? {
@@ -125,18 +126,18 @@ public final class HubBridge: Sendable {
 
     // MARK: - Values
 
-    /// A value of the device.
+    /// Handles a value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard isNews(value, of: element) else { return }
         if !toHub.add(value, of: element) { events.emit(.dropped(element, .toHub)) }
     }
 
-    /// A call of the hub.
+    /// Handles a call of the hub.
     private func take(_ arguments: HubArguments, for element: ElementDefinition) {
         do throws(SignalRError) {
             let value = try arguments.elementValue(of: element.type)
             guard isNews(value, of: element) else { return }
-            // An older one that still waits for its turn would be the hub's newest.
+            // An older value that is still waiting would become the hub's newest.
             if element.latest { toHub.drop(element) }
             if !toDevice.add(value, of: element) { events.emit(.dropped(element, .toDevice)) }
         } catch {
@@ -151,7 +152,7 @@ public final class HubBridge: Sendable {
 
     // MARK: - The hub
 
-    /// Follows what happens to the hub's connection.
+    /// Follows the events of the connection to the hub.
     private func follow(_ lifecycle: AsyncStream<ConnectionEvent>) async -> Bool {
         var opened = ContinuousClock.now
         var shortLived = 0
@@ -183,32 +184,32 @@ public final class HubBridge: Sendable {
         return true
     }
 
-    /// The hub knows nothing of an earlier connection: it is told the newest values.
+    /// The hub knows nothing of the previous connection, so it is sent the newest values.
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
-            // What the hub set is newer than what the device told, which may not tell it again.
+            // A value set by the hub is newer than the device's own, and the device may not send it again.
             let newest = passed.withLock { $0[route.element.id] } ?? device.value(of: route.element)
             if let newest { _ = toHub.add(newest, of: route.element) }
         }
         toHub.isAway = false
     }
 
-    /// What a hub ends connections for, if it is the size of a value, is found out and left out from then on.
+    /// If the hub closes connections because a value is too large, finds that value and skips it from then on.
     private func lookForOversizedValue(_ error: SignalRError?) {
         let found = oversized.withLock {
             $0.connectionLost(isByHub: error?.code == .closedByServer, at: .now)
         }
         guard let found, let route = routes.first(where: { $0.element.id == found.id }) else { return }
         let what =
-            "the hub ends the connection whenever it is sent a value of \(found.byteCount) bytes: values as large are left "
-            + "out from now on. ASP.NET Core takes messages of 32 KB, unless its MaximumReceiveMessageSize says otherwise"
+            "the hub closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are left "
+            + "out from now on. ASP.NET Core accepts messages of 32 KB; raise its MaximumReceiveMessageSize for larger ones"
         events.emit(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
     }
 
-    /// A connection that ends sooner did not last.
+    /// A connection that ends sooner is short-lived.
     private static var shortLife: Duration { .seconds(30) }
 
-    /// A hub that said goodbye is not reconnected to by the connection itself.
+    /// The connection itself does not reconnect to a hub that closed it in an orderly way.
     private func startAgain(after failures: Int) async {
         let backOff = BackOff(first: .seconds(1))
         for attempt in failures... {

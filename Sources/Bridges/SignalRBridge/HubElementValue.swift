@@ -2,7 +2,7 @@ import Elemental
 import ElementalWire
 import SignalR
 
-/// An element's value as a hub takes it, with all its digits: a number, a text, bytes, or a list of numbers.
+/// An element's value as it is sent to a hub, with all its digits: a number, a text, bytes, or a list of numbers.
 struct HubElementValue: Encodable, Sendable {
     private let value: ElementValue
 
@@ -26,7 +26,7 @@ struct HubElementValue: Encodable, Sendable {
 }
 
 extension HubArguments {
-    /// The first argument as a value of an element.
+    /// The first argument as an element value of this type.
     ///
     /// - Throws: ``SignalRError/Code/invalidResult`` if there is none or it is of another type.
     func elementValue(of type: ElementType) throws(SignalRError) -> ElementValue {

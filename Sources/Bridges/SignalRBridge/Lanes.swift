@@ -1,24 +1,25 @@
 import Elemental
 import NIOCore
 
-/// The values that go one way, a lane for each element: which may go when. No clock and no thread of its own.
+/// The waiting values of one direction, with a lane for each element: decides which may go when. It has no clock and no
+/// thread of its own.
 struct Lanes {
     typealias Instant = ContinuousClock.Instant
 
-    /// What is to be done.
+    /// What to do next.
     enum Step: Equatable {
         case send(ElementDefinition, ElementValue)
-        /// Nothing may go before that time.
+        /// Nothing may go before this time.
         case wait(until: Instant)
-        /// Nothing is there.
+        /// Nothing is waiting.
         case idle
     }
 
     private struct Lane {
         let element: ElementDefinition
-        /// With the number of each in the order in which they came.
+        /// Each with its number in the order of arrival.
         var values: CircularBuffer<(number: UInt64, value: ElementValue)> = []
-        /// When the next may go.
+        /// When the next value may go.
         var opens: Instant?
     }
 
@@ -29,18 +30,18 @@ struct Lanes {
 
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
-    ///   - limit: the most values that wait in one lane.
+    ///   - limit: how many values may wait in one lane.
     init(interval: Duration, limit: Int) {
         self.interval = interval
         self.limit = max(limit, 1)
     }
 
-    /// Whether values of the element wait.
+    /// Whether values of the element are waiting.
     func holds(_ element: ElementDefinition) -> Bool { lanes[element.id]?.values.isEmpty == false }
 
-    /// Adds a value. Of an element marked latest it takes the place of one that waits.
+    /// Adds a value. If the element is marked latest, it replaces one that is waiting.
     ///
-    /// - Returns: `false` if the lane is full, and the value not taken.
+    /// - Returns: `false` if the lane is full and the value was not accepted.
     mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         var lane = lanes.removeValue(forKey: element.id) ?? Lane(element: element)
         defer { lanes[element.id] = lane }
@@ -54,10 +55,10 @@ struct Lanes {
         return true
     }
 
-    /// Drops what waits of an element.
+    /// Drops the waiting values of an element.
     mutating func drop(_ element: ElementDefinition) { lanes[element.id]?.values.removeAll() }
 
-    /// Takes back a value that could not be handed on: it goes first again, unless a newer one is enough.
+    /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
     mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
         guard var lane = lanes.removeValue(forKey: element.id) else { return }
         defer { lanes[element.id] = lane }

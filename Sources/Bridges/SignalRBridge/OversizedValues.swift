@@ -1,19 +1,20 @@
 import Elemental
 
-/// Finds out which values are too large for a hub.
+/// Detects values that are too large for a hub.
 ///
-/// A hub takes messages up to a size that it does not tell, and ends the connection at a larger one. If that message were
-/// sent again after each reconnection, the connection would never last. So the largest of the values that were sent shortly
-/// before a connection was lost is suspected, and after some losses in a row it is left out, and with it every value of its
-/// element that is as large.
+/// A hub accepts messages up to a size that it does not announce, and closes the connection on a larger one. If such a
+/// message were sent again after each reconnection, no connection would last. So the largest value sent shortly before
+/// a connection was lost is suspected, and after some losses in a row it is skipped, together with every value of its
+/// element of that size or more.
 struct OversizedValues {
     typealias Instant = ContinuousClock.Instant
 
-    /// No hub refuses smaller ones.
+    /// Smaller values are never suspected.
     static var smallest: Int { 1024 }
-    /// A hub ends the connection at once when it finds a message too large; what was sent earlier is not the cause.
+    /// A hub closes the connection as soon as it finds a message too large, so values sent earlier than this are not
+    /// the cause.
     static var window: Duration { .seconds(30) }
-    /// The suspicion that is enough: two ends by the hub with an error, or three of any other kind.
+    /// The suspicion that is enough: two closes by the hub with an error, or three losses of any other kind.
     private static var limit: Int { 3 }
 
     private struct Sent {
@@ -24,7 +25,7 @@ struct OversizedValues {
     /// The largest value of each element on this connection.
     private var sent: [Int8: Sent] = [:]
     private var suspicions: [Int8: Int] = [:]
-    /// From which size on values of an element are left out.
+    /// The size from which on values of an element are skipped.
     private(set) var limits: [Int8: Int] = [:]
 
     /// A value was sent.
@@ -46,7 +47,7 @@ struct OversizedValues {
     /// - Returns: the element of which a value is too large and its bytes, if that is clear now.
     mutating func connectionLost(isByHub: Bool, at now: Instant) -> (id: Int8, byteCount: Int)? {
         defer { sent = [:] }
-        // One that outlived a large value has shown that it takes it.
+        // A connection that lasted after a large value has shown that the hub accepts it.
         for (id, value) in sent where now - value.time >= Self.window { suspicions[id] = nil }
         let recent = sent.filter { now - $0.value.time < Self.window }
         guard let (id, largest) = recent.max(by: { $0.value.byteCount < $1.value.byteCount }) else { return nil }
@@ -60,7 +61,7 @@ struct OversizedValues {
         return (id, largest.byteCount)
     }
 
-    /// Bytes of a value in a message, about: data is base64 in JSON.
+    /// The approximate size of a value in a message, in bytes: data is base64 in JSON.
     static func byteCount(of value: ElementValue) -> Int {
         if case .data(let data) = value { return (data.count + 2) / 3 * 4 }
         return value.wireByteCount

@@ -1,6 +1,6 @@
-/// An error of the client: a kind to act on, a message for a person, and what caused it.
+/// An error of the client: a code to act on, a message for people, and the cause.
 public struct SignalRError: Error, Sendable, CustomStringConvertible {
-    /// The kind of error. More may come; give a `switch` a default.
+    /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
             case invalidURL, invalidOptions, alreadyStarted, notConnected, reconnecting, stopped, cancelled
@@ -19,9 +19,9 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let invalidOptions = Code(value: .invalidOptions)
         /// The connection is started already.
         public static let alreadyStarted = Code(value: .alreadyStarted)
-        /// The connection is not open (yet, or any more).
+        /// The connection is not open, not yet or no longer.
         public static let notConnected = Code(value: .notConnected)
-        /// The connection was lost and is being made again; nothing can be called meanwhile.
+        /// The connection was lost and is reconnecting; nothing can be called until it is open again.
         public static let reconnecting = Code(value: .reconnecting)
         /// The connection was stopped while the call was waiting.
         public static let stopped = Code(value: .stopped)
@@ -29,11 +29,11 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
         /// The server cannot be reached.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// TLS failed: most often the server's certificate is not one that is trusted.
+        /// TLS failed, most often because the server's certificate is not trusted.
         public static let tlsFailed = Code(value: .tlsFailed)
-        /// The time for a step of opening the connection was over.
+        /// A step of opening the connection took too long.
         public static let timedOut = Code(value: .timedOut)
-        /// The server answered a request with an HTTP status that is no success; see ``SignalRError/httpStatus``.
+        /// The server answered a request with an HTTP status other than success; see ``SignalRError/httpStatus``.
         public static let refused = Code(value: .refused)
         /// The server's answer to the negotiation is an error, or cannot be used.
         public static let negotiationFailed = Code(value: .negotiationFailed)
@@ -43,31 +43,31 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let handshakeFailed = Code(value: .handshakeFailed)
         /// The connection broke.
         public static let connectionLost = Code(value: .connectionLost)
-        /// Nothing came from the server for longer than the server timeout.
+        /// Nothing was received from the server for longer than the server timeout.
         public static let serverTimeout = Code(value: .serverTimeout)
         /// The hub closed the connection with an error.
         public static let closedByServer = Code(value: .closedByServer)
-        /// The server sent what the protocol does not allow.
+        /// The server violated the protocol.
         public static let protocolViolation = Code(value: .protocolViolation)
         /// A message is larger than the limit.
         public static let messageTooLarge = Code(value: .messageTooLarge)
-        /// The hub method failed; the message is the hub's.
+        /// The hub method failed; the message comes from the hub.
         public static let invocationFailed = Code(value: .invocationFailed)
         /// An argument or stream item cannot be encoded.
         public static let invalidArgument = Code(value: .invalidArgument)
-        /// A result, stream item or argument is not of the type that was asked for.
+        /// A result, stream item or argument is not of the requested type.
         public static let invalidResult = Code(value: .invalidResult)
-        /// More came than was consumed, up to the limit of what is kept.
+        /// More was received than consumed, and a buffer reached its limit.
         public static let bufferOverflow = Code(value: .bufferOverflow)
     }
 
     /// The kind of error.
     public let code: Code
-    /// What happened and what to do, for a person. For ``Code/invocationFailed`` the hub's own words.
+    /// What happened and what to do. For ``Code/invocationFailed`` the hub's own message.
     public let message: String
-    /// The HTTP status that the server answered with, where the error is one.
+    /// The HTTP status of the server's answer, if the error is about one.
     public let httpStatus: Int?
-    /// The error beneath this one, if there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
     /// An error of that kind.
@@ -78,7 +78,7 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, with the cause behind it where there is one.
+    /// The message, followed by the cause if there is one.
     public var description: String {
         guard let cause else { return message }
         return "\(message) (\(cause))"

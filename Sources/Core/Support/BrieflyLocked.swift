@@ -43,7 +43,7 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
     }
 }
 
-/// The word of a spin lock: 1 while it is locked. It is no generic type, so that what is not inlined needs no metadata.
+/// The word of a spin lock: 1 while it is locked. It is not generic, so that what is not inlined needs no metadata.
 @usableFromInline
 struct SpinWord {
     @usableFromInline

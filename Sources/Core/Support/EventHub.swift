@@ -1,4 +1,4 @@
-/// Tells events to handlers and to async streams. Each gets all events from the moment it asked.
+/// Delivers events to handlers and async streams. Each receives all events from the moment it was added.
 package final class EventHub<Event: Sendable>: Sendable {
     /// Events that a stream keeps for a consumer that falls behind; the oldest are dropped first. Events are rare, but a
     /// flood of them (connections that come and go) must not fill the memory.
@@ -54,7 +54,7 @@ package final class EventHub<Event: Sendable>: Sendable {
         return stream
     }
 
-    /// Tells an event to everyone. Handlers run before this returns, without a lock held.
+    /// Delivers an event to every handler and stream. Handlers run before this returns, and no lock is held meanwhile.
     package func emit(_ event: Event) {
         let (handlers, streams) = state.withLock { ($0.handlers, Array($0.streams.values)) }
         for handler in handlers { handler.handler(event) }

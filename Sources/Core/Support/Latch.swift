@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Something that is closed until it is opened, and the tasks that wait for that.
+/// A gate that is closed until it is opened, and the tasks that wait for it.
 package final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -35,7 +35,7 @@ package final class Latch: Sendable {
 
     /// Waits until the latch is open.
     ///
-    /// - Returns: `false` if the time was over first or the task was cancelled.
+    /// - Returns: `false` if the timeout expired or the task was cancelled first.
     package func wait(_ timeout: Duration, on eventLoop: any EventLoop) async -> Bool {
         await wait(limit: (TimeAmount(timeout), eventLoop))
     }
@@ -55,7 +55,7 @@ package final class Latch: Sendable {
                 }
                 if let answer { return continuation.resume(returning: answer) }
                 guard let limit else { return }
-                // Only now: a short time may be over before this thread goes on.
+                // Scheduled only now, because a short timeout may expire before this thread goes on.
                 let deadline = limit.eventLoop.scheduleTask(in: limit.time) { self.giveUp(token) }
                 let isWaiting = state.withLock { state in
                     state.waiting[token]?.deadline = deadline

@@ -1,9 +1,9 @@
 extension String {
-    /// The text without anything that moves a terminal's cursor, ends a line, changes the direction of writing or cannot
-    /// be seen: such scalars stand there as escapes, as in `\u{1B}` and `\n`.
+    /// The text without anything that moves a terminal's cursor, ends a line, changes the direction of writing or is
+    /// invisible: such scalars are escaped, as in `\u{1B}` and `\n`.
     ///
-    /// For all text from outside that goes to a terminal or a log. Joiners and variation selectors stay where scripts and
-    /// emoji need them.
+    /// For all text from outside that goes to a terminal or a log. Joiners and variation selectors are kept where
+    /// scripts and emoji need them.
     package var printable: String {
         if isPlainASCII { return self }
         var text = ""
@@ -14,7 +14,7 @@ extension String {
         return text
     }
 
-    /// Calls `body` with each scalar, and whether it can go to a terminal as it is.
+    /// Calls `body` with each scalar and whether it is safe to write to a terminal.
     package func forEachScalar(_ body: (_ scalar: Unicode.Scalar, _ isSafe: Bool) -> Void) {
         var previous: Unicode.Scalar?
         var scalars = unicodeScalars.makeIterator()
@@ -27,7 +27,7 @@ extension String {
         }
     }
 
-    /// Whether all of it is ASCII that can be seen, which most texts are and is found out fast.
+    /// Whether it is all visible ASCII: the fast path for most texts.
     private var isPlainASCII: Bool {
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy { 0x20...0x7E ~= $0 } }
             ?? utf8.allSatisfy { 0x20...0x7E ~= $0 }
@@ -39,13 +39,13 @@ extension Unicode.Scalar {
     private static let variationSelectors: ClosedRange<UInt32> = 0xFE00...0xFE0F
 
     /// - Parameters:
-    ///   - previous: the scalar before it, unless that is escaped.
-    ///   - next: the scalar behind it.
+    ///   - previous: the scalar before it, unless that one is escaped.
+    ///   - next: the scalar after it.
     fileprivate func isPrintable(after previous: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
         if value < 0x7F { return value >= 0x20 }
         if value < 0xA0 { return false }
-        // Persian words and families of emoji have joiners between their parts. Between other letters, or at an end,
-        // they would make a name that only looks like another one.
+        // Persian words and emoji sequences contain joiners. Between other letters, or at either end, they would only
+        // make a name that looks like another one.
         if Self.joiners ~= value {
             guard let previous, let next else { return false }
             return (previous.canBeJoined || Self.variationSelectors ~= previous.value) && next.canBeJoined
@@ -61,7 +61,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it belongs to a script, or to the emoji, in which joiners have a visible effect: not to those of Europe.
+    /// Whether it belongs to the emoji or to a script in which joiners have a visible effect, which European scripts
+    /// are not.
     private var canBeJoined: Bool {
         value >= 0x530 && !properties.isDefaultIgnorableCodePoint && !properties.isNoncharacterCodePoint
     }

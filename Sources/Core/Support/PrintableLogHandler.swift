@@ -1,8 +1,8 @@
 package import Logging
 
 extension Logger {
-    /// The same logger, for which text from outside is made harmless: neither a name nor a reason that the other end
-    /// of a connection chose can move a terminal's cursor or add a line to the log, whatever handler the program has.
+    /// The same logger with text from outside escaped: no name or reason that the other end of a connection chose can
+    /// move a terminal's cursor or add a line to the log, whatever handler the program uses.
     package var printable: Logger {
         guard !(handler is PrintableLogHandler) else { return self }
         var logger = self
@@ -11,7 +11,7 @@ extension Logger {
     }
 }
 
-/// Hands messages on to the program's handler with their texts escaped.
+/// Forwards messages to the program's handler with their texts escaped.
 struct PrintableLogHandler: LogHandler {
     private var handler: any LogHandler
 
@@ -37,7 +37,7 @@ struct PrintableLogHandler: LogHandler {
         }
     }
 
-    // The program's own.
+    // The rest is the program's handler's.
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { handler[metadataKey: key] }

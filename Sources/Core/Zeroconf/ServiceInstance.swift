@@ -1,4 +1,4 @@
-/// One service on the network: its name, type and domain. They identify it; where it is comes from resolving it.
+/// One service on the network: its name, type and domain. They identify it; resolving it gives its host and port.
 public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
     /// The name that people see, such as "Rover": 1 to 63 bytes of UTF-8.
     public let name: String

@@ -44,7 +44,7 @@ extension TXTRecord {
         return bytes.isEmpty ? [0] : bytes
     }
 
-    /// Reads a record off the wire. Any bytes do: what is no entry is skipped.
+    /// Parses a record from the wire. Any bytes are accepted: what is not an entry is skipped.
     ///
     /// Skipped are empty strings, strings that begin with `=`, keys with characters that a key cannot have, keys that
     /// came before (the first counts: RFC 6763, section 6.4), and a last string that is cut short.

@@ -1,4 +1,4 @@
-/// What a service says of itself before anyone connects: keys and values in order.
+/// What a service tells about itself before anyone connects: keys and values in order.
 ///
 /// Keys are compared without regard to case and are 1 or more printable ASCII characters but `=` (RFC 6763, section
 /// 6.4). A value is any bytes, mostly UTF-8. Key and value together take at most 254 bytes. Whether a record can be

@@ -17,7 +17,7 @@ public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
         public static let daemonUnavailable = Code("daemonUnavailable")
         /// The name is taken and no other could be found.
         public static let nameConflict = Code("nameConflict")
-        /// No answer came in the time there was.
+        /// No answer arrived in time.
         public static let timedOut = Code("timedOut")
         /// A service name that cannot be published: empty, over 63 bytes of UTF-8, or with control characters.
         public static let invalidName = Code("invalidName")
@@ -31,7 +31,7 @@ public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
         public static let refused = Code("refused")
         /// The task was cancelled, or the publisher or browser was stopped.
         public static let cancelled = Code("cancelled")
-        /// The library or the daemon gave an error that none of the other codes describes; see ``cause``.
+        /// The library or the daemon returned an error that no other code describes; see ``cause``.
         public static let system = Code("system")
     }
 

@@ -1,5 +1,5 @@
-import NIOConcurrencyHelpers
 import SignalR
+import Support
 import TestSupport
 import Testing
 

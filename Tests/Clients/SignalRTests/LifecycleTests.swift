@@ -5,6 +5,19 @@ import Testing
 /// Starting, stopping, timeouts, and what is told of them.
 struct LifecycleTests {
     @Test
+    func aCancelledHandlerOfEventsIsNotCalled() async throws {
+        let (kept, cancelled) = (Notes<String>(), Notes<String>())
+        try await withHub { connection, _, _ in
+            connection.onClosed { _ in kept.add("closed") }
+            connection.onClosed { _ in cancelled.add("closed") }.cancel()
+            connection.onEvent { _ in cancelled.add("event") }.cancel()
+            await connection.stop()
+            #expect(kept.all == ["closed"])
+            #expect(cancelled.all.isEmpty)
+        }
+    }
+
+    @Test
     func aConnectionIsStartedOnceAndAgainAfterItStopped() async throws {
         try await withHub { connection, hub, server in
             let events = record(connection)

@@ -25,7 +25,7 @@ struct NegotiationTests {
             let first = try await server.negotiate(token: "a+/=b")
             let hub = try await server.accept()
             let second = try await hub.upgrade()
-            try await hub.shakeHands()
+            try await hub.performHandshake()
             hub.closeOutput()
             return (first, second)
         }()
@@ -54,7 +54,7 @@ struct NegotiationTests {
             )
             let hub = try await server.accept()
             let request = try await hub.upgrade()
-            try await hub.shakeHands()
+            try await hub.performHandshake()
             hub.closeOutput()
             return request
         }()
@@ -73,7 +73,7 @@ struct NegotiationTests {
             let again = try await second.negotiate()
             let hub = try await second.accept()
             let opened = try await hub.upgrade()
-            try await hub.shakeHands()
+            try await hub.performHandshake()
             hub.closeOutput()
             return [asked, again, opened]
         }()

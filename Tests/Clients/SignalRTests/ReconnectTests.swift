@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import Support
 import TestSupport
 import Testing
 
@@ -36,7 +36,7 @@ struct ReconnectTests {
                     == .reconnecting)
             #expect(
                 await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
-            try await second.shakeHands()
+            try await second.performHandshake()
             for expected in ["will reconnect: connectionLost", "did reconnect"] {
                 #expect(try await events.next() == expected)
             }

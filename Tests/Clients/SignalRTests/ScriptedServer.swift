@@ -50,7 +50,7 @@ final class ScriptedServer: Sendable {
     /// Takes a WebSocket and shakes hands with the client.
     func hub(_ name: String = "json", version: Int = 1) async throws -> ScriptedPeer {
         let peer = try await webSocket()
-        try await peer.shakeHands(name, version: version)
+        try await peer.performHandshake(name, version: version)
         return peer
     }
 
@@ -62,7 +62,7 @@ final class ScriptedServer: Sendable {
 }
 
 extension ScriptedPeer {
-    func shakeHands(_ name: String = "json", version: Int = 1) async throws {
+    func performHandshake(_ name: String = "json", version: Int = 1) async throws {
         let frame = try await frame()
         #expect(frame.text == "{\"protocol\":\"\(name)\",\"version\":\(version)}\u{1e}")
         try write(Self.frame(Array("{}\u{1e}".utf8)))

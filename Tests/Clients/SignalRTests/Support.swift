@@ -1,7 +1,7 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import SignalR
+import Support
 import TestSupport
 import Testing
 
@@ -9,16 +9,16 @@ import Testing
 final class Notes<Note: Sendable>: Sendable {
     private let stream: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
-    private let notes = NIOLockedValueBox<[Note]>([])
+    private let notes = Locked<[Note]>([])
 
     init(_ type: Note.Type = Note.self) { (stream, continuation) = AsyncStream.makeStream() }
 
     func add(_ note: Note) {
-        notes.withLockedValue { $0.append(note) }
+        notes.withLock { $0.append(note) }
         continuation.yield(note)
     }
 
-    var all: [Note] { notes.withLockedValue { $0 } }
+    var all: [Note] { notes.withLock { $0 } }
 
     /// The next that was not waited for. It comes, or the test hangs: there is nothing else to wait for.
     func next() async throws -> Note {

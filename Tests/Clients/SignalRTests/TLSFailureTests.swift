@@ -93,7 +93,9 @@ struct TLSFailureTests {
     @Test
     func whatIsWrongWithACertificate() async throws {
         try await withCertificate { certificate, key in
-            check(try await failure(certificate, key, trusts: false), .untrustedCertificate, "trusted")
+            check(
+                try await failure(certificate, key, trusts: false), .untrustedCertificate,
+                "not signed by anyone this system trusts")
         }
         try await withCertificate(to: "20200201000000Z") { certificate, key in
             check(try await failure(certificate, key), .expiredCertificate, "expired on 2020-02-01")
@@ -102,7 +104,7 @@ struct TLSFailureTests {
             check(try await failure(certificate, key), .futureCertificate, "2048-01-01")
         }
         try await withCertificate(for: "elsewhere.example") { certificate, key in
-            check(try await failure(certificate, key), .otherHost, "another host's")
+            check(try await failure(certificate, key), .otherHost, "for another host")
         }
     }
 
@@ -112,7 +114,7 @@ struct TLSFailureTests {
             check(
                 try await failure(
                     certificate, key, { $0.maximumTLSVersion = .tlsv12 }, client: { $0.minimumTLSVersion = .tlsv13 }),
-                .noCommonVersion, "no version of TLS")
+                .noCommonVersion, "no TLS version")
             // One that wants a certificate of the client says less with an earlier version.
             for (version, kind) in [(TLSVersion.tlsv12, TLSFailure.Kind.refused), (.tlsv13, .wantsCertificate)] {
                 let wanting = try await failure(
@@ -121,7 +123,7 @@ struct TLSFailureTests {
                         $0.maximumTLSVersion = version
                         $0.certificateVerification = .noHostnameVerification
                     })
-                check(wanting, kind, "a certificate of the client")
+                check(wanting, kind, "a client certificate")
             }
         }
     }

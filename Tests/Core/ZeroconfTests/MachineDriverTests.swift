@@ -1,5 +1,5 @@
 import Logging
-import NIOConcurrencyHelpers
+import Support
 import Testing
 
 @testable import Zeroconf
@@ -63,11 +63,11 @@ import Testing
     }
 
     private final class Record: Sendable {
-        private let state = NIOLockedValueBox<[String]>([])
+        private let state = Locked<[String]>([])
 
-        var inputs: [String] { state.withLockedValue { $0 } }
+        var inputs: [String] { state.withLock { $0 } }
 
-        func add(_ input: String) { state.withLockedValue { $0.append(input) } }
+        func add(_ input: String) { state.withLock { $0.append(input) } }
 
         func wait(for expected: [String]) async throws {
             try await wait { $0 == expected }

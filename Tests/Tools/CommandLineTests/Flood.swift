@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Support
 import TestSupport
 
 /// Devices of the older kind, without a hello, that send values as fast as the service accepts them, each on a thread.
@@ -29,7 +29,7 @@ final class Flood: Sendable {
                         batch += [element] + withUnsafeBytes(of: UInt32(bytes.count).littleEndian, Array.init) + bytes
                     }
                     guard (try? socket.write(batch)) != nil else { break }
-                    count.withLockedValue { [sent] in $0 += end - sent }
+                    count.withLock { [sent] in $0 += end - sent }
                     sent = end
                 }
             }

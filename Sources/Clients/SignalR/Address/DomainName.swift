@@ -1,12 +1,13 @@
-/// The host of an address as it goes into requests, TLS and name servers: ASCII.
+/// The host of an address in the ASCII form that requests, TLS and DNS need.
 ///
-/// FoundationEssentials percent-encodes a name that is not ASCII, which no name server understands; full Foundation would
-/// encode it, but brings large tables of languages and calendars for that.
+/// FoundationEssentials percent-encodes names that are not ASCII, which no name server understands. Full Foundation
+/// encodes them properly, but brings large tables of languages and calendars along.
 enum DomainName {
-    /// The name, its labels that are not ASCII in Punycode with `xn--` before them; `nil` if it cannot be a host's name.
+    /// The name with labels that are not ASCII encoded in Punycode, prefixed by `xn--`; `nil` if it cannot be a host
+    /// name.
     static func ascii(_ name: String) -> String? {
         var labels: [String] = []
-        // Full stops of East Asian writing separate labels too (IDNA).
+        // East Asian full stops separate labels as well (IDNA).
         for label in name.split(omittingEmptySubsequences: false, whereSeparator: { ".。．｡".contains($0) }) {
             guard !label.utf8.contains(where: isForbidden) else { return nil }
             if label.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -21,8 +22,8 @@ enum DomainName {
         return labels.joined(separator: ".")
     }
 
-    /// ASCII that would end the name or change the meaning of what it is written into: the URL standard's list of
-    /// forbidden domain code points.
+    /// ASCII that would end the name or change the meaning of what it is written into: the URL standard's forbidden
+    /// domain code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == 0x7F || "#%/:<>?@[\\]^|".utf8.contains(byte)
     }

@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a hub is: what the requests of a connection are made of.
+/// The address of a hub, from which a connection's requests are made.
 struct HubAddress: Sendable, Equatable {
-    /// Whether TLS carries it: `https` and `wss`.
+    /// Whether the connection uses TLS: `https` and `wss`.
     let isSecure: Bool
     /// The host without the brackets of an IPv6 address.
     let host: String
@@ -25,18 +25,19 @@ struct HubAddress: Sendable, Equatable {
         else {
             throw SignalRError(
                 .invalidURL,
-                "'\(Self.withoutCredentials(text))' is not a hub's address: it begins with http://, https://, ws:// or "
-                    + "wss:// and a host")
+                "'\(Self.withoutCredentials(text))' is not the address of a hub: give one that begins with http://, "
+                    + "https://, ws:// or wss:// followed by a host")
         }
         guard parts.percentEncodedUser == nil, parts.percentEncodedPassword == nil else {
             throw SignalRError(
                 .invalidURL,
-                "a hub's address has no user name and password in it: send an access token or a header instead")
+                "the address of a hub must not contain a user name or password: send an access token or a header "
+                    + "instead")
         }
         let port = parts.port ?? (isSecure ? 443 : 80)
         guard (1...65535).contains(port) else {
             throw SignalRError(
-                .invalidURL, "'\(Self.withoutCredentials(text))' is not a hub's address: ports are 1 to 65535")
+                .invalidURL, "'\(Self.withoutCredentials(text))' is not the address of a hub: ports are 1 to 65535")
         }
         self.init(
             isSecure: isSecure, host: host, port: port,
@@ -59,7 +60,7 @@ struct HubAddress: Sendable, Equatable {
             ? String(host.dropFirst().dropLast()) : DomainName.ascii(host)
     }
 
-    /// The text of an address for a person, without what may be a user name and password in it.
+    /// An address for messages and logs, without what may be a user name and password.
     static func withoutCredentials(_ text: String) -> String {
         let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
         let authority = text[start...].prefix { !"/?#".contains($0) }
@@ -77,7 +78,7 @@ struct HubAddress: Sendable, Equatable {
             query: query)
     }
 
-    /// The same with one more item in its query.
+    /// The same address with one more query item.
     func adding(_ name: String, _ value: String) -> HubAddress {
         let value = Self.percentEncoded(value)
         return HubAddress(
@@ -85,7 +86,7 @@ struct HubAddress: Sendable, Equatable {
             query: query.isEmpty ? "\(name)=\(value)" : "\(query)&\(name)=\(value)")
     }
 
-    /// Everything but RFC 3986's unreserved characters (2.3) is encoded.
+    /// Encodes everything but RFC 3986's unreserved characters (section 2.3).
     private static func percentEncoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
@@ -101,15 +102,15 @@ struct HubAddress: Sendable, Equatable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// What stands in a request's first line.
+    /// The request target: what the first line of a request contains.
     var target: String { query.isEmpty ? path : "\(path)?\(query)" }
 
-    /// What stands in the `Host` header.
+    /// The value of the `Host` header.
     var hostHeader: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// For a person.
+    /// The address for messages and logs, without its query.
     var text: String { "\(isSecure ? "https" : "http")://\(hostHeader)\(path)" }
 }

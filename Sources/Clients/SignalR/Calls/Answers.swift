@@ -1,20 +1,20 @@
-/// The tasks of handlers whose result the hub may wait for. Each counts until it has ended, cancelled or not.
+/// The running tasks of handlers that return a result to the hub. Each counts until it ends, cancelled or not.
 struct Answers {
     private var tasks: [UInt64: (task: Task<Void, Never>, size: Int)] = [:]
-    /// The one that owes the result, by the hub's invocation ids.
+    /// The task whose result the hub awaits, by invocation id.
     private var owing: [String: UInt64] = [:]
     private var last: UInt64 = 0
 
     var count: Int { tasks.count }
-    /// Bytes of the arguments that they hold.
+    /// Bytes of arguments that the tasks hold.
     private(set) var size = 0
 
-    /// Begins one; an earlier one of the same id is not waited for any more.
+    /// Starts a task. The result of an earlier one with the same id is no longer awaited.
     ///
     /// - Parameters:
-    ///   - id: the hub's, or `nil` if it wants no result.
+    ///   - id: the hub's invocation id, or `nil` if it wants no result.
     ///   - size: bytes of its arguments.
-    ///   - make: makes the task, which is to call ``finish(_:_:)`` with the number.
+    ///   - make: makes the task, which must call ``finish(_:_:)`` with the number.
     mutating func begin(_ id: String?, size: Int, _ make: (UInt64) -> Task<Void, Never>) {
         last += 1
         if let id {
@@ -25,9 +25,9 @@ struct Answers {
         self.size += size
     }
 
-    /// One has ended.
+    /// A task has ended.
     ///
-    /// - Returns: whether the hub waits for its result.
+    /// - Returns: whether the hub awaits its result.
     mutating func finish(_ id: String?, _ number: UInt64) -> Bool {
         if let size = tasks.removeValue(forKey: number)?.size { self.size -= size }
         guard let id, owing[id] == number else { return false }

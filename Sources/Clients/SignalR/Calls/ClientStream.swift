@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A stream from the client to the hub: an argument of a method that takes one.
+/// A stream from the client to the hub, for a method that takes one as an argument.
 ///
 /// ```swift
 /// let sum: Int = try await connection.invoke("Sum", streams: [ClientStream(numbers)])
@@ -8,8 +8,8 @@ import NIOCore
 public struct ClientStream: Sendable {
     private let body: @Sendable (any HubCodec, @Sendable (ByteBuffer) async throws -> Void) async throws -> Void
 
-    /// What a sequence gives is sent as it comes. An error of the sequence ends the stream with its description, which
-    /// the hub sees. The sequence is left when the invocation is over.
+    /// Sends each element as the sequence produces it. An error of the sequence ends the stream, and its description is
+    /// sent to the hub. Iteration stops when the invocation is over.
     public init<Items: AsyncSequence & Sendable>(_ items: Items) where Items.Element: Encodable & Sendable {
         body = { codec, send in
             for try await item in items { try await send(try codec.encode(item)) }

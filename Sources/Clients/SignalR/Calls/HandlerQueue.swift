@@ -2,9 +2,9 @@ import Logging
 import NIOCore
 import Support
 
-/// Runs handlers away from the event loop: one at a time, in the order of the messages.
+/// Runs handlers off the event loop, one at a time and in the order of the messages.
 final class HandlerQueue: Sendable {
-    /// Each call takes so much besides its bytes.
+    /// Bytes of memory that a call takes besides its own.
     private static var overhead: Int { 256 }
 
     private struct Call {
@@ -15,7 +15,7 @@ final class HandlerQueue: Sendable {
     private let waiting: Locked<UndeliveredSize>
     private let continuation: AsyncStream<Call>.Continuation
 
-    /// - Parameter limit: bytes of calls that may wait.
+    /// - Parameter limit: how many bytes of calls may be queued.
     init(handlers: MethodHandlers, limit: Int, logger: Logger) {
         waiting = Locked(UndeliveredSize(limit: limit))
         let (stream, continuation) = AsyncStream.makeStream(of: Call.self)
@@ -38,8 +38,8 @@ final class HandlerQueue: Sendable {
 
     /// Adds a call.
     ///
-    /// - Parameter piece: the number of the piece from the network that it ended in.
-    /// - Returns: `false` if too much waits already.
+    /// - Parameter piece: the number of the network read in which it ended.
+    /// - Returns: `false` if the buffer is full.
     func add(_ arguments: HubArguments, piece: UInt64) -> Bool {
         let share = waiting.withLock { $0.add(arguments.array, overhead: Self.overhead, piece: piece) }
         guard let share else { return false }

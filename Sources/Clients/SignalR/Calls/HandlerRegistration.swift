@@ -1,4 +1,4 @@
-/// A handler that was added. It stays until the connection goes, or until it is cancelled.
+/// A handler that was added. It stays until the connection is released or the handler is cancelled.
 public struct HandlerRegistration: Sendable {
     private let remove: @Sendable () -> Void
 

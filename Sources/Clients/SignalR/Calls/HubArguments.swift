@@ -1,25 +1,25 @@
 import NIOCore
 
-/// The arguments of a call from the hub, for handlers that take a varying number.
+/// The arguments of a call from the hub, for handlers that take any number of them.
 public struct HubArguments: Sendable {
     /// The method's name.
     public let method: String
-    /// What was sent with the message.
+    /// The headers that were sent with the message.
     public let headers: [String: String]
     let codec: any HubCodec
     /// All arguments, encoded.
     let array: ByteBuffer
 
-    /// The same in memory of its own, if what it is a slice of is much larger.
+    /// A copy in memory of its own if these are a slice of something much larger.
     var compacted: HubArguments {
         guard array.storageCapacity / 8 > array.readableBytes else { return self }
         return HubArguments(
             method: method, headers: headers, codec: codec, array: ByteBuffer(bytes: array.readableBytesView))
     }
 
-    /// How many there are.
+    /// How many arguments there are.
     ///
-    /// - Throws: ``SignalRError/Code/protocolViolation`` if they are no array.
+    /// - Throws: ``SignalRError/Code/protocolViolation`` if they are not an array.
     public var count: Int {
         get throws(SignalRError) {
             var reader = try ArgumentReader(self)
@@ -50,7 +50,7 @@ public struct HubArguments: Sendable {
     }
 }
 
-/// Takes arguments one after the other.
+/// Reads arguments one after the other.
 struct ArgumentReader {
     private let arguments: HubArguments
     private var rest: ByteBuffer
@@ -70,7 +70,8 @@ struct ArgumentReader {
     mutating func next<Argument: Decodable>(_ type: Argument.Type) throws(SignalRError) -> Argument {
         guard let bytes = try arguments.codec.nextElement(&rest) else {
             throw SignalRError(
-                .invalidResult, "the hub called '\(arguments.method)' with \(index) arguments, its handler takes more")
+                .invalidResult,
+                "the hub called '\(arguments.method)' with \(index) arguments, but the handler takes more")
         }
         index += 1
         return try arguments.codec.decode(type, from: bytes)

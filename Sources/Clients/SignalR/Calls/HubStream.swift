@@ -1,12 +1,12 @@
-/// The items that a method of the hub answers with, as they come. To be iterated by one task.
+/// The items that a streaming method of the hub returns, as they arrive. One task may iterate it.
 ///
-/// The hub is told to stop when the task that iterates is cancelled, which throws ``SignalRError/Code/cancelled``, when
-/// ``cancel()`` is called, and when the stream and its iterators are given up.
+/// The hub is told to stop when the iterating task is cancelled, which throws ``SignalRError/Code/cancelled``, when
+/// ``cancel()`` is called, and when the stream and its iterators are released.
 public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = Item
     public typealias Failure = SignalRError
 
-    /// Cancels when nobody can take items any more.
+    /// Cancels the stream when it and its iterators are released.
     fileprivate final class Subscription: Sendable {
         let items: ItemBuffer
         init(_ items: ItemBuffer) { self.items = items }
@@ -21,12 +21,12 @@ public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
         subscription = Subscription(items)
     }
 
-    /// Tells the hub to stop. Items that were not taken are dropped.
+    /// Tells the hub to stop. Items that were not consumed are dropped.
     public func cancel() { subscription.items.cancel() }
 
     public func makeAsyncIterator() -> Iterator { Iterator(codec: codec, subscription: subscription) }
 
-    /// Takes the items one by one.
+    /// Yields the items one by one.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let codec: any HubCodec
         fileprivate let subscription: Subscription

@@ -1,17 +1,17 @@
 import NIOCore
 import Support
 
-/// The items of a stream between the event loop and the task that takes them.
+/// The items of a stream, between the event loop that receives them and the task that consumes them.
 final class ItemBuffer: Sendable {
     private struct State {
         var items: CircularBuffer<(bytes: ByteBuffer, share: UndeliveredSize.Share)> = []
         var size: UndeliveredSize
         var consumer: CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?
-        /// Set when no more items come; the error after the last, if there is one.
+        /// Set when no more items follow; holds the error that ends the stream, if there is one.
         var end: SignalRError??
     }
 
-    /// Each item takes so much besides its bytes.
+    /// Bytes of memory that an item takes besides its own.
     private static var overhead: Int { 64 }
 
     let limit: Int
@@ -19,8 +19,8 @@ final class ItemBuffer: Sendable {
     private let cancelled: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - limit: bytes of items that may wait.
-    ///   - cancelled: called when the consumer is gone before the end.
+    ///   - limit: how many bytes of items may be buffered.
+    ///   - cancelled: called when the consumer goes away before the end.
     init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
         self.limit = limit
         state = Locked(State(size: UndeliveredSize(limit: limit)))
@@ -29,8 +29,8 @@ final class ItemBuffer: Sendable {
 
     /// Adds an item.
     ///
-    /// - Parameter piece: the number of the piece from the network that it ended in.
-    /// - Returns: `false` if too much waits already.
+    /// - Parameter piece: the number of the network read in which it ended.
+    /// - Returns: `false` if the buffer is full.
     func add(_ item: ByteBuffer, piece: UInt64) -> Bool {
         let (consumer, isAdded) = state.withLock { state in
             guard state.end == nil else {
@@ -48,7 +48,7 @@ final class ItemBuffer: Sendable {
         return isAdded
     }
 
-    /// No more items come.
+    /// Ends the stream; no more items follow.
     func finish(_ error: SignalRError?) {
         let consumer = state.withLock {
             state -> CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>? in
@@ -60,7 +60,7 @@ final class ItemBuffer: Sendable {
         consumer?.resume(returning: error.map { .failure($0) } ?? .success(nil))
     }
 
-    /// The consumer wants no more.
+    /// The consumer does not want more items.
     func cancel() {
         let wasOpen = state.withLock { state in
             state.items = []

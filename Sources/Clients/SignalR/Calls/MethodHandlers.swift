@@ -1,7 +1,7 @@
 import NIOCore
 import Support
 
-/// The handlers by the hub's names of their methods.
+/// The handlers, by the names of the methods that the hub calls.
 final class MethodHandlers: Sendable {
     /// Names one handler.
     struct Token: Sendable {
@@ -12,14 +12,14 @@ final class MethodHandlers: Sendable {
     typealias Listener = @Sendable (HubArguments) async throws -> Void
     typealias Responder = @Sendable (HubArguments) async throws -> ByteBuffer
 
-    /// What answers to one name.
+    /// The handlers of one method.
     struct Entry: Sendable {
         var listeners: [(number: UInt64, body: Listener)] = []
         var responder: (number: UInt64, body: Responder)?
     }
 
     private struct State {
-        /// By lower-case name: hubs do not tell cases apart.
+        /// By lower-case name: method names of hubs are case-insensitive.
         var entries: [String: Entry] = [:]
         var last: UInt64 = 0
     }

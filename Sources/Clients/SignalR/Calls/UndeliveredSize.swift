@@ -1,9 +1,9 @@
 import NIOCore
 
-/// What waits for the program, counted in two ways: the bytes of the messages, and the memory that holds them. A short
-/// message may be a slice of a large piece from the network, all of which it keeps.
+/// Counts what is received but not yet delivered, in two ways: the bytes of the messages, and the memory that holds
+/// them. A short message may be a slice of a large network read and keeps all of that alive.
 struct UndeliveredSize {
-    /// One piece may be as large as the largest message, so a small limit does not hold for what the pieces take.
+    /// A single read may be as large as the largest message, so the memory may exceed a small limit by this much.
     private static var heldSurplus: Int { 64 << 20 }
 
     let limit: Int
@@ -11,22 +11,22 @@ struct UndeliveredSize {
     private var held = 0
     private var lastPiece: UInt64?
 
-    /// What one message counts for.
+    /// What one message adds to the counts.
     struct Share {
         fileprivate let byteCount: Int
         fileprivate let held: Int
     }
 
-    /// - Parameter limit: bytes of messages that may wait.
+    /// - Parameter limit: how many bytes of messages may be undelivered.
     init(limit: Int) { self.limit = limit }
 
     /// Counts a message.
     ///
     /// - Parameters:
-    ///   - overhead: what it takes besides its bytes.
-    ///   - piece: the number of the piece from the network that it ended in. Of one piece, only the first message counts
-    ///     the memory: messages leave in their order.
-    /// - Returns: what it counts for, until ``remove(_:)``; `nil` if too much waits already.
+    ///   - overhead: bytes that a message takes besides its own.
+    ///   - piece: the number of the network read in which it ended. Only the first message of a read counts its memory,
+    ///     since messages are delivered in order.
+    /// - Returns: what ``remove(_:)`` takes when the message is delivered; `nil` if the limit is reached.
     mutating func add(_ bytes: ByteBuffer, overhead: Int, piece: UInt64) -> Share? {
         let share = Share(
             byteCount: bytes.readableBytes + overhead, held: piece == lastPiece ? 0 : bytes.storageCapacity)
@@ -38,7 +38,7 @@ struct UndeliveredSize {
         return share
     }
 
-    /// A message has left.
+    /// A message was delivered.
     mutating func remove(_ share: Share) {
         byteCount -= share.byteCount
         held -= share.held

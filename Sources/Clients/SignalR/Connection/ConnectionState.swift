@@ -1,27 +1,29 @@
-/// How far a connection is.
+/// The state of a connection.
 public enum ConnectionState: Sendable, Hashable {
-    /// Not started, or stopped, or lost for good.
+    /// Not started, stopped, or lost and not reconnected.
     case disconnected
     /// Being opened by ``HubConnection/start()``.
     case connecting
     /// Open.
     case connected
-    /// Lost, and being made again.
+    /// Lost and reconnecting.
     case reconnecting
     /// Being closed by ``HubConnection/stop()``.
     case disconnecting
 }
 
-/// What happens to a connection as a whole.
+/// A change of a connection's state.
 public enum ConnectionEvent: Sendable {
-    /// It is open.
+    /// The connection is open.
     case opened
     /// ``HubConnection/start()`` failed.
     case failedToOpen(SignalRError)
-    /// It was lost, for this reason if there is one, and will be made again.
+    /// The connection was lost, for this reason if there is one, and will be reconnected.
     case willReconnect(SignalRError?)
-    /// It was made again. It is a new connection to the server, which knows nothing of the one before.
+    /// The connection was reconnected. To the server it is a new connection, with a new id and no state of the one
+    /// before.
     case didReconnect
-    /// It is closed: `nil` if it was stopped or the server ended it in good order, otherwise the reason.
+    /// The connection is closed: `nil` if it was stopped or the server closed it in an orderly way, otherwise the
+    /// reason.
     case closed(SignalRError?)
 }

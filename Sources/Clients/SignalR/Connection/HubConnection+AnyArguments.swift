@@ -1,5 +1,5 @@
 extension HubConnection {
-    /// Calls a method of the hub with arguments whose number is known at run time only, and waits for its result.
+    /// Calls a method of the hub with arguments whose number is only known at run time, and waits for its result.
     ///
     /// - Throws: as ``invoke(_:_:streams:headers:returning:)``.
     public nonisolated func invoke<Result: Decodable & Sendable>(
@@ -10,7 +10,7 @@ extension HubConnection {
         return try codec.decode(Result.self, from: result ?? codec.null)
     }
 
-    /// Calls a method of the hub with arguments whose number is known at run time only, without waiting for it.
+    /// Calls a method of the hub with arguments whose number is only known at run time, without waiting for it.
     ///
     /// - Throws: as ``send(_:_:streams:headers:)``.
     public nonisolated func send(
@@ -19,7 +19,7 @@ extension HubConnection {
         try await post(method, try codec.encodeArguments(arguments), [], headers)
     }
 
-    /// Calls a method of the hub that answers with a stream, with arguments whose number is known at run time only.
+    /// Calls a method of the hub that returns a stream, with arguments whose number is only known at run time.
     ///
     /// - Throws: as ``stream(_:_:streams:headers:of:)``.
     public nonisolated func stream<Item: Decodable & Sendable>(

@@ -9,11 +9,11 @@ extension HubConnection {
     /// ```
     ///
     /// - Parameters:
-    ///   - streams: streams to the hub, for the method's parameters that are streams, in their order.
+    ///   - streams: the streams to the hub, for those of the method's parameters that are streams, in order.
     ///   - headers: sent with the message.
-    /// - Throws: ``SignalRError``: ``SignalRError/Code/invocationFailed`` with the hub's words,
-    ///   ``SignalRError/Code/invalidResult`` if the result is of another type, and what can befall a connection. When the
-    ///   task is cancelled, ``SignalRError/Code/cancelled`` at once, and the hub is told.
+    /// - Throws: ``SignalRError``: ``SignalRError/Code/invocationFailed`` with the hub's message,
+    ///   ``SignalRError/Code/invalidResult`` if the result is of another type, and the errors of a connection that is
+    ///   not open or is lost. When the task is cancelled, ``SignalRError/Code/cancelled`` at once, and the hub is told.
     public nonisolated func invoke<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
         headers: [String: String] = [:],
@@ -24,9 +24,9 @@ extension HubConnection {
         return try codec.decode(Result.self, from: result ?? codec.null)
     }
 
-    /// Calls a method of the hub and waits until it is done. A result is not looked at.
+    /// Calls a method of the hub and waits until it is done. A result is ignored.
     ///
-    /// - Throws: as the one with a result.
+    /// - Throws: the same errors as the form with a result.
     public nonisolated func invoke<each Argument: Encodable & Sendable>(
         _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
         headers: [String: String] = [:]
@@ -35,9 +35,9 @@ extension HubConnection {
         _ = try await call(method, bytes, streams, headers)
     }
 
-    /// Calls a method of the hub without waiting for it: nothing tells whether it succeeds.
+    /// Calls a method of the hub without waiting for it. Whether it succeeds is not reported.
     ///
-    /// Returns when the message is queued; while much is queued, it waits.
+    /// Returns when the message is queued; suspends while too much is queued.
     ///
     /// - Throws: ``SignalRError`` if the connection is not open or an argument cannot be encoded.
     public nonisolated func send<each Argument: Encodable & Sendable>(
@@ -48,7 +48,7 @@ extension HubConnection {
         try await post(method, bytes, streams, headers)
     }
 
-    /// Calls a method of the hub that answers with a stream.
+    /// Calls a method of the hub that returns a stream.
     ///
     /// ```swift
     /// for try await count in try await connection.stream("Counter", 10, of: Int.self) { print(count) }
@@ -114,7 +114,7 @@ extension HubConnection {
         return items
     }
 
-    /// Nobody waits for the answer any more.
+    /// The answer is no longer wanted.
     private func cancel(_ id: String, _ session: HubSession) {
         guard session.pending.removeValue(forKey: id) != nil else { return }
         endUploads(of: id, session)
@@ -143,7 +143,7 @@ extension HubConnection {
     private func upload(_ item: ByteBuffer, _ id: String, _ number: UInt64) async throws(SignalRError) {
         let session = try await writableSession()
         guard session.number == number, session.uploads[id] != nil else {
-            throw SignalRError(.cancelled, "the hub no longer takes the stream")
+            throw SignalRError(.cancelled, "the hub does not want more of the stream")
         }
         transmit(.streamItem(id: id, item: item, headers: [:]), session)
     }
@@ -153,7 +153,7 @@ extension HubConnection {
         transmit(.completion(id: id, completion, headers: [:]), session)
     }
 
-    /// The invocation is over, and with it the hub's interest in its streams.
+    /// The invocation is over, and the hub does not want more of its streams.
     func endUploads(of invocation: String, _ session: HubSession) {
         for (id, upload) in session.uploads where upload.invocation == invocation {
             session.uploads[id] = nil

@@ -7,9 +7,9 @@ extension HubConnection {
     /// connection.on("AddMessage") { (user: String, message: String) in print("\(user): \(message)") }
     /// ```
     ///
-    /// Several handlers can be there for one method. Handlers run one at a time, in the order of the messages; a call
-    /// whose arguments are of other types is logged. Arguments beyond the handler's are not looked at. Hubs do not tell
-    /// upper from lower case in names.
+    /// A method can have several handlers. Handlers run one at a time, in the order of the messages. A call whose
+    /// arguments are of other types is logged; arguments beyond the handler's are ignored. Method names are
+    /// case-insensitive.
     @discardableResult
     public nonisolated func on<each Parameter: Decodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Void
@@ -20,14 +20,14 @@ extension HubConnection {
         }
     }
 
-    /// Handles the hub's calls of a method that wants a result.
+    /// Handles the hub's calls of a method and returns a result to the hub.
     ///
     /// ```swift
     /// connection.on("Confirm") { (question: String) -> Bool in ask(question) }
     /// ```
     ///
-    /// There is one such handler for a method: a later one takes the place of an earlier. It runs in a task of its own,
-    /// which is cancelled if the hub cancels the call. An error that it throws goes to the hub in words.
+    /// A method has one such handler: a later one replaces an earlier. It runs in a task of its own, which is cancelled
+    /// if the hub cancels the call. If it throws, the error's description is sent to the hub.
     @discardableResult
     public nonisolated func on<each Parameter: Decodable & Sendable, Result: Encodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Result
@@ -38,7 +38,7 @@ extension HubConnection {
         }
     }
 
-    /// Handles the hub's calls of a method with a varying number of arguments.
+    /// Handles the hub's calls of a method with any number of arguments.
     ///
     /// ```swift
     /// connection.on("Numbers") { arguments in total += try arguments.decodeAll(Int.self).reduce(0, +) }
@@ -50,7 +50,7 @@ extension HubConnection {
         register(method) { (arguments: HubArguments) async throws -> Void in try await handler(arguments) }
     }
 
-    /// Removes all handlers of a method. One alone is removed by its ``HandlerRegistration/cancel()``.
+    /// Removes all handlers of a method. ``HandlerRegistration/cancel()`` removes a single one.
     public nonisolated func off(_ method: String) { handlers.removeAll(method) }
 
     private nonisolated func register(
@@ -71,20 +71,20 @@ extension HubConnection {
 
     // MARK: - Lifecycle
 
-    /// Tells when ``start()`` has opened the connection.
+    /// Calls `handler` when ``start()`` has opened the connection.
     @discardableResult
     public nonisolated func onOpened(_ handler: @escaping @Sendable () -> Void) -> HandlerRegistration {
         onEvent { if case .opened = $0 { handler() } }
     }
 
-    /// Tells when ``start()`` has failed.
+    /// Calls `handler` when ``start()`` has failed.
     @discardableResult
     public nonisolated func onFailedToOpen(_ handler: @escaping @Sendable (SignalRError) -> Void) -> HandlerRegistration
     {
         onEvent { if case .failedToOpen(let error) = $0 { handler(error) } }
     }
 
-    /// Tells when the connection is lost and will be made again.
+    /// Calls `handler` when the connection is lost and will be reconnected, with the reason if there is one.
     @discardableResult
     public nonisolated func onWillReconnect(_ handler: @escaping @Sendable (SignalRError?) -> Void)
         -> HandlerRegistration
@@ -92,13 +92,13 @@ extension HubConnection {
         onEvent { if case .willReconnect(let error) = $0 { handler(error) } }
     }
 
-    /// Tells when the connection was made again.
+    /// Calls `handler` when the connection was reconnected.
     @discardableResult
     public nonisolated func onDidReconnect(_ handler: @escaping @Sendable () -> Void) -> HandlerRegistration {
         onEvent { if case .didReconnect = $0 { handler() } }
     }
 
-    /// Tells when the connection is closed, with the error if it was not in good order.
+    /// Calls `handler` when the connection is closed, with the error if it was not an orderly close.
     @discardableResult
     public nonisolated func onClosed(_ handler: @escaping @Sendable (SignalRError?) -> Void) -> HandlerRegistration {
         onEvent { if case .closed(let error) = $0 { handler(error) } }
@@ -106,10 +106,10 @@ extension HubConnection {
 
     // MARK: - On the event loop
 
-    /// Handlers with a result that may run at a time.
+    /// How many handlers with a result may run at a time.
     private static var maximumAnswers: Int { 10_000 }
-    /// From so many on, and out of larger pieces from the network, a call is copied out of its piece: a slice would keep
-    /// all of it as long as its handler runs.
+    /// With more handlers than this running, or for larger network reads, a call's arguments are copied: a slice would
+    /// keep the whole read alive for as long as its handler runs.
     private static var slicedAnswers: Int { 100 }
     private static var slicedPiece: Int { 1 << 20 }
 
@@ -118,7 +118,7 @@ extension HubConnection {
         if entry == nil { logger.debug("no handler", metadata: ["method": "\(arguments.method)"]) }
         if entry?.listeners.isEmpty == false, !queue.add(arguments, piece: receivedPieces) {
             let limit = options.maximumUndeliveredSize
-            return overflow("the handlers do not keep up: \(limit) bytes of calls wait for them", session)
+            return overflow("the handlers do not keep up: \(limit) bytes of calls are queued", session)
         }
         guard let responder = entry?.responder else {
             if let id { transmitAnswer(id, .error("Client didn't provide a result."), session) }
@@ -128,11 +128,11 @@ extension HubConnection {
             return overflow("the handlers do not keep up: \(session.answers.count) of them run", session)
         }
         guard session.answers.size + arguments.array.readableBytes <= options.maximumUndeliveredSize else {
-            let what = "the handlers do not keep up: \(session.answers.size) bytes of calls are with them"
+            let what = "the handlers do not keep up: they hold \(session.answers.size) bytes of arguments"
             return overflow(what, session)
         }
         let isSlice = session.answers.count < Self.slicedAnswers && arguments.array.storageCapacity <= Self.slicedPiece
-        // Not asked for a result, the handler runs all the same.
+        // The handler runs also if the hub did not ask for a result.
         answer(id, isSlice ? arguments : arguments.compacted, responder.body, session)
     }
 

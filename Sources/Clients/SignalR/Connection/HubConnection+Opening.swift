@@ -2,10 +2,10 @@ import NIOCore
 import NIOHTTP1
 
 extension HubConnection {
-    /// A server that sends the client elsewhere again and again is left after so many hops, as by Microsoft's clients.
+    /// How many redirects of the negotiation are followed; the same as in Microsoft's clients.
     private static var maximumHops: Int { 100 }
 
-    /// Connects to the server and shakes hands with the hub.
+    /// Connects to the server and does the handshake with the hub.
     func connect() async throws(SignalRError) -> HubSession {
         try checkOptions()
         let address = try HubAddress(url)
@@ -27,7 +27,7 @@ extension HubConnection {
                 failures.append("\(kind): the server does not offer it for \(codec.name)")
                 continue
             }
-            // A connection's token is good for one transport, even if that failed.
+            // A connection token is valid for one transport only, even if that failed.
             if isUsed { (negotiation, negotiated) = try await negotiate(maker) }
             isUsed = true
             do throws(Failure) {
@@ -50,14 +50,16 @@ extension HubConnection {
         }
         for (name, value) in options.headers where !name.isHeaderName || !value.isHeaderValue {
             let what = name.isHeaderName ? "the value of the header '\(name)'" : "the name of a header"
-            throw SignalRError(.invalidOptions, "\(what) has characters that no header has, such as a line end")
+            throw SignalRError(
+                .invalidOptions, "\(what) contains characters that are not allowed in headers, such as a line end")
         }
         guard !options.transports.isEmpty else { throw SignalRError(.invalidOptions, "no transport is allowed") }
         guard !options.skipsNegotiation || options.transports == [.webSockets] else {
-            throw SignalRError(.invalidOptions, "only with WebSockets as the one transport can negotiation be skipped")
+            throw SignalRError(
+                .invalidOptions, "negotiation can only be skipped if WebSockets is the only transport allowed")
         }
         guard (1...Int(Int32.max)).contains(options.maximumMessageSize) else {
-            throw SignalRError(.invalidOptions, "the largest message has 1 to \(Int32.max) bytes")
+            throw SignalRError(.invalidOptions, "the maximum message size must be 1 to \(Int32.max) bytes")
         }
     }
 
@@ -73,7 +75,7 @@ extension HubConnection {
 
     // MARK: - Negotiation
 
-    /// Asks the server how to connect, and those that it points to.
+    /// Negotiates with the server, following its redirects.
     private func negotiate(_ first: RequestMaker) async throws(SignalRError) -> (Negotiation, RequestMaker) {
         var maker = first
         for _ in 0...Self.maximumHops {
@@ -107,10 +109,10 @@ extension HubConnection {
 
     // MARK: - Transports
 
-    /// Why no session came about.
+    /// Why a session could not be opened.
     private struct Failure: Error {
         let error: SignalRError
-        /// Whether another transport may do better.
+        /// Whether another transport may work.
         let isOfTransport: Bool
     }
 
@@ -131,17 +133,17 @@ extension HubConnection {
             throw Failure(error: error, isOfTransport: !Task.isCancelled)
         }
         do {
-            try await shakeHands(session)
+            try await performHandshake(session)
             return session
         } catch {
-            // A poll that nobody answered is taken for open after a while, and may yet turn out not to be.
+            // A first poll without an answer counts as open after a while; the server may still refuse it.
             let isAccepted = session.transport?.isAccepted ?? true
             session.end()
             throw Failure(error: error, isOfTransport: !isAccepted && !Task.isCancelled)
         }
     }
 
-    /// Opens the session's transport: its first, or a new one for a broken connection.
+    /// Opens the session's transport: the first one, or a new one to resume a broken connection.
     func openTransport(_ session: HubSession) async throws(SignalRError) {
         let timeout = TimeAmount(options.handshakeTimeout)
         switch session.kind {
@@ -169,10 +171,10 @@ extension HubConnection {
         }
     }
 
-    /// Bytes of the largest WebSocket frame or event: one message and what frames it, or many small ones.
+    /// Bytes of the largest WebSocket frame or event: one message with its framing, or many small ones.
     private var maximumPiece: Int { max(options.maximumMessageSize + 5, 1 << 20) }
 
-    /// What the transport tells goes to the session as long as the transport is the session's.
+    /// Forwards the transport's events to the session, as long as it is the session's current transport.
     private func events(of session: HubSession) -> TransportEvents {
         session.transports += 1
         let number = session.transports
@@ -182,7 +184,7 @@ extension HubConnection {
             becameWritable: { session.releaseSenders() })
     }
 
-    private func shakeHands(_ session: HubSession) async throws(SignalRError) {
+    private func performHandshake(_ session: HubSession) async throws(SignalRError) {
         session.transport?.send(HubHandshake.request(codec.name, isStateful: session.log != nil))
         let timeout = options.handshakeTimeout
         let result = await session.handshake.value(within: TimeAmount(timeout), on: eventLoop) {

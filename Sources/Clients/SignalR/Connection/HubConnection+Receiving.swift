@@ -1,16 +1,16 @@
 import NIOCore
 
 extension HubConnection {
-    /// Takes what came over the session's transport.
+    /// Handles bytes received over the session's transport.
     func received(_ bytes: ByteBuffer, _ session: HubSession) {
         guard !session.isEnded else { return }
         session.lastReceived = .now()
         receivedPieces += 1
         session.frames.append(bytes)
-        guard session.isShaken else {
+        guard session.isHandshakeDone else {
             do throws(SignalRError) {
                 guard try HubHandshake.readResponse(&session.frames.pending) else { return }
-                session.isShaken = true
+                session.isHandshakeDone = true
                 session.handshake.resolve(.success(()))
             } catch {
                 session.handshake.resolve(.failure(error))
@@ -26,7 +26,7 @@ extension HubConnection {
             while session.isOpen, let frame = try session.frames.next() {
                 guard let message = try codec.read(frame) else { continue }
                 if session.log?.admit(message) == false {
-                    // It comes again because the server has not heard of it: an acknowledgement was lost.
+                    // The server sends it again because an acknowledgement was lost.
                     scheduleAcknowledgement(session)
                     continue
                 }
@@ -50,13 +50,13 @@ extension HubConnection {
                 items.finish(
                     SignalRError(
                         .bufferOverflow,
-                        "the stream's items came faster than they were taken: \(items.limit) bytes wait"))
+                        "the stream's items arrived faster than they were consumed: \(items.limit) bytes are buffered"))
                 transmit(.cancelInvocation(id: id, headers: [:]), session)
             }
         case .completion(let id, let completion, _):
             complete(id, completion, session)
         case .streamInvocation(let id, let target, _, _, _):
-            let text = "this client has no method '\(target)' that answers with a stream"
+            let text = "this client has no method '\(target)' that returns a stream"
             transmitAnswer(id, .error(text), session)
         case .cancelInvocation(let id, _):
             session.answers.cancel(id)
@@ -70,7 +70,7 @@ extension HubConnection {
             session.releaseSenders()
         case .sequence(let number):
             try session.log?.goOn(at: number)
-            session.fruitlessResumes = 0
+            session.unconfirmedResumes = 0
         }
     }
 
@@ -89,10 +89,10 @@ extension HubConnection {
 
     // MARK: - Ending
 
-    /// The transport has ended, by itself or because the server did so.
+    /// The transport has ended, closed by the server or by an error.
     func transportClosed(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded else { return }
-        guard session.isShaken else {
+        guard session.isHandshakeDone else {
             let lost = SignalRError(
                 .connectionLost, "the server closed the connection before the hub had answered the handshake")
             session.handshake.resolve(.failure(error ?? lost))
@@ -101,7 +101,7 @@ extension HubConnection {
         lost(session, error)
     }
 
-    /// The connection broke. A stateful one is taken up again, another is over.
+    /// The connection broke. A stateful connection is resumed; any other is over.
     func lost(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded, session === self.session else { return }
         if phase == .connecting || phase == .reconnecting {
@@ -110,20 +110,20 @@ extension HubConnection {
         }
         let isBroken = error.map { [.connectionLost, .serverTimeout, .connectionFailed].contains($0.code) } ?? true
         if session.isOpen, session.log != nil, isBroken {
-            takeUpAgain(session, error)
+            beginResuming(session, error)
         } else {
             over(session, error, mayReconnect: true)
         }
     }
 
-    /// The session is over: the connection is made anew, or closed.
+    /// The session is over: reconnects, or closes the connection.
     func over(_ session: HubSession, _ error: SignalRError?, mayReconnect: Bool) {
         guard !session.isEnded, session === self.session else { return }
         let wasOpen = session.isOpen
         session.isOpen = false
         session.fail(error ?? SignalRError(.connectionLost, "the server closed the connection"))
         session.end()
-        // While the connection is being stopped, who stops it goes on.
+        // The task that stops the connection goes on.
         guard wasOpen, phase == .connected else { return }
         self.session = nil
         if mayReconnect, policy != nil {

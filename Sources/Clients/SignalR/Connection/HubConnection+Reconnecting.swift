@@ -2,19 +2,19 @@ import NIOCore
 import Support
 
 extension HubConnection {
-    /// A connection that is lost sooner did not last.
+    /// A connection that is lost sooner is short-lived.
     private static var shortLife: TimeAmount { .seconds(10) }
-    /// So many connections in a row that did not last are made anew as the policy says, which does not know of them.
+    /// This many short-lived connections in a row are reconnected as the policy says; it does not know about them.
     private static var forgivenLosses: Int { 3 }
 
-    /// The shortest wait before the first attempt: a server that ends each connection as soon as it is there is asked for
-    /// the next after ever longer times.
+    /// The shortest wait before the first attempt, which grows if the server closes each connection soon after it is
+    /// opened.
     private var minimumWait: Duration {
         let losses = shortLivedCount - Self.forgivenLosses
         return losses > 0 ? BackOff(first: .seconds(1)).delay(before: losses) : .zero
     }
 
-    /// Makes the connection anew, as the policy says.
+    /// Reconnects as the policy says.
     func reconnect(_ error: SignalRError?) {
         shortLivedCount = .now() - openedAt < Self.shortLife ? shortLivedCount + 1 : 0
         run += 1
@@ -57,17 +57,17 @@ extension HubConnection {
 
     // MARK: - Stateful
 
-    /// When to try to take a broken connection up again. It is to pass unnoticed, so it does not take long; then the
-    /// connection counts as lost.
+    /// The delays before attempts to resume a broken connection. They are short, so that the break goes unnoticed;
+    /// after the last one the connection counts as lost.
     private static var resumeIntervals: [Duration] { [.zero, .seconds(1), .seconds(2), .seconds(4)] }
 
-    /// Opens a new WebSocket for a connection that broke: the server knows it by its token.
-    func takeUpAgain(_ session: HubSession, _ error: SignalRError?) {
+    /// Opens a new WebSocket to resume a broken connection, which the server identifies by its token.
+    func beginResuming(_ session: HubSession, _ error: SignalRError?) {
         guard session.resuming == nil else {
             session.transport = nil
             return
         }
-        logger.debug("broken, to be taken up again", metadata: ["error": "\(error.map { "\($0)" } ?? "none")"])
+        logger.debug("broken, resuming", metadata: ["error": "\(error.map { "\($0)" } ?? "none")"])
         session.transports += 1
         session.transport?.abort()
         session.transport = nil
@@ -75,8 +75,8 @@ extension HubConnection {
     }
 
     private func resume(_ session: HubSession, _ error: SignalRError?) async {
-        // A server that takes it up and breaks it again, without a word, does not get more attempts than another.
-        for interval in Self.resumeIntervals.dropFirst(session.fruitlessResumes) {
+        // A server that resumes the connection and breaks it again without sending anything does not get more attempts.
+        for interval in Self.resumeIntervals.dropFirst(session.unconfirmedResumes) {
             await pause(interval)
             guard session.isOpen, !session.isEnded else { return }
             session.frames = FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize)
@@ -84,32 +84,33 @@ extension HubConnection {
             do throws(SignalRError) {
                 try await openTransport(session)
                 guard session.isOpen, !session.isEnded, let log = session.log else { return }
-                session.fruitlessResumes += 1
-                // It may have ended at once.
+                session.unconfirmedResumes += 1
+                // The new transport may have ended at once.
                 guard let transport = session.transport else { continue }
                 session.resuming = nil
                 session.lastReceived = .now()
                 session.lastSent = .now()
-                // No handshake: the hub's answer is its Sequence.
+                // There is no handshake: the hub answers with its `Sequence`.
                 transport.send(encoded(.sequence(log.firstKept)))
                 for bytes in log.messages { transport.send(bytes) }
                 session.releaseSenders()
-                logger.debug("taken up again")
+                logger.debug("resumed")
                 return
             } catch {
                 session.transport = nil
-                logger.debug("cannot take up again", metadata: ["error": "\(error)"])
-                // The server does not know it any more, or does not want it. (409: it has not seen the break yet.)
+                logger.debug("cannot resume", metadata: ["error": "\(error)"])
+                // The server does not know the connection any more, or refuses it. (409: it has not noticed the break
+                // yet.)
                 guard error.httpStatus == nil || error.httpStatus == 409 else { break }
             }
         }
         guard !session.isEnded else { return }
         over(
-            session, error ?? SignalRError(.connectionLost, "the connection broke and could not be taken up again"),
+            session, error ?? SignalRError(.connectionLost, "the connection broke and could not be resumed"),
             mayReconnect: true)
     }
 
-    /// Tells the server, a little later and so for many messages at once, what has come.
+    /// Acknowledges what was received, a little later and thus for many messages at once.
     func scheduleAcknowledgement(_ session: HubSession) {
         guard session.acknowledging == nil else { return }
         session.acknowledging = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [self] in

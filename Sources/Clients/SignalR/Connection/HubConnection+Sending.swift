@@ -1,7 +1,7 @@
 import NIOCore
 
 extension HubConnection {
-    /// The session that calls go through.
+    /// The session that carries calls.
     func openSession() throws(SignalRError) -> HubSession {
         switch phase {
         case .connected:
@@ -9,7 +9,8 @@ extension HubConnection {
             throw SignalRError(.notConnected, "the connection is not open")
         case .reconnecting:
             throw SignalRError(
-                .reconnecting, "the connection was lost and is being made again: nothing can be called meanwhile")
+                .reconnecting,
+                "the connection was lost and is reconnecting: nothing can be called until it is open again")
         case .connecting:
             throw SignalRError(.notConnected, "the connection is not open yet: wait for start() to return")
         case .disconnected, .disconnecting:
@@ -17,13 +18,13 @@ extension HubConnection {
         }
     }
 
-    /// Waits until the session can take another message.
+    /// Waits until the session accepts another message.
     func writableSession() async throws(SignalRError) -> HubSession {
         while true {
             let session = try openSession()
             if session.isWritable { return session }
             guard await session.waitUntilWritable() else {
-                throw SignalRError(.cancelled, "the task that was to send was cancelled")
+                throw SignalRError(.cancelled, "the sending task was cancelled")
             }
         }
     }
@@ -34,9 +35,9 @@ extension HubConnection {
         return bytes
     }
 
-    /// Sends a message, or keeps it until the connection is taken up again.
+    /// Sends a message, or keeps it until a broken stateful connection is resumed.
     ///
-    /// - Returns: its bytes on the wire.
+    /// - Returns: how many bytes it takes on the wire.
     @discardableResult
     func transmit(_ message: HubMessage, _ session: HubSession) -> Int {
         guard session.isOpen else { return 0 }
@@ -49,11 +50,12 @@ extension HubConnection {
         return bytes.readableBytes
     }
 
-    /// Sends the answer to a call of the hub. Senders wait for a hub that takes nothing; answers cannot, so the hub does.
+    /// Sends the answer to a call of the hub. Senders suspend while the hub reads nothing; answers cannot, so reading
+    /// from the hub stops instead.
     func transmitAnswer(_ id: String, _ completion: HubCompletion, _ session: HubSession) {
         session.noteAnswer(transmit(.completion(id: id, completion, headers: [:]), session))
         guard session.isLogOverfull else { return }
-        let what = "the hub does not acknowledge the results that it asked for, and too many wait for it"
+        let what = "the hub asked for results but does not acknowledge them, and too many are unacknowledged"
         over(session, SignalRError(.bufferOverflow, what), mayReconnect: true)
     }
 
@@ -62,7 +64,7 @@ extension HubConnection {
     func startTimers(_ session: HubSession) {
         session.lastSent = .now()
         session.lastReceived = .now()
-        // A server sends nothing into a poll but messages, and a poll that fails tells that it is gone.
+        // With long polling, a server sends only messages and no pings, and a failing poll shows that it is gone.
         guard session.kind != .longPolling else { return }
         armKeepAlive(session)
         armTimeout(session)
@@ -84,15 +86,15 @@ extension HubConnection {
         let limit = TimeAmount(options.serverTimeout)
         session.timeout = eventLoop.assumeIsolated().scheduleTask(deadline: session.lastReceived + limit) { [self] in
             guard session.isOpen else { return }
-            // While it is taken up again, nothing can come.
+            // Nothing can arrive while the connection is being resumed.
             if session.resuming != nil { session.lastReceived = .now() }
             guard .now() - session.lastReceived >= limit else { return armTimeout(session) }
             session.lastReceived = .now()
             armTimeout(session)
             let what =
                 session.transport?.isReading == false
-                ? "the server asked for results and took none of them for \(options.serverTimeout)"
-                : "nothing came from the server for \(options.serverTimeout)"
+                ? "the server asked for results but read none of them for \(options.serverTimeout)"
+                : "nothing was received from the server for \(options.serverTimeout)"
             lost(session, SignalRError(.serverTimeout, what))
         }
     }

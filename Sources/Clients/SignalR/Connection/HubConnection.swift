@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A connection to a SignalR hub: calls the hub's methods, and has its own called by the hub.
+/// A connection to a SignalR hub: calls the hub's methods and handles the hub's calls.
 ///
 /// ```swift
 /// let connection = HubConnectionBuilder(url: "http://localhost:5000/chat").withAutoReconnect().build()
@@ -12,10 +12,10 @@ import Support
 /// try await connection.invoke("Send", "Ada", "Hello")
 /// ```
 ///
-/// All its work is done on one event loop. An open connection stays open until ``stop()``, even when nothing refers to it
-/// any more.
+/// All its work is done on one event loop. An open connection stays open until ``stop()``, even when nothing refers to
+/// it.
 public actor HubConnection {
-    /// What can be seen from any thread.
+    /// State that can be read from any thread.
     struct Status {
         var state = ConnectionState.disconnected
         var connectionID: String?
@@ -34,25 +34,25 @@ public actor HubConnection {
     nonisolated let lifecycle = EventHub<ConnectionEvent>()
     nonisolated let status = Locked(Status())
 
-    /// The connection's isolation is its event loop: handlers of the channel call it without a change of threads.
+    /// The connection's executor is its event loop, so that channel handlers call it without a thread hop.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     var phase = ConnectionState.disconnected {
         didSet { status.withLock { $0.state = phase } }
     }
-    /// Counts starts and ends: what was begun in an earlier run does nothing in a later one.
+    /// Counts starts and ends, so that work of an earlier run does not affect a later one.
     var run: UInt64 = 0
     /// Opens or reopens the connection.
     var opening: Task<Void, Never>?
     var starting: Outcome<Result<Void, SignalRError>>?
     var stopping: [Outcome<Void>] = []
-    /// The connection to the server that is there or being made.
+    /// The connection to the server that is open or being opened.
     var session: HubSession?
     var lastSession: UInt64 = 0
-    /// Pieces that came from the network, over all sessions.
+    /// The number of network reads, over all sessions.
     var receivedPieces: UInt64 = 0
     var openedAt = NIODeadline.now()
-    /// Connections in a row that were lost soon after they were made.
+    /// Connections in a row that were lost soon after they were opened.
     var shortLivedCount = 0
 
     init(
@@ -76,13 +76,13 @@ public actor HubConnection {
 
     // MARK: - State
 
-    /// How far the connection is.
+    /// The state of the connection.
     public nonisolated var state: ConnectionState { status.withLock { $0.state } }
 
-    /// The id by which the hub's server knows the connection, while it is open and was negotiated.
+    /// The server's id of the connection, while it is open and was negotiated.
     public nonisolated var connectionID: String? { status.withLock { $0.connectionID } }
 
-    /// What carries the connection while it is open.
+    /// The transport of the connection while it is open.
     public nonisolated var transport: TransportKind? { status.withLock { $0.transport } }
 
     /// What happens to the connection from now on. Any number of streams can be asked for.
@@ -126,7 +126,7 @@ public actor HubConnection {
             begin(session, .opened)
             let isWanted = starting?.resolve(.success(())) ?? true
             starting = nil
-            // Who started it was cancelled just before.
+            // The task that started it was cancelled just before.
             if !isWanted { await stop() }
         } catch {
             guard run == self.run else { return }
@@ -134,7 +134,7 @@ public actor HubConnection {
         }
     }
 
-    /// The start failed, or is not wanted any more.
+    /// The start failed or was cancelled.
     private func giveUpOpening(_ error: SignalRError) {
         run += 1
         opening?.cancel()
@@ -148,7 +148,7 @@ public actor HubConnection {
         starting = nil
     }
 
-    /// The handshake is done: messages count from here on.
+    /// The handshake is done, and the connection is open.
     func begin(_ session: HubSession, _ event: ConnectionEvent) {
         opening = nil
         session.isOpen = true
@@ -161,16 +161,16 @@ public actor HubConnection {
         logger.debug("open", metadata: ["url": "\(url)", "transport": "\(session.kind)"])
         startTimers(session)
         lifecycle.emit(event)
-        // What came with the handshake.
+        // Messages that arrived together with the handshake.
         process(session)
         if let loss = session.earlyLoss { lost(session, loss) }
     }
 
     // MARK: - Stopping
 
-    /// Closes the connection. Calls that wait fail with ``SignalRError/Code/stopped``. It can be started again then.
+    /// Closes the connection, which can then be started again. Pending calls fail with ``SignalRError/Code/stopped``.
     ///
-    /// Returns when the connection is closed; a server that does not answer is left after 2 s.
+    /// Returns when the connection is closed. A server that does not answer is given 2 s.
     public func stop() async {
         switch phase {
         case .disconnected:
@@ -210,7 +210,7 @@ public actor HubConnection {
         finish(nil)
     }
 
-    /// The connection is over for good.
+    /// The connection has ended and is not opened again.
     func finish(_ error: SignalRError?) {
         run += 1
         phase = .disconnected

@@ -1,7 +1,7 @@
 public import Logging
 import NIOSSL
 
-/// Collects what a connection is made of.
+/// Builds a connection.
 ///
 /// ```swift
 /// let connection = HubConnectionBuilder(url: "https://example.org/chat").withAutoReconnect().build()
@@ -15,7 +15,7 @@ public struct HubConnectionBuilder: Sendable {
 
     /// A connection to the hub at an address that begins with `http`, `https`, `ws` or `wss`.
     ///
-    /// An address that is none is an error of ``HubConnection/start()``.
+    /// An invalid address is reported by ``HubConnection/start()``.
     public init(url: String) { self.url = url }
 
     /// Tries again when the connection is lost: at once, then after 2, 10 and 30 s.
@@ -27,7 +27,7 @@ public struct HubConnectionBuilder: Sendable {
     /// Tries again when the connection is lost, as a policy says, such as `.exponential()`.
     public func withAutoReconnect(_ policy: some ReconnectionPolicy) -> Self { changed { $0.policy = policy } }
 
-    /// Speaks another protocol than JSON.
+    /// Uses another hub protocol than JSON.
     public func withHubProtocol(_ hubProtocol: HubProtocol) -> Self { changed { $0.hubProtocol = hubProtocol } }
 
     /// Uses these transports only.
@@ -35,7 +35,7 @@ public struct HubConnectionBuilder: Sendable {
         changed { $0.options.transports = Set(transports) }
     }
 
-    /// Opens a WebSocket without asking the server for its transports.
+    /// Opens a WebSocket without negotiating with the server.
     public func withoutNegotiation() -> Self {
         changed {
             $0.options.skipsNegotiation = true
@@ -43,7 +43,7 @@ public struct HubConnectionBuilder: Sendable {
         }
     }
 
-    /// Takes a broken connection up again without losing a message, where the server can.
+    /// Resumes a broken connection without losing a message, where the server supports it.
     ///
     /// - Parameter bufferSize: bytes of sent messages that are kept until the server acknowledges them.
     public func withStatefulReconnect(bufferSize: Int = 100_000) -> Self {
@@ -53,17 +53,17 @@ public struct HubConnectionBuilder: Sendable {
         }
     }
 
-    /// Sends these headers with every request, besides those set before.
+    /// Sends these headers with every request, in addition to those set before.
     public func withHeaders(_ headers: [String: String]) -> Self {
         changed { $0.options.headers.merge(headers) { $1 } }
     }
 
-    /// Asks for an access token before each request and connection.
+    /// Gets an access token from `provider` before each request and connection.
     public func withAccessToken(_ provider: @escaping AccessTokenProvider) -> Self {
         changed { $0.options.accessTokenProvider = provider }
     }
 
-    /// Trusts these certificates besides the system's: those of a hub that signed its own, for instance.
+    /// Trusts these certificates in addition to the system's, such as that of a hub with a self-signed one.
     ///
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``SignalRError/Code/invalidOptions`` if there is no certificate in it.
@@ -72,7 +72,7 @@ public struct HubConnectionBuilder: Sendable {
         do {
             certificates = try NIOSSLCertificate.fromPEMBytes(Array(pem))
         } catch {
-            throw SignalRError(.invalidOptions, "these are no certificates in PEM form", cause: error)
+            throw SignalRError(.invalidOptions, "these are not certificates in PEM form", cause: error)
         }
         return changed {
             var tls = $0.options.tlsConfiguration ?? .makeClientConfiguration()
@@ -81,7 +81,7 @@ public struct HubConnectionBuilder: Sendable {
         }
     }
 
-    /// Says what happens to a logger.
+    /// Logs to `logger`.
     public func withLogging(_ logger: Logger) -> Self { changed { $0.logger = logger } }
 
     /// Changes any of the options.

@@ -1,39 +1,40 @@
 import NIOPosix
 public import NIOSSL
 
-/// Gives the access token of each request and connection; `nil` for none.
+/// Returns the access token for a request or connection; `nil` for none.
 public typealias AccessTokenProvider = @Sendable () async throws -> String?
 
-/// How a connection is made and kept.
+/// How a connection is opened and kept open.
 public struct HubConnectionOptions: Sendable {
-    /// Sent with every request, that for a WebSocket too.
+    /// Headers that are sent with every request, including the one that opens a WebSocket.
     public var headers: [String: String] = [:]
-    /// Asked before each request and connection, and given up after ``handshakeTimeout``. Without it no token is sent.
+    /// Called before each request and connection, for at most ``handshakeTimeout``. Without it no token is sent.
     public var accessTokenProvider: AccessTokenProvider?
     /// The transports that may be used. They are tried in the order WebSockets, server-sent events, long polling.
     public var transports: Set<TransportKind> = Set(TransportKind.allCases)
-    /// Whether to open a WebSocket without asking the server first. Needs ``transports`` to be WebSockets alone.
+    /// Whether to open a WebSocket without negotiating first. Requires ``transports`` to be WebSockets only.
     public var skipsNegotiation = false
-    /// Whether a broken connection is taken up again without losing a message, where the server can. WebSockets only.
+    /// Whether a broken connection is resumed without losing a message, where the server supports it. WebSockets only.
     public var usesStatefulReconnect = false
-    /// Bytes of sent messages that are kept until the server acknowledges them. When they are full, senders wait.
+    /// Bytes of sent messages that are kept until the server acknowledges them. When so many are kept, senders wait.
     public var statefulReconnectBufferSize = 100_000
 
-    /// After so long without a message to the server it is sent a sign of life.
+    /// A ping is sent when nothing was sent to the server for this long.
     public var keepAliveInterval: Duration = .seconds(15)
-    /// After so long without anything from the server the connection counts as lost. At least twice what the server's
-    /// keep-alive interval is, which by default is 15 s.
+    /// The connection counts as lost when nothing was received from the server for this long. It should be at least
+    /// twice the server's keep-alive interval, which is 15 s by default.
     public var serverTimeout: Duration = .seconds(30)
-    /// The longest that each step of opening may take: connecting, each answer, the hub's handshake.
+    /// The longest that each step of opening may take: connecting, each answer, the hub handshake.
     public var handshakeTimeout: Duration = .seconds(15)
 
-    /// Bytes of the largest message that is taken from the server.
+    /// Bytes of the largest message accepted from the server.
     public var maximumMessageSize = 16 << 20
-    /// Bytes of messages that wait for their handlers, and of items that wait in each stream. A stream that reaches it
-    /// ends with ``SignalRError/Code/bufferOverflow``, and so does the connection if handlers do not keep up.
+    /// Bytes of messages that may wait for their handlers, and of items that may be buffered in each stream. A stream
+    /// that exceeds it ends with ``SignalRError/Code/bufferOverflow``, and so does the connection if handlers do not
+    /// keep up.
     public var maximumUndeliveredSize = 64 << 20
 
-    /// TLS's settings: certificates to trust, a certificate of one's own. `nil` for the system's.
+    /// TLS settings: certificates to trust, a client certificate. `nil` for the system's defaults.
     public var tlsConfiguration: TLSConfiguration?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: MultiThreadedEventLoopGroup = .singleton

@@ -1,12 +1,12 @@
 import NIOCore
 import Support
 
-/// One connection to the hub's server, from its first byte to its last. The ``HubConnection`` that made it alone uses it.
+/// One connection to the hub's server, from its first byte to its last. It belongs to one ``HubConnection``.
 final class HubSession {
-    /// The longest that saying goodbye may take: what is unsent, and the transport's own farewell.
+    /// The longest that closing may take: sending what is queued, and the transport's own close handshake.
     static var closeTimeout: TimeAmount { .seconds(5) }
 
-    /// A call that waits for the hub.
+    /// A call that awaits the hub's answer.
     enum Pending {
         case result(Outcome<Result<ByteBuffer?, SignalRError>>)
         case stream(ItemBuffer)
@@ -15,33 +15,34 @@ final class HubSession {
     let number: UInt64
     let kind: TransportKind
     let connectionID: String?
-    /// What the transport is opened with, and opened again when a broken connection is taken up.
+    /// Makes the requests that open the transport, and those that reopen it to resume a broken connection.
     let maker: RequestMaker
     var frames: FrameReader
-    /// Sent and received messages by number, if a broken connection can be taken up again.
+    /// The numbered messages sent and received, if the connection can be resumed.
     var log: MessageLog?
 
-    /// Missing while a broken connection is being taken up again.
+    /// `nil` while a broken connection is being resumed.
     var transport: (any HubTransport)?
-    /// How many transports it has had; what an earlier one still has to tell does not count.
+    /// How many transports it has had. Late events of an earlier one are ignored.
     var transports = 0
-    /// Decided when the hub has answered the handshake.
+    /// Resolved when the hub has answered the handshake.
     let handshake = Outcome<Result<Void, SignalRError>>()
-    var isShaken = false
+    var isHandshakeDone = false
     var isOpen = false
     var isEnded = false
-    /// The transport has ended, with that error, between the handshake and the opening: what came before is handled first.
+    /// The transport ended, with this error, between the handshake and the opening: messages received before that are
+    /// handled first.
     var earlyLoss: SignalRError??
 
     private var lastID: UInt64 = 0
     var pending: [String: Pending] = [:]
-    /// Streams to the hub, by their own ids.
+    /// Streams to the hub, by stream id.
     var uploads: [String: Upload] = [:]
-    /// Handlers that run for the hub.
+    /// Running handlers that return a result to the hub.
     var answers = Answers()
-    /// Bytes of answers that the hub wanted and that have not left, as far as it is known.
+    /// Bytes of answers that the hub asked for and that are not yet sent, as far as is known.
     private var unsentAnswers = 0
-    /// Senders that wait until what was sent has left.
+    /// Senders that wait until the transport is writable.
     private var senders: [Outcome<Void>] = []
 
     var lastSent = NIODeadline.now()
@@ -50,8 +51,8 @@ final class HubSession {
     var timeout: Scheduled<Void>?
     var acknowledging: Scheduled<Void>?
     var resuming: Task<Void, Never>?
-    /// How often it was taken up since the server last said where it goes on.
-    var fruitlessResumes = 0
+    /// How often it was resumed without the server sending its `Sequence`.
+    var unconfirmedResumes = 0
 
     init(
         number: UInt64, kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader,
@@ -72,11 +73,10 @@ final class HubSession {
 
     // MARK: - Sending
 
-    /// Whether senders may go on: what they sent before has left, and there is room to keep more until it is
-    /// acknowledged.
+    /// Whether senders may go on: the transport is writable, and there is room for more unacknowledged messages.
     var isWritable: Bool { (transport?.isWritable ?? true) && log?.isFull != true }
 
-    /// Waits until the session is writable or over.
+    /// Waits until the session is writable or has ended.
     ///
     /// - Returns: `false` if the task was cancelled.
     func waitUntilWritable(isolation: isolated (any Actor)? = #isolation) async -> Bool {
@@ -96,14 +96,14 @@ final class HubSession {
         for sender in senders { sender.resolve(()) }
     }
 
-    /// Bytes of unsent answers from which on nothing more is read: a hub that asks and does not take the answers could
+    /// Reading stops when more bytes of answers than this are unsent: a hub that asks without reading the answers could
     /// otherwise fill the memory with them.
     private static var maximumUnsentAnswers: Int { 1 << 20 }
-    /// Each answer takes so much besides its bytes.
+    /// Bytes of memory that an answer takes besides its own.
     private static var answerOverhead: Int { 256 }
 
-    /// Counts an answer that was sent because the hub wanted one. Only these hold reading up, and only a lot of them: a
-    /// hub may well send much before it takes what a program has sent of its own accord.
+    /// Counts an answer that the hub asked for. Only these stop reading, and only many of them: a hub may well send
+    /// much before it reads what the program sent of its own accord.
     func noteAnswer(_ byteCount: Int) {
         guard let transport else { return }
         guard !transport.isWritable else {
@@ -114,12 +114,12 @@ final class HubSession {
         if unsentAnswers > Self.maximumUnsentAnswers { transport.isReading = false }
     }
 
-    /// Whether so many answers wait for the hub's acknowledgement that it cannot be waited for.
+    /// Whether so many answers are unacknowledged that the connection must be given up.
     var isLogOverfull: Bool { log.map { $0.isOver(by: Self.maximumUnsentAnswers) } ?? false }
 
     // MARK: - Ending
 
-    /// Fails all that waits.
+    /// Fails all pending calls, streams and senders.
     func fail(_ error: SignalRError) {
         let (pending, uploads) = (pending, uploads)
         self.pending = [:]
@@ -135,7 +135,7 @@ final class HubSession {
         releaseSenders()
     }
 
-    /// Ends the transport and what goes with it, without a word.
+    /// Ends the transport and everything that depends on it, without telling the server.
     func end() {
         guard !isEnded else { return }
         isEnded = true
@@ -153,7 +153,7 @@ final class HubSession {
 
 /// A stream to the hub.
 struct Upload {
-    /// The invocation that it belongs to, if that is answered.
+    /// The invocation that it belongs to, if the hub answers that.
     let invocation: String?
     var task: Task<Void, Never>?
 }

@@ -4,13 +4,13 @@ import NIOPosix
 import NIOSSL
 import Support
 
-/// Opens TCP connections to hubs, with TLS where the address asks for it.
+/// Opens TCP connections to hubs, with TLS if the address requires it.
 struct Dialer: Sendable {
     let eventLoop: any EventLoop
-    /// The longest that connecting, TLS's handshake not included, may take.
+    /// The longest that connecting may take, without the TLS handshake.
     let timeout: TimeAmount
     let tls: TLSContext
-    /// Where the addresses of hosts come from; the system's, if `nil`.
+    /// Resolves host names; the system's resolver if `nil`.
     var resolver: (any Resolver & Sendable)?
 
     /// Connects, and adds handlers before anything is read.
@@ -34,7 +34,7 @@ struct Dialer: Sendable {
             .connect(host: address.host, port: address.port)
     }
 
-    /// What went wrong, for a person.
+    /// What went wrong, in words that a user can act on.
     static func explain(_ error: any Error, _ address: HubAddress) -> SignalRError {
         if let error = error as? SignalRError { return error }
         let what = "cannot connect to \(address.hostHeader)"

@@ -4,7 +4,7 @@ import Support
 extension EventLoopFuture where Value: Sendable {
     /// The future's value, or an error at once when the task is cancelled.
     ///
-    /// - Parameter dispose: gets a value that comes after the task was cancelled, to close what it holds.
+    /// - Parameter dispose: receives a value that arrives after the task was cancelled, to close what it holds.
     func value(
         isolation: isolated (any Actor)? = #isolation, orDispose dispose: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(SignalRError) -> Value {

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// One request and what becomes of it. On its event loop only.
+/// One request and its reply. On its event loop only.
 final class HTTPExchange {
     let request: HTTPRequest
     let promise: EventLoopPromise<HTTPReply>
-    /// Takes the body of a successful reply as it comes; otherwise it is gathered.
+    /// Receives the body of a successful reply as it arrives; without it the body is collected.
     let onBody: ((ByteBuffer) -> Void)?
-    /// Called with a successful reply's head; then the deadline no longer counts.
+    /// Called with the head of a successful reply, after which the deadline no longer applies.
     let onHead: ((HTTPReply) -> Void)?
     var deadline: Scheduled<Void>?
     var reply: HTTPReply?

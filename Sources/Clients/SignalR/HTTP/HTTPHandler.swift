@@ -1,13 +1,13 @@
 import NIOCore
 import NIOHTTP1
 
-/// Speaks HTTP on one connection, an exchange at a time.
+/// Speaks HTTP on one connection, one exchange at a time.
 final class HTTPHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// A gathered body is an answer to a negotiation, or is not looked at.
+    /// The limit of a collected body, which is the answer to a negotiation or is ignored.
     static var maximumBody: Int { 1 << 20 }
 
     private var context: ChannelHandlerContext?
@@ -19,7 +19,7 @@ final class HTTPHandler: ChannelDuplexHandler {
     /// Whether another exchange can begin.
     var isIdle: Bool { exchange == nil && isReusable && context?.channel.isActive == true }
 
-    /// Whether what the server sends is taken.
+    /// Whether data from the server is read.
     var isReading = true {
         didSet {
             guard isReading, isReadHeld else { return }
@@ -49,7 +49,7 @@ final class HTTPHandler: ChannelDuplexHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// Gives up what is under way, and the connection with it.
+    /// Fails the exchange under way and closes the connection.
     func close(_ error: SignalRError) { end(error) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

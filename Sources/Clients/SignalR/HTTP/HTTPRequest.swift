@@ -22,12 +22,12 @@ struct HTTPRequest: Sendable {
 struct HTTPReply: Sendable {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
-    /// Empty where the body was handed on as it came.
+    /// Empty if the body was delivered as it arrived.
     var body: ByteBuffer
 
     var isSuccess: Bool { (200..<300).contains(status.code) }
 
-    /// An error that says which request the server refused.
+    /// The error for a request that the server refused.
     func refusal(of what: String) -> SignalRError {
         SignalRError(
             .refused, "the server answered \(what) with \(status.code) \(status.reasonPhrase)",

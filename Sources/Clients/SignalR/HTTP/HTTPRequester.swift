@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Sends requests one after the other, over one connection where the server keeps it. On its event loop only.
+/// Sends requests one after the other, over one connection if the server keeps it alive. On its event loop only.
 final class HTTPRequester {
-    /// A connection that was idle longer is not used again. Servers close idle ones, the earliest known after 5 s, and a
-    /// request that meets such an end would be lost or, said again, perhaps done twice.
+    /// A connection that was idle for longer is not reused. Servers close idle connections, the earliest known after 5
+    /// s, and a request sent at that moment would be lost or, if repeated, perhaps executed twice.
     private static var maximumIdle: TimeAmount { .seconds(4) }
 
     private let dialer: Dialer
@@ -13,19 +13,19 @@ final class HTTPRequester {
     private var isClosed = false
     private var current: HTTPExchange?
 
-    /// Whether what the server sends is taken.
+    /// Whether data from the server is read.
     var isReading = true {
         didSet { handler?.isReading = isReading }
     }
 
     init(_ dialer: Dialer) { self.dialer = dialer }
 
-    /// Sends a request; the one before it must have ended.
+    /// Sends a request; the previous one must have ended.
     ///
     /// - Parameters:
-    ///   - timeout: the longest that the whole answer may take, or its head if `onHead` is there.
+    ///   - timeout: the longest that the whole answer may take, or its head if there is an `onHead`.
     ///   - onHead: called when a successful answer begins.
-    ///   - onBody: takes the body of a successful answer as it comes.
+    ///   - onBody: receives the body of a successful answer as it arrives.
     func perform(
         _ request: HTTPRequest, timeout: TimeAmount, onHead: ((HTTPReply) -> Void)? = nil,
         onBody: ((ByteBuffer) -> Void)? = nil
@@ -47,14 +47,14 @@ final class HTTPRequester {
         {
             handler.begin(exchange)
         } else {
-            handler?.close(SignalRError(.stopped, "not needed any more"))
+            handler?.close(SignalRError(.stopped, "no longer needed"))
             handler = nil
             connect(exchange)
         }
         return promise.futureResult
     }
 
-    /// Ends the connection, and with it the request under way.
+    /// Closes the connection and fails the request under way.
     func close() {
         isClosed = true
         let error = SignalRError(.stopped, "the connection was stopped")
@@ -66,7 +66,7 @@ final class HTTPRequester {
         guard current === exchange else { return }
         current = nil
         handler?.close(error)
-        // Not twice: a promise takes the first answer only.
+        // Has no effect if it was failed already: a promise takes the first result only.
         exchange.fail(error)
     }
 
@@ -78,7 +78,7 @@ final class HTTPRequester {
         connecting.assumeIsolated().whenComplete { [self] result in
             switch result {
             case .success(let channel):
-                // Of several that were tried: a host may have many addresses.
+                // A host may have several addresses: this is the connection that was established first.
                 guard let handler = try? channel.pipeline.syncOperations.handler(type: HTTPHandler.self),
                     current === exchange
                 else { return channel.close(promise: nil) }

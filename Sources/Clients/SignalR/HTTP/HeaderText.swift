@@ -1,4 +1,4 @@
-/// What may stand in an HTTP header (RFC 9110, 5.1 and 5.5). Anything else could begin another header, or end them.
+/// What an HTTP header may contain (RFC 9110, 5.1 and 5.5). Anything else could start another header or end them.
 extension String {
     package var isHeaderName: Bool {
         !isEmpty

@@ -2,8 +2,8 @@ import NIOCore
 import NIOSSL
 import Support
 
-/// TLS's settings for the connections of one client, made when the first of them is needed: reading the system's
-/// certificates takes some milliseconds.
+/// The TLS context for the connections of one client, made when it is first needed: reading the system's certificates
+/// takes some milliseconds.
 final class TLSContext: Sendable {
     private let configuration: TLSConfiguration?
     private let context = Locked<NIOSSLContext?>(nil)
@@ -17,7 +17,8 @@ final class TLSContext: Sendable {
             context = made
             return made
         }
-        // TLS names hosts, not addresses (RFC 6066, 3); an address is checked against the certificate all the same.
+        // TLS sends names of hosts, not addresses (RFC 6066, 3). An address is verified against the certificate all the
+        // same.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why TLS failed, in words. The errors of the library beneath it tell its source files and lines.
+/// Why TLS failed, in words. The errors of the TLS library only name its source files and lines.
 package struct TLSFailure: Error, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
         case untrustedCertificate, expiredCertificate, futureCertificate, otherHost, noTLS, noCommonVersion
@@ -22,24 +22,25 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// What an error means, if it is one of TLS.
+    /// The meaning of an error, if it is a TLS error.
     ///
-    /// - Parameter certificate: the server's, if it is known.
+    /// - Parameter certificate: the server's certificate, if it is known.
     init?(_ error: any Error, certificate: NIOSSLCertificate? = nil, now: Date = Date()) {
         switch error {
         case let failure as TLSFailure: self = failure
         case NIOSSLError.handshakeFailed(let error), NIOSSLError.shutdownFailed(let error):
             self.init(error, certificate, now)
-        case NIOSSLError.uncleanShutdown: self.init(.closed, "the connection was closed without TLS's goodbye")
+        case NIOSSLError.uncleanShutdown:
+            self.init(.closed, "the connection was closed without a TLS close notification")
         case NIOSSLError.noCertificateToValidate, NIOSSLError.unableToValidateCertificate:
             self = Self.rejected(certificate, now)
         case NIOSSLError.failedToLoadCertificate, NIOSSLError.failedToLoadPrivateKey,
             NIOSSLError.noSuchFilesystemObject:
-            self.init(.other, "a certificate or key of the options cannot be loaded")
-        case is NIOSSLError: self.init(.other, "the connection was not in a state for it")
+            self.init(.other, "a certificate or key given in the options cannot be loaded")
+        case is NIOSSLError: self.init(.other, "the connection was in the wrong state")
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-            self.init(.otherHost, "the server's certificate is another host's")
-        case is NIOSSLExtraError: self.init(.other, "the host's name cannot be sent in TLS")
+            self.init(.otherHost, "the server's certificate is for another host")
+        case is NIOSSLExtraError: self.init(.other, "the host name cannot be sent in TLS")
         case let error as BoringSSLError: self.init(error, certificate, now)
         default: return nil
         }
@@ -65,39 +66,39 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         } else if has("CERTIFICATE_VERIFY_FAILED") {
             self = Self.rejected(certificate, now)
         } else if has("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST") {
-            self.init(.noTLS, "the server does not speak TLS on this port; is http:// or ws:// meant?")
+            self.init(.noTLS, "the server does not speak TLS on this port; did you mean http:// or ws://?")
         } else if has("UNSUPPORTED_PROTOCOL", "PROTOCOL_VERSION") {
-            self.init(.noCommonVersion, "the server speaks no version of TLS that this client speaks")
+            self.init(.noCommonVersion, "the server supports no TLS version that this client supports")
         } else if has("HANDSHAKE_FAILURE", "NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY", "WRONG_CIPHER") {
             self.init(
                 .refused,
-                "the server refused the handshake; it may want a certificate of the client, or have no cipher in common "
+                "the server refused the handshake; it may require a client certificate, or have no cipher in common "
                     + "with it")
         } else if has("CERTIFICATE_REQUIRED", "UNKNOWN_CA", "BAD_CERTIFICATE", "ACCESS_DENIED") {
-            self.init(.wantsCertificate, "the server wants a certificate of the client that it trusts")
+            self.init(.wantsCertificate, "the server requires a client certificate that it trusts")
         } else {
             let words = reasons.first { !$0.isEmpty }?.lowercased().replacing("_", with: " ")
             self.init(.other, words ?? "the handshake failed")
         }
     }
 
-    /// What is wrong with a certificate that was not taken.
+    /// Why a certificate was rejected.
     private static func rejected(_ certificate: NIOSSLCertificate?, _ now: Date) -> TLSFailure {
         if let certificate {
             let (start, end) = (date(certificate.notValidBefore), date(certificate.notValidAfter))
             if end < now { return TLSFailure(.expiredCertificate, "the server's certificate expired on \(day(end))") }
             if start > now {
-                return TLSFailure(.futureCertificate, "the server's certificate is valid from \(day(start)) on only")
+                return TLSFailure(.futureCertificate, "the server's certificate is not valid before \(day(start))")
             }
         }
-        return TLSFailure(.untrustedCertificate, "the server's certificate is signed by nobody who is trusted here")
+        return TLSFailure(.untrustedCertificate, "the server's certificate is not signed by anyone this system trusts")
     }
 
     /// - Parameter time: a `time_t`.
     private static func date(_ time: some BinaryInteger) -> Date { Date(timeIntervalSince1970: TimeInterval(time)) }
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 
-    /// The library's name of an error: what stands behind the last colon, and before the place in its source.
+    /// The library's name of an error: the part after the last colon and before the position in its source.
     private static func reason(_ error: BoringSSLInternalError) -> String {
         let text = error.description
         let end = text.ranges(of: " at ").last?.lowerBound ?? text.endIndex
@@ -105,7 +106,7 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Says in words why TLS failed while the server's certificate can still be looked at. Behind TLS's own handler.
+/// Translates TLS errors while the server's certificate is still available. Placed after the TLS handler.
 final class TLSFailureHandler: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 

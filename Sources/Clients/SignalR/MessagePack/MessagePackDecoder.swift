@@ -6,23 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads values from MessagePack. Bytes from the network are safe with it: lengths are checked against what is there
-/// before anything is made, and nesting has a limit.
+/// Decodes values from MessagePack. It is safe for bytes from the network: lengths are checked against the bytes
+/// available before anything is allocated, and nesting is limited.
 struct MessagePackDecoder: Sendable {
-    /// The one value in the bytes.
+    /// Decodes the one value in the bytes.
     ///
     /// - Throws: `DecodingError` or ``MessagePackError``.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         var rest = bytes
         let value = try rest.readMessagePackValue()
         guard rest.readableBytes == 0 else {
-            throw MessagePackError(description: "\(rest.readableBytes) bytes behind the MessagePack value")
+            throw MessagePackError(description: "\(rest.readableBytes) bytes follow the MessagePack value")
         }
         return try MessagePackValue(bytes: value, codingPath: []).decode(type)
     }
 }
 
-/// One value's bytes, and where it is.
+/// The bytes of one value, and its coding path.
 struct MessagePackValue: Decoder {
     let bytes: ByteBuffer
     let codingPath: [any CodingKey]
@@ -69,12 +69,12 @@ struct MessagePackValue: Decoder {
     func string() throws -> String {
         guard case (.string, let rest) = try item() else { throw mismatch(String.self) }
         guard let text = try? rest.getUTF8ValidatedString(at: rest.readerIndex, length: rest.readableBytes) else {
-            throw corrupted("a string that is no UTF-8")
+            throw corrupted("a string that is not UTF-8")
         }
         return text
     }
 
-    /// An integer of a type that it fits, or a whole number in floating point.
+    /// Decodes an integer that fits the type, or a floating-point number without a fraction.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
         let value: Value? =
             switch try item().0 {
@@ -98,7 +98,7 @@ struct MessagePackValue: Decoder {
         }
     }
 
-    /// A number rounded to a `Float`. One beyond its range is no infinity.
+    /// Rounds a number to a `Float`. One beyond its range is an error, not an infinity.
     func float() throws -> Float {
         let number = try number()
         let rounded = Float(number)
@@ -120,7 +120,7 @@ struct MessagePackValue: Decoder {
 
     func mismatch(_ type: Any.Type) -> DecodingError {
         let found = (try? item()).map { "\($0.0)" } ?? "nothing"
-        return .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "\(found) is no \(type)"))
+        return .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "\(found) is not a \(type)"))
     }
 
     func corrupted(_ what: String) -> DecodingError {
@@ -138,7 +138,7 @@ private struct MessagePackKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerP
         codingPath = value.codingPath
         guard case (.map(let count), var rest) = try value.item() else { throw value.mismatch([String: Any].self) }
         var values: [String: ByteBuffer] = [:]
-        // Each key and each value takes a byte at least.
+        // Each key and each value takes at least one byte.
         values.reserveCapacity(min(count, rest.readableBytes / 2))
         for _ in 0..<count {
             let key = MessagePackValue(bytes: try rest.readMessagePackValue(), codingPath: codingPath)
@@ -198,7 +198,7 @@ private struct MessagePackUnkeyedDecoding: UnkeyedDecodingContainer {
         self.rest = rest
     }
 
-    // What is announced is there: the whole value was measured before.
+    // All announced values are present: the whole value was measured before.
     var count: Int? { total }
     var isAtEnd: Bool { currentIndex >= total }
 
@@ -256,7 +256,7 @@ private struct MessagePackSingleDecoding: SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { try value.integer(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // `type.init(from:)` asks for this container again when the type is a wrapper of itself alone.
+        // `type.init(from:)` asks for this container again when the type wraps only itself.
         try value.decode(type)
     }
 }

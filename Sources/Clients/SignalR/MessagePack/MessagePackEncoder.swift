@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes values as MessagePack: structures as maps by their keys' names, `Data` and `[UInt8]` as binary, `Date` as a
+/// Encodes values as MessagePack: structures as maps keyed by name, `Data` and `[UInt8]` as binary, `Date` as a
 /// timestamp.
 struct MessagePackEncoder: Sendable {
     /// - Throws: `EncodingError` or ``MessagePackError``.
@@ -17,7 +17,7 @@ struct MessagePackEncoder: Sendable {
     }
 }
 
-/// A value while it is encoded: how many values are in it is known at its end only.
+/// A value while it is being encoded: how many values it contains is only known at the end.
 final class MessagePackNode {
     private enum Content {
         case nothing
@@ -26,7 +26,7 @@ final class MessagePackNode {
         case map([(String, MessagePackNode)])
     }
 
-    /// Deeper values are not written, and what is deeper is not read.
+    /// The deepest nesting that is written and read.
     static var maximumDepth: Int { 64 }
 
     private var content = Content.nothing
@@ -62,7 +62,7 @@ final class MessagePackNode {
         let node = MessagePackNode()
         guard case .map(var items) = content else { return node }
         content = .nothing
-        // A key that is set again has its new value only.
+        // A key that is set again keeps only its new value.
         if let index = items.firstIndex(where: { $0.0 == key }) {
             items[index].1 = node
         } else {
@@ -77,7 +77,7 @@ final class MessagePackNode {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: path, debugDescription: "values are nested deeper than \(Self.maximumDepth)"))
         }
-        // Not by a cast: an empty array of anything is an empty array of bytes then.
+        // Not a cast: that would turn an empty array of any type into an empty array of bytes.
         if Value.self == [UInt8].self, let bytes = value as? [UInt8] {
             return set { $0.writeMessagePack(binary: bytes) }
         }
@@ -210,7 +210,7 @@ private struct MessagePackSingleEncoding: SingleValueEncodingContainer {
     private func unsigned(_ value: some UnsignedInteger) { node.set { $0.writeMessagePack(UInt64(value)) } }
 }
 
-/// Where in an array a value is.
+/// The position of a value in an array.
 struct MessagePackIndex: CodingKey {
     let index: Int
     init(_ index: Int) { self.index = index }

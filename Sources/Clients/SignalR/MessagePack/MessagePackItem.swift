@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The beginning of a MessagePack value: all of one without a body, or what its body is.
+/// The header of a MessagePack value: the whole value if it has no body, otherwise what its body is.
 ///
 /// See the MessagePack specification, "Formats".
 package enum MessagePackItem: Equatable {
@@ -11,19 +11,19 @@ package enum MessagePackItem: Equatable {
     case unsigned(UInt64)
     case float(Float)
     case double(Double)
-    /// So many bytes of UTF-8 follow.
+    /// This many bytes of UTF-8 follow.
     case string(Int)
-    /// So many bytes follow.
+    /// This many bytes follow.
     case binary(Int)
-    /// So many values follow.
+    /// This many values follow.
     case array(Int)
-    /// So many keys and values follow.
+    /// This many pairs of key and value follow.
     case map(Int)
-    /// So many bytes follow of an application's or, below 0, the specification's own type.
+    /// This many bytes follow, of a type defined by the application or, below 0, by the specification.
     case extended(type: Int8, Int)
 }
 
-/// What is no MessagePack, or not the type that was asked for.
+/// Invalid MessagePack, or a value of another type than expected.
 package struct MessagePackError: Error, CustomStringConvertible {
     package let description: String
 
@@ -31,7 +31,7 @@ package struct MessagePackError: Error, CustomStringConvertible {
 }
 
 extension ByteBuffer {
-    /// Takes the beginning of a value off.
+    /// Reads the header of a value.
     package mutating func readMessagePack() throws(MessagePackError) -> MessagePackItem {
         let byte = try readMessagePackInteger(UInt8.self)
         switch byte {
@@ -69,7 +69,8 @@ extension ByteBuffer {
         case 0xDF: return .map(Int(try readMessagePackInteger(UInt32.self)))
         case 0xE0...0xFF: return .integer(Int64(Int8(bitPattern: byte)))
         default:
-            throw MessagePackError(description: "the byte 0x\(String(byte, radix: 16)) begins no MessagePack value")
+            throw MessagePackError(
+                description: "no MessagePack value begins with the byte 0x\(String(byte, radix: 16))")
         }
     }
 
@@ -84,29 +85,29 @@ extension ByteBuffer {
         return value
     }
 
-    /// Takes so many bytes off.
+    /// Reads a body of this length.
     mutating func readMessagePackBody(_ length: Int) throws(MessagePackError) -> ByteBuffer {
         guard let body = readSlice(length: length) else { throw .truncated }
         return body
     }
 
-    /// Takes a string off.
+    /// Reads a string.
     mutating func readMessagePackString() throws(MessagePackError) -> String {
         String(decoding: try readMessagePackText().readableBytesView, as: UTF8.self)
     }
 
-    /// Takes a string off as its bytes, which need not be UTF-8.
+    /// Reads a string as its bytes, which need not be UTF-8.
     package mutating func readMessagePackText() throws(MessagePackError) -> ByteBuffer {
         let item = try readMessagePack()
         guard case .string(let length) = item else {
-            throw MessagePackError(description: "\(item) where a string is due")
+            throw MessagePackError(description: "\(item) instead of a string")
         }
         return try readMessagePackBody(length)
     }
 
-    /// Takes a whole value off, with what is in it.
+    /// Reads a whole value, including nested ones, as its bytes.
     ///
-    /// It does not recurse, and what it counts is bounded: each value that is announced must have its byte.
+    /// It does not recurse, and its counter is bounded: every announced value takes at least one byte.
     package mutating func readMessagePackValue() throws(MessagePackError) -> ByteBuffer {
         let start = self
         var due = 1

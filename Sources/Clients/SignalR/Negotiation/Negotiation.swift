@@ -7,20 +7,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server's answer to the question how to connect.
+/// A server's answer to a negotiation.
 struct Negotiation: Sendable, Equatable {
     enum Answer: Sendable, Equatable {
         case connection(Negotiation)
-        /// Ask there instead, with that token if there is one, as Azure SignalR Service has it.
+        /// Negotiate there instead, with this token if there is one; Azure SignalR Service does this.
         case redirect(url: String, accessToken: String?)
     }
 
-    /// By which others know the connection.
+    /// The public id of the connection.
     let connectionID: String?
-    /// By which requests name the connection; secret.
+    /// The secret token that identifies the connection in requests.
     let token: String
     let transports: [OfferedTransport]
-    /// Whether a broken connection can be taken up again.
+    /// Whether a broken connection can be resumed.
     let isStateful: Bool
 
     struct OfferedTransport: Decodable, Sendable, Equatable {
@@ -37,18 +37,18 @@ struct Negotiation: Sendable, Equatable {
         let connectionToken: String?
         let availableTransports: [OfferedTransport]?
         let useStatefulReconnect: Bool?
-        /// What ASP.NET SignalR, which came before and is another protocol, says.
+        /// Present in answers of ASP.NET SignalR, the incompatible predecessor.
         let ProtocolVersion: String?
     }
 
-    /// Reads an answer, of versions 0 and 1.
+    /// Parses an answer of version 0 or 1.
     static func read(_ body: ByteBuffer) throws(SignalRError) -> Answer {
         let response: Response
         do {
             response = try JSONDecoder().decode(Response.self, from: body)
         } catch {
             throw SignalRError(
-                .negotiationFailed, "the server's answer is no negotiation: \(body.excerpt)", cause: error)
+                .negotiationFailed, "the server's answer is not a negotiation: \(body.excerpt)", cause: error)
         }
         if let error = response.error {
             throw SignalRError(.negotiationFailed, "the server refused the connection: \(error)")
@@ -61,10 +61,10 @@ struct Negotiation: Sendable, Equatable {
         let version = response.negotiateVersion ?? 0
         guard (0...1).contains(version) else {
             throw SignalRError(
-                .negotiationFailed, "the server negotiates in version \(version), this client in 0 and 1")
+                .negotiationFailed, "the server uses negotiation version \(version); this client supports 0 and 1")
         }
         guard let token = version == 0 ? response.connectionId : response.connectionToken, !token.isEmpty else {
-            throw SignalRError(.negotiationFailed, "the server's answer has no connection's token: \(body.excerpt)")
+            throw SignalRError(.negotiationFailed, "the server's answer contains no connection token: \(body.excerpt)")
         }
         return .connection(
             Negotiation(

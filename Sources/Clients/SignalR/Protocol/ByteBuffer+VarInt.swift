@@ -1,8 +1,8 @@
 import NIOCore
 
 extension ByteBuffer {
-    /// A length of up to 31 bits in up to 5 bytes, the lowest 7 bits first, and how many bytes it takes; `nil` until it
-    /// is complete.
+    /// Reads a length of up to 31 bits in up to 5 bytes, the lowest 7 bits first, without consuming it. Also returns
+    /// how many bytes it takes; `nil` until it is complete.
     package func peekVarInt() throws(SignalRError) -> (value: Int, length: Int)? {
         var value = 0
         for offset in 0..<5 {

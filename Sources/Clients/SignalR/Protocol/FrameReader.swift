@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Cuts what comes into messages: text at its record separators, binary by the length before each message.
+/// Splits received bytes into messages: text at record separators, binary by the length prefix of each message.
 struct FrameReader {
     private let isBinary: Bool
     private let maximum: Int
-    /// All that has come and was not taken.
+    /// Bytes that were received and not consumed.
     var pending = ByteBuffer()
-    /// How much of what is pending was looked through for an end.
+    /// How many pending bytes were searched for the end of a message.
     private var searched = 0
 
     /// - Parameter maximum: bytes of the largest message.
@@ -23,7 +23,7 @@ struct FrameReader {
         }
     }
 
-    /// The next message without its frame; `nil` until it is complete.
+    /// The next message without its framing; `nil` until it is complete.
     mutating func next() throws(SignalRError) -> ByteBuffer? {
         isBinary ? try nextBinary() : try nextText()
     }

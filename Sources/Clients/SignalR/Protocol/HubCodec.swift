@@ -1,33 +1,33 @@
 import NIOCore
 
-/// One of the encodings of hub messages.
+/// An encoding of hub messages.
 protocol HubCodec: Sendable {
     /// The name in the handshake.
     var name: String { get }
-    /// Whether its bytes are no text.
+    /// Whether it is binary rather than text.
     var isBinary: Bool { get }
-    /// The encoding of nothing.
+    /// The encoding of a null value.
     var null: ByteBuffer { get }
 
     /// Appends one encoded value.
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError)
-    /// The one value in the bytes.
+    /// Decodes the one value in the bytes.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value
 
-    /// What stands before an array of so many elements.
+    /// Appends what precedes an array of `count` elements.
     func beginArray(_ count: Int, into buffer: inout ByteBuffer)
-    /// What stands between two elements.
+    /// Appends what separates two elements.
     func separate(into buffer: inout ByteBuffer)
-    /// What stands behind the last element.
+    /// Appends what follows the last element.
     func endArray(into buffer: inout ByteBuffer)
-    /// Takes the array's beginning off.
+    /// Consumes the start of an array.
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError)
-    /// Takes the next element, or `nil` behind the last, off an array that was entered.
+    /// Consumes the next element of an array that was entered; `nil` after the last.
     func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer?
 
-    /// Appends a message in its frame.
+    /// Appends a message with its framing.
     func write(_ message: HubMessage, into buffer: inout ByteBuffer)
-    /// Reads a message without its frame; `nil` for one of a kind that is not known.
+    /// Parses a message without its framing; `nil` for an unknown kind.
     func read(_ bytes: ByteBuffer) throws(SignalRError) -> HubMessage?
 }
 
@@ -49,7 +49,7 @@ extension HubCodec {
         return buffer
     }
 
-    /// An array of arguments whose number is known at run time only.
+    /// An array of arguments whose number is only known at run time.
     func encodeArguments(_ arguments: [any Encodable & Sendable]) throws(SignalRError) -> ByteBuffer {
         var buffer = ByteBuffer()
         beginArray(arguments.count, into: &buffer)
@@ -61,7 +61,7 @@ extension HubCodec {
         return buffer
     }
 
-    /// One value's bytes.
+    /// The encoding of one value.
     func encode<Value: Encodable>(_ value: Value) throws(SignalRError) -> ByteBuffer {
         var buffer = ByteBuffer()
         try encode(value, into: &buffer)

@@ -6,15 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The first words of both ends: JSON whatever the protocol.
+/// The first message in each direction: JSON, whatever the hub protocol.
 enum HubHandshake {
-    /// A server's answer is some bytes; a larger one is none.
+    /// The largest answer accepted; real ones have a few bytes.
     private static var maximum: Int { 64 * 1024 }
 
-    /// The client's words.
+    /// The client's request.
     ///
-    /// - Parameter isStateful: whether the connection may be taken up again. ASP.NET Core 10 wants version 2 then,
-    ///   whatever its specification says: with 1, taking up again is answered with 404.
+    /// - Parameter isStateful: whether the connection can be resumed. ASP.NET Core 10 then requires version 2, unlike
+    ///   its specification: with version 1, resuming is answered with 404.
     static func request(_ name: String, isStateful: Bool) -> ByteBuffer {
         var buffer = ByteBuffer(string: "{\"protocol\":\"\(name)\",\"version\":\(isStateful ? 2 : 1)}")
         buffer.writeInteger(JSONCodec.recordSeparator)
@@ -25,12 +25,12 @@ enum HubHandshake {
         let error: String?
     }
 
-    /// Reads the server's words off what came, and leaves the messages behind them.
+    /// Consumes the server's response, and leaves the messages that follow it.
     ///
-    /// - Returns: whether they are complete.
+    /// - Returns: whether the response is complete.
     static func readResponse(_ bytes: inout ByteBuffer) throws(SignalRError) -> Bool {
         guard let end = bytes.readableBytesView.firstIndex(of: JSONCodec.recordSeparator) else {
-            guard bytes.readableBytes <= maximum else { throw .violation("no end of the handshake") }
+            guard bytes.readableBytes <= maximum else { throw .violation("a handshake without an end") }
             return false
         }
         guard let record = bytes.readSlice(length: end - bytes.readerIndex) else { return false }

@@ -1,30 +1,30 @@
 import NIOCore
 
-/// What both ends of a hub connection say to each other after the handshake.
+/// A message of the hub protocol after the handshake, in either direction.
 ///
-/// Arguments, items and results are kept as the protocol's bytes: only who uses them knows their types.
+/// Arguments, items and results stay encoded: only their users know their types.
 enum HubMessage: Sendable, Equatable {
-    /// Calls a method; with no id, no answer is wanted. `arguments` is an encoded array.
+    /// Calls a method; without an id, no answer is wanted. `arguments` is an encoded array.
     case invocation(id: String?, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String])
-    /// An item of a stream, either way.
+    /// An item of a stream, in either direction.
     case streamItem(id: String, item: ByteBuffer, headers: [String: String])
     /// The end of an invocation or of a stream.
     case completion(id: String, HubCompletion, headers: [String: String])
-    /// Calls a method that answers with a stream.
+    /// Calls a method that returns a stream.
     case streamInvocation(
         id: String, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String])
     /// The caller no longer wants the answer or the stream.
     case cancelInvocation(id: String, headers: [String: String])
-    /// Nothing but a sign of life.
+    /// A keep-alive.
     case ping
     /// The connection ends.
     case close(error: String?, allowReconnect: Bool)
-    /// All messages that count, up to that number, have come.
+    /// Acknowledges all counted messages up to this number.
     case ack(Int64)
-    /// The number of the next message that counts, said after a reconnect.
+    /// The number of the next counted message, sent after a stateful reconnect.
     case sequence(Int64)
 
-    /// Whether the message counts for a stateful reconnect: it has a number, and is kept until it is acknowledged.
+    /// Whether the message is counted for stateful reconnects: it has a number and is kept until it is acknowledged.
     var isCounted: Bool {
         switch self {
         case .invocation, .streamItem, .completion, .streamInvocation, .cancelInvocation: true
@@ -39,6 +39,6 @@ enum HubCompletion: Sendable, Equatable {
     case void
     /// With a result, encoded.
     case value(ByteBuffer)
-    /// With an error, in words.
+    /// With an error message.
     case error(String)
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How the messages of a connection are encoded.
+/// The encoding of a connection's messages.
 public struct HubProtocol: Sendable, CustomStringConvertible {
     let codec: any HubCodec
 
@@ -13,14 +13,14 @@ public struct HubProtocol: Sendable, CustomStringConvertible {
     /// `Data` is base64 and `Date` is ISO 8601, as .NET writes them.
     public static let json = json(encoder: .hub, decoder: .hub)
 
-    /// JSON text with an encoder and decoder of one's own.
+    /// JSON text with your own encoder and decoder.
     public static func json(encoder: JSONEncoder, decoder: JSONDecoder) -> HubProtocol {
         HubProtocol(codec: JSONCodec(encoder: encoder, decoder: decoder))
     }
 
-    /// MessagePack, which is binary and shorter. Not over server-sent events, which carry text only.
+    /// MessagePack, which is binary and shorter. Server-sent events cannot carry it, only text.
     ///
-    /// Structures are maps by their members' names, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
+    /// Structures are maps keyed by member name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
     public static let messagePack = HubProtocol(codec: MessagePackCodec())
 
     /// The name in the handshake.
@@ -28,7 +28,7 @@ public struct HubProtocol: Sendable, CustomStringConvertible {
 }
 
 extension JSONEncoder {
-    /// Writes values as .NET reads them.
+    /// Encodes values as .NET expects them.
     static var hub: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
@@ -41,7 +41,7 @@ extension JSONEncoder {
 }
 
 extension JSONDecoder {
-    /// Reads values as .NET writes them: its dates have up to seven digits of a second, or none.
+    /// Decodes values as .NET writes them: its dates have up to seven fractional digits of a second, or none.
     static var hub: JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -51,7 +51,7 @@ extension JSONDecoder {
                 if let date = try? style.parse(text) { return date }
             }
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "'\(text)' is no date of ISO 8601"))
+                .init(codingPath: decoder.codingPath, debugDescription: "'\(text)' is not an ISO 8601 date"))
         }
         return decoder
     }

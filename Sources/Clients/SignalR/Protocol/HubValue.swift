@@ -4,19 +4,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A value of any type, for what is known at run time only: arguments from a command line, results that are shown.
+/// A value of any type, for what is only known at run time: arguments from a command line, results to display.
 public enum HubValue: Sendable, Hashable, Codable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// An integer above those of `integer`.
+    /// An integer beyond the range of `integer`.
     case unsigned(UInt64)
     case double(Double)
-    /// A whole number beyond those of `integer` and `unsigned`, with up to 38 digits. In JSON only: in MessagePack it is
-    /// written as a `double`.
+    /// A whole number beyond the ranges of `integer` and `unsigned`, with up to 38 digits. JSON only: MessagePack
+    /// writes it as a `double`.
     case decimal(Decimal)
     case string(String)
-    /// In MessagePack only; in JSON it is a base64 string.
+    /// MessagePack only; JSON writes it as a base64 string.
     case data(Data)
     case array([HubValue])
     case object([String: HubValue])
@@ -32,7 +32,7 @@ public enum HubValue: Sendable, Hashable, Codable {
         } else if let value = try? container.decode(UInt64.self) {
             self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
-            // A whole number this large has digits that a double does not have.
+            // A double cannot hold all digits of a whole number this large.
             if value.magnitude >= 0x1p63, !(decoder is MessagePackValue), value.magnitude < 1e38,
                 let decimal = try? container.decode(Decimal.self), decimal.isWhole
             {
@@ -76,6 +76,6 @@ public enum HubValue: Sendable, Hashable, Codable {
 }
 
 extension Decimal {
-    /// Whether nothing stands behind its point.
+    /// Whether it has no fraction.
     fileprivate var isWhole: Bool { exponent >= 0 || !description.contains(".") }
 }

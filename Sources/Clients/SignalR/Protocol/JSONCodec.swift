@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Hub messages as JSON text, each ended by a record separator.
+/// Hub messages as JSON text, each followed by a record separator.
 struct JSONCodec: HubCodec {
-    /// What ends a message.
+    /// Ends each message.
     static let recordSeparator: UInt8 = 0x1E
 
     let encoder: JSONEncoder
@@ -22,7 +22,7 @@ struct JSONCodec: HubCodec {
     // MARK: - Values
 
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError) {
-        // The encoder takes some microseconds for any value; these are the most.
+        // A fast path for the most frequent types: the encoder takes some microseconds for any value.
         switch value {
         case let text as String: buffer.writeJSONString(text)
         case let number as Int: buffer.writeString(String(number))
@@ -42,7 +42,7 @@ struct JSONCodec: HubCodec {
         do {
             return try decoder.decodeRepairing(type, from: bytes)
         } catch {
-            // One that takes any value is a reader's own business, not the one's who reads the message.
+            // `HubValue` accepts every type, so naming it would not explain the error.
             let what = type == HubValue.self || type == [HubValue].self ? "cannot be read" : "is no \(type)"
             throw SignalRError(.invalidResult, "the server's JSON \(what): \(bytes.excerpt)", cause: error)
         }
@@ -54,7 +54,7 @@ struct JSONCodec: HubCodec {
 
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
         guard let start = array.scan({ try? $0.expect(UInt8(ascii: "[")) }) else {
-            throw .violation("arguments that are no array")
+            throw .violation("arguments that are not an array")
         }
         array.moveReaderIndex(forwardBy: start.end)
     }
@@ -66,7 +66,7 @@ struct JSONCodec: HubCodec {
             guard scanner.take(UInt8(ascii: ",")) || scanner.peek() == UInt8(ascii: "]") else { return nil }
             return range
         }
-        guard let found else { throw .violation("an argument that is no JSON") }
+        guard let found else { throw .violation("an argument that is not JSON") }
         guard let range = found.value else { return nil }
         let element = array.getSlice(at: array.readerIndex + range.lowerBound, length: range.count)
         array.moveReaderIndex(forwardBy: found.end)
@@ -75,7 +75,7 @@ struct JSONCodec: HubCodec {
 }
 
 extension ByteBuffer {
-    /// Looks for something from the reader index on; `nil` if it is not there.
+    /// Scans from the reader index on; `nil` if nothing is found.
     func scan<Found>(_ body: (inout JSONScanner) -> Found?) -> (value: Found, end: Int)? {
         withUnsafeReadableBytes { bytes in
             var scanner = JSONScanner(bytes)
@@ -83,7 +83,7 @@ extension ByteBuffer {
         }
     }
 
-    /// The string that these bytes are in JSON, if nothing in it is escaped.
+    /// The JSON string in these bytes, if nothing in it is escaped.
     var plainJSONString: String? {
         let view = readableBytesView
         guard view.count >= 2, view.first == UInt8(ascii: "\""), view.last == UInt8(ascii: "\"") else { return nil }
@@ -94,14 +94,14 @@ extension ByteBuffer {
         return try? getUTF8ValidatedString(at: text.startIndex, length: text.count)
     }
 
-    /// The beginning of the text, for an error.
+    /// The beginning of the text, for error messages.
     var excerpt: String {
         let maximum = 100
         let text = String(decoding: readableBytesView.prefix(maximum), as: UTF8.self)
         return readableBytes > maximum ? text + "…" : text
     }
 
-    /// Appends a string with its quotation marks.
+    /// Appends a string in quotation marks.
     mutating func writeJSONString(_ text: String) {
         writeInteger(UInt8(ascii: "\""))
         var text = text

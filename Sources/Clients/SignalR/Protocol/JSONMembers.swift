@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The members of the JSON object that a hub message is, found and not yet read.
+/// The members of a hub message's JSON object, located but not yet decoded.
 struct JSONMembers {
     private static let names = [
         "type", "invocationId", "target", "arguments", "item", "result", "error", "streamIds", "headers",
@@ -15,13 +15,13 @@ struct JSONMembers {
     ]
 
     private let bytes: ByteBuffer
-    /// For each name where its value is.
+    /// The range of each member's value, by name.
     private var ranges: [(name: String, range: Range<Int>)] = []
 
     init(_ bytes: ByteBuffer) throws(SignalRError) {
         self.bytes = bytes
         let found = bytes.withUnsafeReadableBytes { raw in try? Self.find(raw) }
-        guard let found else { throw .violation("a message that is no JSON object: \(bytes.excerpt)") }
+        guard let found else { throw .violation("a message that is not a JSON object: \(bytes.excerpt)") }
         ranges = found
     }
 

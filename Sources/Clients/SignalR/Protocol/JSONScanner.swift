@@ -1,14 +1,14 @@
-/// Finds the values in JSON without making anything of them. Text from the network is safe with it: it does not
-/// recurse, and looks at every byte at most once.
+/// Locates the values in JSON without decoding them. It is safe for text from the network: it does not recurse, and
+/// looks at every byte at most once.
 struct JSONScanner {
-    /// What is no JSON.
+    /// Invalid JSON.
     struct Failure: Error {}
 
-    /// Deeper nesting is refused. Foundation's decoder, which reads the values later, has a limit of its own (512).
+    /// The deepest nesting accepted. Foundation's decoder, which reads the values later, has its own limit (512).
     static var maximumDepth: Int { 256 }
 
     private let bytes: UnsafeRawBufferPointer
-    /// Where the next byte is.
+    /// The position of the next byte.
     private(set) var index: Int
 
     init(_ bytes: UnsafeRawBufferPointer, at index: Int = 0) {
@@ -16,7 +16,7 @@ struct JSONScanner {
         self.index = index
     }
 
-    /// The next byte that is no white space, which it goes to; `nil` at the end.
+    /// Advances to the next byte that is not white space; `nil` at the end.
     mutating func peek() -> UInt8? {
         while index < bytes.count {
             switch bytes[index] {
@@ -27,19 +27,19 @@ struct JSONScanner {
         return nil
     }
 
-    /// Goes past this byte, and white space before it, if it is the next.
+    /// Consumes this byte, and white space before it, if it is the next.
     mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         index += 1
         return true
     }
 
-    /// Goes past this byte.
+    /// Consumes this byte.
     mutating func expect(_ byte: UInt8) throws(Failure) {
         guard take(byte) else { throw Failure() }
     }
 
-    /// Goes past a string and gives what is between its quotation marks.
+    /// Consumes a string and returns what is between its quotation marks.
     mutating func string() throws(Failure) -> Range<Int> {
         try expect(UInt8(ascii: "\""))
         let start = index
@@ -59,11 +59,11 @@ struct JSONScanner {
         throw Failure()
     }
 
-    /// Goes past a value of any kind.
+    /// Consumes a value of any kind.
     mutating func value() throws(Failure) -> Range<Int> {
         guard peek() != nil else { throw Failure() }
         let start = index
-        // A bit per level: whether it is an object.
+        // One bit per level: whether it is an object.
         var levels: [Bool] = []
         repeat {
             guard let byte = peek() else { throw Failure() }
@@ -82,7 +82,7 @@ struct JSONScanner {
             default:
                 try word()
             }
-            // A value has ended, and with it perhaps what it is in.
+            // A value has ended, and perhaps the array or object around it.
             while let isObject = levels.last {
                 if take(UInt8(ascii: ",")) {
                     if isObject { try key() }
@@ -100,7 +100,8 @@ struct JSONScanner {
         try expect(UInt8(ascii: ":"))
     }
 
-    /// A number, `true`, `false` or `null`, by their letters; the decoder of the value looks closer.
+    /// Consumes a number, `true`, `false` or `null`, judging by its letters only; the value's decoder checks it
+    /// properly.
     private mutating func word() throws(Failure) {
         let start = index
         while index < bytes.count {

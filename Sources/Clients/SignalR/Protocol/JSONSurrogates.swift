@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 extension JSONDecoder {
-    /// The value in the bytes. JSON may escape half a surrogate pair, which no Swift string can hold: it is read as U+FFFD,
-    /// as text with mistakes is elsewhere.
+    /// Decodes the value in the bytes. JSON may escape half a surrogate pair, which a Swift string cannot hold: it is
+    /// read as U+FFFD, like other invalid text.
     func decodeRepairing<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         do {
             return try decode(type, from: bytes)

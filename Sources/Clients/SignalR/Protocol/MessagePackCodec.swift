@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Hub messages as MessagePack arrays, each behind its length.
+/// Hub messages as MessagePack arrays, each prefixed by its length.
 struct MessagePackCodec: HubCodec {
     let name = "messagepack"
     let isBinary = true
@@ -31,7 +31,7 @@ struct MessagePackCodec: HubCodec {
         do {
             return try decoder.decode(type, from: bytes)
         } catch {
-            throw SignalRError(.invalidResult, "the server's MessagePack is no \(type)", cause: error)
+            throw SignalRError(.invalidResult, "the server's MessagePack is not a \(type)", cause: error)
         }
     }
 
@@ -40,7 +40,7 @@ struct MessagePackCodec: HubCodec {
     func endArray(into buffer: inout ByteBuffer) {}
 
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
-        guard case .array = try? array.readMessagePack() else { throw .violation("arguments that are no array") }
+        guard case .array = try? array.readMessagePack() else { throw .violation("arguments that are not an array") }
     }
 
     func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer? {
@@ -48,7 +48,7 @@ struct MessagePackCodec: HubCodec {
         do {
             return try array.readMessagePackValue()
         } catch {
-            throw .violation("an argument that is no MessagePack", cause: error)
+            throw .violation("an argument that is not MessagePack", cause: error)
         }
     }
 
@@ -101,7 +101,7 @@ struct MessagePackCodec: HubCodec {
         buffer.writeBuffer(&body)
     }
 
-    /// How a completion says what it has.
+    /// The result kinds of a completion.
     private enum ResultKind {
         static let error = 1
         static let void = 2
@@ -136,7 +136,7 @@ struct MessagePackCodec: HubCodec {
         do throws(MessagePackError) {
             return try message(bytes)
         } catch {
-            throw .violation("a message that is none in MessagePack", cause: error)
+            throw .violation("an invalid message in MessagePack", cause: error)
         }
     }
 
@@ -151,7 +151,7 @@ struct MessagePackCodec: HubCodec {
             let arguments = try fields.value()
             let streams = fields.isAtEnd ? [] : try fields.strings()
             if type == 1 {
-                // Some servers say "no id" by an empty one.
+                // Some servers send an empty id instead of none.
                 return .invocation(
                     id: id == "" ? nil : id, target: target, arguments: arguments, streams: streams, headers: headers)
             }
@@ -190,7 +190,7 @@ struct MessagePackCodec: HubCodec {
     }
 }
 
-/// The fields of a message, one after the other. Those that are not known, behind the others, are left.
+/// Reads the fields of a message one after the other. Unknown ones at the end are ignored.
 private struct Fields {
     private var left: Int
     private var rest: ByteBuffer
@@ -213,7 +213,7 @@ private struct Fields {
     mutating func integer() throws(MessagePackError) -> Int64 {
         var value = try value()
         guard case .integer(let number) = try value.readMessagePack() else {
-            throw MessagePackError(description: "no number where one is due")
+            throw MessagePackError(description: "a value that is not a number where one is expected")
         }
         return number
     }
@@ -221,7 +221,7 @@ private struct Fields {
     mutating func bool() throws(MessagePackError) -> Bool {
         var value = try value()
         guard case .bool(let flag) = try value.readMessagePack() else {
-            throw MessagePackError(description: "neither true nor false where one is due")
+            throw MessagePackError(description: "a value that is not a boolean where one is expected")
         }
         return flag
     }
@@ -240,7 +240,7 @@ private struct Fields {
     mutating func strings() throws(MessagePackError) -> [String] {
         var value = try value()
         guard case .array(let count) = try value.readMessagePack() else {
-            throw MessagePackError(description: "no array of stream ids where one is due")
+            throw MessagePackError(description: "a value that is not an array where the stream ids are expected")
         }
         var strings: [String] = []
         for _ in 0..<count { strings.append(try value.readMessagePackString()) }
@@ -249,7 +249,7 @@ private struct Fields {
 
     mutating func headers() throws(MessagePackError) -> [String: String] {
         var value = try value()
-        // Nobody has to understand them, and aiosignalr 0.1.1 has the number 128 for none: its byte would be right.
+        // Headers are optional. aiosignalr 0.1.1 sends the number 128 for none, where the byte 0x80 would be right.
         guard case .map(let count) = try value.readMessagePack() else { return [:] }
         var headers: [String: String] = [:]
         for _ in 0..<count {

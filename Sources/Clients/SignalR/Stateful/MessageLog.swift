@@ -1,42 +1,43 @@
 import NIOCore
 
-/// The messages of a connection that can be taken up again, by their numbers.
+/// The numbered messages of a connection that can be resumed.
 ///
-/// Both ends number the messages they send from 1 on, unsaid, those that ``HubMessage/isCounted`` alone. They keep them
-/// until the other end acknowledges them, and send them again after a break, behind a `Sequence` that gives the number of
-/// the first. Measured with ASP.NET Core 10, whose specification says that it is the number of the next.
+/// Both ends number the messages that they send, implicitly and from 1 on, but only those that
+/// ``HubMessage/isCounted``. They keep them until the other end acknowledges them, and send them again after a break,
+/// preceded by a `Sequence` with the number of the first. This was seen with ASP.NET Core 10; the specification says
+/// that it is the number of the next.
 struct MessageLog {
     private let limit: Int
     private var kept: CircularBuffer<ByteBuffer> = []
     private var size = 0
-    /// The number of the first message that is kept, or of the next if none is.
+    /// The number of the first message kept, or of the next message if none is kept.
     private(set) var firstKept: Int64 = 1
 
-    /// The number of the next message to come.
+    /// The number of the next message to be received.
     private var next: Int64 = 1
-    /// The highest number that came.
+    /// The highest number received.
     private(set) var received: Int64 = 0
     private var awaitsSequence = false
 
-    /// - Parameter limit: bytes from which on no more should be kept.
+    /// - Parameter limit: senders should wait while this many bytes are kept.
     init(limit: Int) { self.limit = limit }
 
     /// Whether senders should wait for an acknowledgement.
     var isFull: Bool { size >= limit }
 
-    /// Whether so many bytes more than the limit are kept.
+    /// Whether more bytes than the limit and `surplus` are kept.
     func isOver(by surplus: Int) -> Bool { size > limit + surplus }
 
-    /// What is to be sent again after a break.
+    /// The messages to send again after a break.
     var messages: some Sequence<ByteBuffer> { kept }
 
-    /// Keeps a message that is sent.
+    /// Keeps a sent message.
     mutating func keep(_ bytes: ByteBuffer) {
         kept.append(bytes)
         size += bytes.readableBytes
     }
 
-    /// The other end has all messages up to that number.
+    /// The other end has received all messages up to this number.
     mutating func acknowledge(_ number: Int64) {
         while firstKept <= number, let bytes = kept.popFirst() {
             size -= bytes.readableBytes
@@ -44,9 +45,10 @@ struct MessageLog {
         }
     }
 
-    /// Counts a message that came.
+    /// Counts a received message.
     ///
-    /// - Returns: whether it is new. After a break, messages before the other end's `Sequence` come again behind it.
+    /// - Returns: whether it is new. After a break, messages that arrive before the other end's `Sequence` are sent
+    ///   again after it.
     mutating func admit(_ message: HubMessage) -> Bool {
         guard message.isCounted else { return true }
         guard !awaitsSequence else { return false }
@@ -59,10 +61,10 @@ struct MessageLog {
     /// The connection broke.
     mutating func breakOff() { awaitsSequence = true }
 
-    /// The other end goes on with that number.
+    /// The other end continues with this number.
     mutating func goOn(at number: Int64) throws(SignalRError) {
         guard (1...received + 1).contains(number) else {
-            throw .violation("it goes on with message \(number), and \(received) have come")
+            throw .violation("it continues with message \(number), but \(received) were received")
         }
         next = number
         awaitsSequence = false

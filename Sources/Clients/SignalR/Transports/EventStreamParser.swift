@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Reads a stream of server-sent events and gives the data of each.
+/// Parses a stream of server-sent events and delivers the data of each.
 ///
-/// Of the WHATWG's format only `data` matters here: hubs name no events and number none.
+/// Only the field `data` of the WHATWG format matters here: hubs do not name or number events.
 struct EventStreamParser {
     private let maximumEvent: Int
     private var line = ByteBuffer()
@@ -13,7 +13,7 @@ struct EventStreamParser {
     /// - Parameter maximumEvent: bytes of the largest event.
     init(maximumEvent: Int) { self.maximumEvent = maximumEvent }
 
-    /// Takes what came and calls back with each event's data.
+    /// Parses received bytes and calls back with each event's data.
     mutating func feed(_ bytes: ByteBuffer, _ event: (ByteBuffer) -> Void) throws(SignalRError) {
         var bytes = bytes
         while bytes.readableBytes > 0 {

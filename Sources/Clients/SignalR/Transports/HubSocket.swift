@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// A bare WebSocket to a hub, in binary messages, for who speaks the hub's protocol by himself: no negotiation, no
-/// handshake, no pings. On its event loop only.
+/// A bare WebSocket to a hub with binary messages, for callers that implement the hub protocol themselves: no
+/// negotiation, no handshake, no pings. On its event loop only.
 package final class HubSocket {
-    /// What opening may take, each step.
+    /// The longest that each step of opening may take.
     private static var timeout: TimeAmount { .seconds(15) }
     /// Bytes of the largest frame that the server may send.
     private static var maximumFrame: Int { 1 << 20 }
@@ -21,10 +21,10 @@ package final class HubSocket {
     ///
     /// - Parameters:
     ///   - url: an address that begins with `http`, `https`, `ws` or `wss`.
-    ///   - opened: called when the server has taken it.
-    ///   - received: called with what comes, cut and joined as the network likes.
-    ///   - closed: called once when it has ended or could not be opened, unless ``close()`` was called; with no error
-    ///     if the server ended it in good order.
+    ///   - opened: called when the server has accepted the WebSocket.
+    ///   - received: called with received bytes, split arbitrarily.
+    ///   - closed: called once when it has ended or could not be opened, unless ``close()`` was called; without an
+    ///     error if the server closed it in an orderly way.
     /// - Throws: ``SignalRError/Code/invalidURL``.
     package static func open(
         _ url: String, on eventLoop: any EventLoop, opened: @escaping () -> Void,
@@ -49,7 +49,7 @@ package final class HubSocket {
         return HubSocket(transport, state)
     }
 
-    /// Whether the end was told, or is not wanted.
+    /// Whether the end was reported, or is not to be reported.
     private final class State {
         private let closed: (SignalRError?) -> Void
         private(set) var isOver = false
@@ -65,13 +65,13 @@ package final class HubSocket {
         func forget() { isOver = true }
     }
 
-    /// Whether what was sent lately has left; what is sent nevertheless is queued.
+    /// Whether little is queued for sending. More can be sent all the same and is queued.
     package var isWritable: Bool { transport.isWritable }
 
     /// Sends bytes as one message.
     package func send(_ bytes: ByteBuffer) { transport.send(bytes) }
 
-    /// Ends it, with a goodbye to the server and no word to the owner.
+    /// Closes the WebSocket without calling `closed`.
     package func close() {
         state.forget()
         _ = transport.close()

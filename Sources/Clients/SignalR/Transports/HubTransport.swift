@@ -1,31 +1,31 @@
 import NIOCore
 
-/// Carries bytes to and from a hub. On its event loop only.
+/// Transports bytes to and from a hub. On its event loop only.
 ///
-/// Messages have their own frames, so a transport may cut and join the bytes as it likes.
+/// Messages have their own framing, so a transport may split and join bytes arbitrarily.
 protocol HubTransport: AnyObject {
     var kind: TransportKind { get }
-    /// Whether what was sent lately has left; what is sent nevertheless is queued.
+    /// Whether little is queued for sending. More can be sent all the same and is queued.
     var isWritable: Bool { get }
-    /// Whether the server has said that it takes the transport, once that counts as open.
+    /// Whether the server has confirmed the transport; long polling counts as open before that.
     var isAccepted: Bool { get }
-    /// Whether it takes what the server sends. While it does not, the server's own system makes the server wait.
+    /// Whether it reads from the server. While it does not, TCP's flow control makes the server wait.
     var isReading: Bool { get set }
 
-    /// Sends bytes; all that is sent within one turn of the event loop leaves together.
+    /// Sends bytes. Everything sent within one turn of the event loop is written together.
     func send(_ bytes: ByteBuffer)
 
-    /// Says goodbye and ends; succeeds when all is closed, which may take the peer's answer.
+    /// Closes the transport in an orderly way; succeeds when it is closed, which may take the peer's answer.
     func close() -> EventLoopFuture<Void>
 
-    /// Ends at once.
+    /// Ends the transport at once.
     func abort()
 }
 
-/// What a transport tells its owner, on the event loop. Nothing is told after `closed`.
+/// What a transport reports to its owner, on the event loop. Nothing follows after `closed`.
 struct TransportEvents {
     let received: (ByteBuffer) -> Void
-    /// With no error if the server ended the connection in good order.
+    /// Without an error if the server closed the connection in an orderly way.
     let closed: (SignalRError?) -> Void
     let becameWritable: () -> Void
 }

@@ -1,12 +1,13 @@
 import NIOCore
 import NIOHTTP1
 
-/// A hub connection's bytes as answers to requests that wait, and POSTs the other way. On its event loop only.
+/// Carries a hub connection over long polling: GETs that the server answers when it has something to send, and POSTs
+/// the other way. On its event loop only.
 final class LongPollingTransport: HubTransport {
-    /// A server ends a poll after some time with nothing in it; ASP.NET Core's after 90 s.
+    /// A server answers a poll with nothing after some time; ASP.NET Core after 90 s.
     private static var pollTimeout: TimeAmount { .seconds(120) }
-    /// ASP.NET Core answers the first poll at once and takes messages from then on. Other servers keep it waiting for the
-    /// first message, which is the answer to ours: after this time they get it.
+    /// ASP.NET Core answers the first poll at once and accepts messages from then on. Other servers hold it until they
+    /// have a first message, which is their answer to ours: so after this time ours is sent.
     private static var firstPoll: TimeAmount { .milliseconds(300) }
 
     let kind = TransportKind.longPolling
@@ -20,9 +21,9 @@ final class LongPollingTransport: HubTransport {
     private var isOver = false
     private(set) var isAccepted = false
 
-    /// Begins to poll.
+    /// Starts polling.
     ///
-    /// - Returns: the transport and when it is open.
+    /// - Returns: the transport, and a future that succeeds when it is open.
     static func open(
         _ dialer: Dialer, _ maker: RequestMaker, timeout: TimeAmount, events: TransportEvents
     ) -> (LongPollingTransport, EventLoopFuture<Void>) {
@@ -46,7 +47,7 @@ final class LongPollingTransport: HubTransport {
         failure.transport = self
     }
 
-    /// What a failing POST ends.
+    /// The transport that a failing POST ends.
     private final class Failure {
         weak var transport: LongPollingTransport?
     }
@@ -59,7 +60,7 @@ final class LongPollingTransport: HubTransport {
 
     func send(_ bytes: ByteBuffer) { posts.send(bytes) }
 
-    /// Tells the server by a DELETE that the connection is over.
+    /// Tells the server with a DELETE that the connection is over.
     func close() -> EventLoopFuture<Void> {
         guard !isOver else { return maker.eventLoop.makeSucceededVoidFuture() }
         let farewell = HTTPRequester(dialer)
@@ -69,7 +70,7 @@ final class LongPollingTransport: HubTransport {
             let making = maker.eventLoop.makeFutureWithTask { try await maker.request(.DELETE) }
             return making.assumeIsolated().flatMap { farewell.perform($0, timeout: timeout) }.nonisolated()
         }.map { _ in
-            // Not asked to be kept: nothing comes after it.
+            // Nothing follows on this HTTP connection.
             farewell.close()
         }.flatMapError { _ in
             farewell.close()

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Sends bytes by POST, one request at a time, as server-sent events and long polling need it. What is sent while a
-/// request is under way goes together in the next. On its event loop only.
+/// Sends bytes by POST, one request at a time, for server-sent events and long polling. Bytes sent while a request is
+/// under way go together in the next one. On its event loop only.
 final class PostQueue {
-    /// From this many unsent bytes on, senders are told to wait.
+    /// The high watermark: with this many unsent bytes, senders wait.
     private static var highMark: Int { 256 * 1024 }
 
     private let maker: RequestMaker
@@ -37,11 +37,11 @@ final class PostQueue {
         queue.writeBuffer(&bytes)
         guard !isRunning else { return }
         isRunning = true
-        // At the end of the turn: what is sent in the same turn goes along.
+        // At the end of the event loop's turn, so that everything sent in this turn is included.
         maker.eventLoop.assumeIsolated().execute { [self] in post() }
     }
 
-    /// Succeeds when everything has been sent, or nothing can be.
+    /// Succeeds when everything was sent, or when nothing more can be sent.
     func drain() -> EventLoopFuture<Void> {
         guard isRunning else { return maker.eventLoop.makeSucceededVoidFuture() }
         let promise = maker.eventLoop.makePromise(of: Void.self)

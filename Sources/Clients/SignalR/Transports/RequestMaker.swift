@@ -2,11 +2,11 @@ import NIOCore
 import NIOHTTP1
 import Support
 
-/// Makes the requests of one connection: its headers, with a fresh access token each.
+/// Makes the requests of one connection, each with its headers and a fresh access token.
 struct RequestMaker: Sendable {
     let address: HubAddress
     let headers: HTTPHeaders
-    /// `nil` where no token is wanted.
+    /// `nil` if no token is wanted.
     let token: (@Sendable () async throws -> String?)?
     let eventLoop: any EventLoop
     /// The longest that getting a token may take.
@@ -18,7 +18,7 @@ struct RequestMaker: Sendable {
         return HTTPRequest(method: method, address: address, headers: headers, body: body)
     }
 
-    /// The headers with a token. A provider that hangs is given up when the time is over, or the task is cancelled.
+    /// The headers with a token. Waiting for the token ends when the time is over or the task is cancelled.
     func authorizedHeaders(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> HTTPHeaders {
         guard let token else { return headers }
         let outcome = Outcome<Result<String?, SignalRError>>()
@@ -33,14 +33,15 @@ struct RequestMaker: Sendable {
         defer { task.cancel() }
         let result = await outcome.value(within: timeout, on: eventLoop) { [timeout] in
             let seconds = timeout.nanoseconds / 1_000_000_000
-            return .failure(SignalRError(.timedOut, "the access token provider gave nothing within \(seconds) s"))
+            return .failure(SignalRError(.timedOut, "the access token provider returned nothing within \(seconds) s"))
         }
         guard let result else { throw SignalRError(.cancelled, "the task was cancelled") }
         guard let text = try result.get(), !text.isEmpty else { return headers }
-        // It may come from a server, too, that points elsewhere.
+        // The token may also come from a server that redirects the client.
         guard text.isHeaderValue else {
             throw SignalRError(
-                .invalidOptions, "the access token has characters that no header has, such as a line end within it")
+                .invalidOptions,
+                "the access token contains characters that are not allowed in headers, such as a line end")
         }
         var headers = headers
         headers.replaceOrAdd(name: "Authorization", value: "Bearer \(text)")

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// A hub connection's bytes as server-sent events one way and POSTs the other. On its event loop only.
+/// Carries a hub connection over server-sent events one way and POSTs the other. On its event loop only.
 final class ServerSentEventsTransport: HubTransport {
     let kind = TransportKind.serverSentEvents
     private let eventLoop: any EventLoop
@@ -11,9 +11,9 @@ final class ServerSentEventsTransport: HubTransport {
     private var parser: EventStreamParser
     private var isOver = false
 
-    /// Asks for the stream of events.
+    /// Requests the stream of events.
     ///
-    /// - Returns: the transport and when it is open.
+    /// - Returns: the transport, and a future that succeeds when it is open.
     static func open(
         _ dialer: Dialer, _ maker: RequestMaker, headers: HTTPHeaders, timeout: TimeAmount, maximumEvent: Int,
         events: TransportEvents
@@ -57,7 +57,7 @@ final class ServerSentEventsTransport: HubTransport {
         failure.transport = self
     }
 
-    /// What a failing POST ends.
+    /// The transport that a failing POST ends.
     private final class Failure {
         weak var transport: ServerSentEventsTransport?
     }

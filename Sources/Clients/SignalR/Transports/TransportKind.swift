@@ -1,10 +1,10 @@
-/// A way to carry a connection's bytes.
+/// A way to transport a connection's messages.
 public enum TransportKind: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// One WebSocket, both ways.
+    /// One WebSocket for both directions.
     case webSockets = "WebSockets"
-    /// A stream of events from the server, and a POST for what is sent. Carries text only, so not MessagePack.
+    /// A stream of events from the server, and POSTs to the server. Carries text only, so not MessagePack.
     case serverSentEvents = "ServerSentEvents"
-    /// A request that waits for what the server has to say, again and again, and a POST for what is sent.
+    /// Repeated GETs that the server answers when it has something to send, and POSTs to the server.
     case longPolling = "LongPolling"
 
     /// The name in the negotiation.

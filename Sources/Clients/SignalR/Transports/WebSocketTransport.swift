@@ -3,10 +3,10 @@ import NIOHTTP1
 import NIOWebSocket
 import Support
 
-/// A hub connection's bytes in a WebSocket (RFC 6455). On its event loop only.
+/// Carries a hub connection over a WebSocket (RFC 6455). On its event loop only.
 ///
-/// Messages have frames of their own, so fragments are handed on as they come, and a text message in a binary frame is
-/// as good as one in a text frame: some servers send JSON so.
+/// Hub messages have their own framing, so fragments are delivered as they arrive. Text is accepted in binary frames
+/// too, since some servers send JSON that way.
 final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -20,9 +20,10 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     private let opcode: WebSocketOpcode
     private let events: TransportEvents
     private var context: ChannelHandlerContext?
-    /// Who waits for the end.
+    /// Succeeds when the WebSocket has ended.
     private var closed: EventLoopPromise<Void>?
-    /// What the newest ping said that came while the peer took nothing. RFC 6455, 5.5.3: only it needs an answer.
+    /// The data of the newest ping received while the peer was not reading. Only this one needs an answer (RFC 6455,
+    /// 5.5.3).
     private var unansweredPing: ByteBuffer?
     private var isReadHeld = false
     private var isFlushing = false
@@ -62,7 +63,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         guard !isOver, let context else { return eventLoop.makeSucceededVoidFuture() }
         let promise = closed ?? eventLoop.makePromise()
         closed = promise
-        // Where the connection is broken, saying goodbye finds out, and the end comes before this returns.
+        // If the connection is broken, writing the close frame ends it before this returns.
         if !isClosing {
             sendClose(.normalClosure, context)
             eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [weak self] in self?.abort() }
@@ -87,7 +88,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = Self.unwrapInboundIn(data)
         guard !isOver else { return }
-        // RFC 6455, 5.1: a client closes when a frame of the server is masked; 5.2: no extension was agreed on.
+        // RFC 6455, 5.1: a client closes the connection if the server masks a frame; 5.2: no extension was negotiated.
         guard frame.maskKey == nil else { return violate("a masked frame", context) }
         guard frame.reservedBits.isEmpty else { return violate("reserved bits", context) }
         switch frame.opcode {
@@ -124,7 +125,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
 
     func channelInactive(context: ChannelHandlerContext) {
         if !isClosing {
-            reason = SignalRError(.connectionLost, "the server closed the WebSocket's connection without a word")
+            reason = SignalRError(.connectionLost, "the server closed the connection without closing the WebSocket")
         }
         end()
         context.fireChannelInactive()
@@ -139,7 +140,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         case is NIOWebSocketError:
             violate("\(error)", context)
         default:
-            let what = "the WebSocket's connection broke"
+            let what = "the WebSocket connection broke"
             let failure =
                 if let error = error as? IOError {
                     SignalRError(.connectionLost, "\(what): \(NetworkFailure(error).reason)")
@@ -156,7 +157,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         if bytes.readableBytes > 0, !isClosing { events.received(bytes) }
     }
 
-    /// A peer that sends pings and takes no answers could otherwise fill the memory with them.
+    /// A peer that sends pings without reading the answers could otherwise fill the memory with them.
     private func receivePing(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
         guard !isClosing else { return }
         if context.channel.isWritable {
@@ -183,7 +184,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         }
         isClosing = true
         context.close(promise: nil)
-        // The owner knows at once; a socket that does not close is no reason to wait.
+        // The owner is told at once, even if the socket takes long to close.
         end()
     }
 
@@ -212,7 +213,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
 
     private func sendClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
         isClosing = true
-        // The peer's goodbye is waited for.
+        // The peer's close frame must be read.
         isReading = true
         var data = context.channel.allocator.buffer(capacity: 2)
         data.write(webSocketErrorCode: code)

@@ -2,15 +2,15 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Turns a fresh connection into a WebSocket, or says why the server does not. A host may have many addresses: each
-/// connection that is tried has one, and that of the first to come about is begun.
+/// Upgrades a new connection to a WebSocket, or reports why the server refused. A host may have several addresses: each
+/// connection attempt has its own upgrade, and the one of the first established connection is started.
 final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
 
     private let address: HubAddress
     private let transport: WebSocketTransport
     private var context: ChannelHandlerContext?
-    /// There from the beginning to the decision.
+    /// Set from the start until the upgrade succeeds or fails.
     private var opened: EventLoopPromise<any Channel>?
 
     private init(_ address: HubAddress, _ transport: WebSocketTransport) {
@@ -21,7 +21,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     /// Opens a WebSocket at an address.
     ///
     /// - Parameters:
-    ///   - transport: takes the frames.
+    ///   - transport: receives the frames.
     ///   - maximumFrame: bytes of the largest frame.
     static func open(
         _ dialer: Dialer, _ address: HubAddress, headers: HTTPHeaders, transport: WebSocketTransport, maximumFrame: Int
@@ -56,7 +56,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Asks for the WebSocket.
+    /// Requests the WebSocket.
     private func begin(_ opened: EventLoopPromise<any Channel>, _ headers: HTTPHeaders, within timeout: TimeAmount) {
         self.opened = opened
         guard let context, context.channel.isActive else { return fail(Self.closedInstead) }
@@ -81,10 +81,10 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // What comes here is an answer that is no upgrade.
+        // An answer that arrives here is not an upgrade.
         guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
         let reply = HTTPReply(status: head.status, headers: head.headers, body: ByteBuffer())
-        fail(reply.refusal(of: "the request for a WebSocket"))
+        fail(reply.refusal(of: "the WebSocket request"))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -94,7 +94,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? NIOHTTPClientUpgradeError {
-            let what = "the server's answer to the request for a WebSocket is not one of RFC 6455"
+            let what = "the server's answer to the WebSocket request does not follow RFC 6455"
             return fail(SignalRError(.protocolViolation, what, cause: error))
         }
         fail(Dialer.explain(error, address))
@@ -105,7 +105,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func fail(_ error: SignalRError) {
-        // One that was tried in vain, or that is decided.
+        // It was never started, or has succeeded or failed already.
         guard let opened = opened.take() else { return }
         let context = context
         opened.fail(error)

@@ -1,13 +1,11 @@
 import NIOCore
+import Support
 
 /// Decides when a server that cannot accept tries again: takes what happens, answers what to do. No sockets, no timers.
 struct AcceptPause {
-    private static let shortest = TimeAmount.milliseconds(100)
-    private static let longest = TimeAmount.seconds(1)
-
     /// Whether nothing is accepted at the moment.
     private(set) var isOn = false
-    private var delay = shortest
+    private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
 
     /// Accepting failed for want of descriptors or memory.
     ///
@@ -15,8 +13,7 @@ struct AcceptPause {
     mutating func begin() -> TimeAmount? {
         guard !isOn else { return nil }
         isOn = true
-        defer { delay = min(delay * 2, Self.longest) }
-        return delay
+        return TimeAmount(backOff.next())
     }
 
     /// The time is over, or something was closed.
@@ -28,5 +25,5 @@ struct AcceptPause {
     }
 
     /// Accepting succeeded.
-    mutating func succeed() { delay = Self.shortest }
+    mutating func succeed() { backOff.reset() }
 }

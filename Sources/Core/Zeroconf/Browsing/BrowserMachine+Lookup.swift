@@ -82,7 +82,7 @@ extension BrowserMachine {
         entries[instance] = entry
     }
 
-    /// Lets go of all that a service's lookup holds.
+    /// Releases everything that a service's lookup holds.
     mutating func endLookup(_ instance: ServiceInstance) {
         guard let entry = entries[instance] else { return }
         switch entry.lookup {
@@ -105,7 +105,7 @@ extension BrowserMachine {
         entries[instance]?.isWatched = false
     }
 
-    /// Tells consumers of a service if all is known of it and something is new.
+    /// Reports a service to the consumers if everything about it is known and something is new.
     mutating func tell(_ instance: ServiceInstance) {
         guard var entry = entries[instance], let location = entry.location, let host = hosts[location.host],
             host.isReady, !host.addresses.isEmpty
@@ -129,7 +129,7 @@ extension BrowserMachine {
         entries[instance] = entry
     }
 
-    /// Gives the watch of a service that is gone to one that is not watched yet.
+    /// Passes the watch of a service that is gone to one that is not watched yet.
     mutating func watchAnother() {
         guard entries.values.count(where: { $0.isWatched }) < Self.mostWatched else { return }
         let next = entries.first { _, entry in

@@ -6,8 +6,8 @@ import Logging
 /// let browser = ServiceBrowser(type: try .tcp("robot"))
 /// for await event in browser.events { print(event) }
 /// ```
-/// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; with the last stream
-/// everything is let go. Between events it uses no CPU time.
+/// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; when the last stream
+/// ends, everything is released. Between events it uses no CPU time.
 ///
 /// **Each service once.** A service is reported once, however many interfaces and address families it is seen on, and is
 /// gone when it has gone from all of them. `found` comes when host, port, TXT record and at least one address are
@@ -31,8 +31,8 @@ public final class ServiceBrowser: Sendable {
         case updated(ResolvedService)
         /// A service that was found or unresolved is no longer listed.
         case gone(ServiceInstance)
-        /// A service is listed, but where it is could not be found out; it is tried again. For a service that was
-        /// found before this comes only if the second attempt fails too.
+        /// A service is listed but could not be resolved; it is tried again. For a service that was found before, this
+        /// is only reported if the second attempt fails too.
         case unresolved(ServiceInstance, ZeroconfError)
         /// Browsing does not work; the next attempt comes after the given time.
         case failed(ZeroconfError, retryIn: Duration)
@@ -47,20 +47,19 @@ public final class ServiceBrowser: Sendable {
     ///
     /// - Parameters:
     ///   - type: the type of the services.
-    ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
+    ///   - logger: receives failures as warnings and details at debug level; without one nothing is logged.
     public init(type: ServiceType, logger: Logger? = nil) {
         self.type = type
         let machine = BrowserMachine(type: type)
         driver = MachineDriver(machine, label: "zeroconf.browser", logger: logger, runsOnDemand: true)
     }
 
-    /// What happens from now on, a stream of its own for each caller; it begins with a `found` for every service that
-    /// is known.
+    /// The events from now on, a separate stream for each caller; it begins with a `found` for every known service.
     ///
-    /// It ends after ``stop()`` and when 4096 events wait in it.
+    /// It ends after ``stop()`` and when 4096 events are buffered in it.
     public var events: AsyncStream<Event> { driver.subscribe() }
 
-    /// Ends browsing and all streams for good, and returns when the library has let go of everything.
+    /// Ends browsing and all streams for good, and returns when the library has released everything.
     ///
     /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
     public func stop() async {

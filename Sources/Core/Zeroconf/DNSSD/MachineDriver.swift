@@ -10,7 +10,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private struct State {
         var machine: Machine
         var references: [ReferenceID: ServiceReference] = [:]
-        /// The ones that still count; a cancelled one comes in vain.
+        /// The running timers; the expiry of a cancelled one is ignored.
         var timers: Set<TimerID> = []
         var consumers: [Int: AsyncStream<Machine.Event>.Continuation] = [:]
         var lastConsumer = 0
@@ -19,8 +19,8 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// How many events may wait in one consumer's stream. A consumer that lets more gather has its stream finished:
-    /// it would otherwise take unbounded memory, or miss events without knowing.
+    /// How many events may be buffered in one consumer's stream. The stream of a consumer that falls further behind is
+    /// finished: it would otherwise take unbounded memory, or miss events without knowing.
     private static var bufferedEvents: Int { 4096 }
 
     private let queue: DispatchQueue
@@ -48,7 +48,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         queue.async { self.process(input) }
     }
 
-    /// A stream of its own for each caller, beginning with how things stand.
+    /// A separate stream for each caller, beginning with the current state.
     func subscribe() -> AsyncStream<Machine.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Machine.Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
@@ -56,7 +56,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             state.lastConsumer += 1
             return state.lastConsumer
         }
-        // Set before the stream can end, for one that is set afterwards is never run.
+        // Set before the stream can end: a handler that is set afterwards never runs.
         continuation.onTermination = { _ in
             self.queue.async { self.removeConsumer(id) }
         }
@@ -64,12 +64,12 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         return stream
     }
 
-    /// Ends everything for good.
+    /// Ends everything for good, without waiting.
     func end() {
         queue.async { self.endOnQueue() }
     }
 
-    /// Ends everything for good and returns once the library has let go of every reference.
+    /// Ends everything for good and returns once the library has released every reference.
     func stop() async {
         await withCheckedContinuation { waiter in
             queue.async {
@@ -184,7 +184,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         let consumers = state.withLock { $0.consumers }
         for (id, consumer) in consumers {
             guard case .dropped = consumer.yield(event) else { continue }
-            logger.warning("a consumer let \(Self.bufferedEvents) events gather; its stream is finished")
+            logger.warning("a consumer fell \(Self.bufferedEvents) events behind; its stream is finished")
             consumer.finish()
             removeConsumer(id)
         }

@@ -1,13 +1,13 @@
-/// A state machine without sockets, threads or clocks: it takes an input and returns what is to be done.
+/// A state machine without sockets, threads or clocks: it takes an input and returns the actions to perform.
 ///
-/// ``MachineDriver`` runs it: opens and closes references, keeps its timers, hands its events to the consumers.
+/// ``MachineDriver`` runs it: opens and closes references, runs its timers, delivers its events to the consumers.
 protocol ServiceMachine: Sendable {
-    /// What consumers get.
+    /// What consumers receive.
     associatedtype Event: Sendable
 
     mutating func handle(_ input: MachineInput) -> [MachineAction<Event>]
 
-    /// The events that tell a consumer who comes late how things stand.
+    /// The events that bring a new consumer up to date.
     func replay() -> [Event]
 }
 
@@ -22,9 +22,9 @@ struct TimerID: Hashable, Sendable {
 }
 
 enum MachineInput: Sendable {
-    /// Somebody listens, perhaps one of several.
+    /// A consumer was added, perhaps one of several.
     case start
-    /// Nobody is listening or the end has come: close everything, forget everything.
+    /// The last consumer has gone, or the driver ends: close everything, forget everything.
     case stop
     case update(TXTRecord)
     case reference(ReferenceID, ReferenceEvent)
@@ -50,7 +50,7 @@ struct LogEntry: Sendable {
     static func warning(_ message: String) -> LogEntry { LogEntry(message: message, isWarning: true) }
 }
 
-/// Gives out the numbers of references and timers.
+/// Generates the numbers of references and timers.
 struct IDGenerator: Sendable {
     private var last = 0
 

@@ -2,13 +2,14 @@ import CDNSSD
 import Dispatch
 import Support
 
-/// A DNSServiceRef and all that belongs to it: its queue, the watch on its descriptor, its callbacks' context.
+/// A DNSServiceRef and everything that belongs to it: its queue, the read source of its descriptor, the context of its
+/// callbacks.
 ///
 /// Everything that touches the library runs on the reference's own serial queue, because all of it can block. The
 /// one way to end it is ``close(_:)``: the read source is cancelled, and its cancel handler deallocates the reference
 /// and then releases the context. An open reference keeps itself alive, so its owner must close it.
 final class ServiceReference: Sendable {
-    /// What there is while the reference is open.
+    /// The resources of an open reference.
     ///
     /// `@unchecked Sendable` because it is made, used and freed on the serial queue of one ServiceReference only; the
     /// mutex around it merely hands it from one block of that queue to the next.
@@ -35,7 +36,7 @@ final class ServiceReference: Sendable {
     private let deliver: @Sendable (ReferenceEvent) -> Void
     private let state = Locked(State())
 
-    /// Refers to the C target's symbol, which is what keeps its constructor in the program.
+    /// Refers to a symbol of the C target, so that the linker keeps its constructor.
     private static let isLibraryPrepared = cdnssd_is_prepared()
 
     /// - Parameter deliver: called on the reference's queue, never after ``close(_:)`` was called.
@@ -63,7 +64,7 @@ final class ServiceReference: Sendable {
 
     /// Ends the reference; may be called more than once.
     ///
-    /// - Parameter completion: runs on the reference's queue once the library has let go of everything.
+    /// - Parameter completion: runs on the reference's queue once the library has released everything.
     func close(_ completion: @escaping @Sendable () -> Void) {
         state.withLock {
             $0.isCloseRequested = true

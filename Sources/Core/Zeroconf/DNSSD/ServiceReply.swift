@@ -1,6 +1,6 @@
 import CDNSSD
 
-/// What a dns_sd callback said, copied out of the library's memory.
+/// The arguments of a dns_sd callback, copied out of the library's memory.
 enum ServiceReply: Sendable {
     case registered(name: String)
     case browsed(isAdded: Bool, interface: UInt32, name: String, domain: String)
@@ -8,19 +8,19 @@ enum ServiceReply: Sendable {
     case record(isAdded: Bool, interface: UInt32, data: [UInt8])
 }
 
-/// What a reference tells its owner, on the reference's own queue.
+/// What a reference reports to its owner, on the reference's own queue.
 enum ReferenceEvent: Sendable {
     /// The call that made the reference came back without error.
     case opened
     /// A callback ran.
     case reply(ServiceReply)
-    /// The call that was to make the reference gave an error; there is no reference.
+    /// The call that makes the reference returned an error; there is no reference.
     case openingFailed(DNSServiceError)
-    /// A callback, or serving the descriptor, gave an error. The reference is of no more use: close it.
+    /// A callback or reading the descriptor returned an error. The reference is unusable: close it.
     case failed(DNSServiceError)
 }
 
-/// What the library hands back to its callbacks: where their answers go.
+/// The context pointer of the library's callbacks: receives their results.
 ///
 /// Retained once for the library when a reference is opened, and released after the reference is deallocated.
 final class CallbackContext: Sendable {

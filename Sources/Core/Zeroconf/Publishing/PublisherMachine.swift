@@ -1,6 +1,6 @@
 import Support
 
-/// Keeps one registration alive: other names when the name is taken, anew after a failure.
+/// Keeps one registration alive: tries other names when the name is taken, and again after a failure.
 struct PublisherMachine: ServiceMachine {
     typealias Event = ServicePublisher.Event
     typealias Action = MachineAction<Event>

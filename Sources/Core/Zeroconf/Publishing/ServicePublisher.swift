@@ -7,16 +7,16 @@ import Logging
 /// publisher.start()
 /// for await event in publisher.events { print(event) }
 /// ```
-/// If the name is taken on this host, "Rover (2)", "Rover (3)" … are tried, within the 63 bytes that a name may
-/// have; if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is
-/// absent or dies, is told and mended: it tries again after 0.5 s, then 1, 2, 4 … at most 30 seconds, for as long as
-/// it is not stopped, asking for the name that was published last.
+/// If the name is taken on this host, "Rover (2)", "Rover (3)" … are tried, within the 63 bytes that a name may have;
+/// if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is absent or
+/// dies, is reported, and publishing is retried after 0.5 s, then 1, 2, 4 … at most 30 seconds, until it is stopped,
+/// with the name that was published last.
 ///
 /// The service is withdrawn by ``stop()``, or when the publisher is released.
 public final class ServicePublisher: Sendable {
     /// What happens to the publication.
     public enum Event: Sendable {
-        /// The service is on the network under this name. Comes again after a failure was mended.
+        /// The service is on the network under this name. Reported again when publishing works again after a failure.
         case published(name: String)
         /// The name was changed while the service was published, because another host has the old one.
         case renamed(from: String, to: String)
@@ -24,7 +24,7 @@ public final class ServicePublisher: Sendable {
         case failed(ZeroconfError, retryIn: Duration)
     }
 
-    /// The name that was asked for.
+    /// The requested name.
     public let name: String
     /// The service's type.
     public let type: ServiceType
@@ -40,7 +40,7 @@ public final class ServicePublisher: Sendable {
     ///   - type: the service's type.
     ///   - port: 1...65535. The port is announced, not opened.
     ///   - txt: what a browser can show before it connects.
-    ///   - logger: gets failures as warnings and details as debug; without one nothing is logged.
+    ///   - logger: receives failures as warnings and details at debug level; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or
     ///   ``ZeroconfError/Code/invalidTXTRecord``.
     public init(
@@ -61,9 +61,9 @@ public final class ServicePublisher: Sendable {
         driver.end()
     }
 
-    /// The events from now on, a stream of its own for each caller; the first is `.published` if it already is.
+    /// The events from now on, a separate stream for each caller; the first is `.published` if the service already is.
     ///
-    /// It ends after ``stop()``, when the publisher is released, and when 4096 events wait in it.
+    /// It ends after ``stop()``, when the publisher is released, and when 4096 events are buffered in it.
     public var events: AsyncStream<Event> { driver.subscribe() }
 
     /// Begins to publish and returns at once. A second call does nothing.
@@ -79,7 +79,7 @@ public final class ServicePublisher: Sendable {
         driver.send(.update(txt))
     }
 
-    /// Withdraws the service for good and returns when the library has let go of it.
+    /// Withdraws the service for good and returns when the library has released it.
     ///
     /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
     public func stop() async {

@@ -9,12 +9,12 @@ struct HostAddresses: Sendable {
 
     var isEmpty: Bool { counts.isEmpty }
 
-    /// Whether there are addresses of both families, so that there is no more to wait for.
+    /// Whether there are addresses of both families, so that waiting can end.
     var hasBothFamilies: Bool {
         counts.keys.contains { $0.family == .ipv4 } && counts.keys.contains { $0.family == .ipv6 }
     }
 
-    /// Takes in one answer.
+    /// Applies one answer.
     ///
     /// - Returns: whether ``sorted`` may have changed.
     mutating func apply(isAdded: Bool, interface: UInt32, data: [UInt8]) -> Bool {

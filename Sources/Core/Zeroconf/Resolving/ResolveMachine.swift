@@ -1,4 +1,4 @@
-/// Finds out once where a service is: first host, port and TXT record, then the host's addresses.
+/// Resolves a service once: first host, port and TXT record, then the host's addresses.
 struct ResolveMachine: ServiceMachine {
     typealias Event = Result<ResolvedService, ZeroconfError>
     typealias Action = MachineAction<Event>

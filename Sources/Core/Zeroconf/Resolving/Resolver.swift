@@ -1,8 +1,8 @@
 import Logging
 
-/// Finds out once where a service is.
+/// Resolves a service once.
 public enum Resolver {
-    /// Asks for the host, port and TXT record of a service and then for the host's addresses.
+    /// Queries the host, port and TXT record of a service and then the host's addresses.
     ///
     /// It returns when addresses of both families are there, or 50 ms after the first one.
     ///
@@ -12,10 +12,10 @@ public enum Resolver {
     ///     is over.
     ///   - wantsAddresses: whether to look up the host's addresses. Without them it returns as soon as host, port and
     ///     TXT record are known, with no addresses.
-    ///   - logger: gets details; without one nothing is logged.
+    ///   - logger: receives details; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/timedOut``, ``ZeroconfError/Code/daemonUnavailable``,
     ///   ``ZeroconfError/Code/refused``, ``ZeroconfError/Code/system``; ``ZeroconfError/Code/cancelled`` at once when
-    ///   the task is cancelled, whereupon everything is let go.
+    ///   the task is cancelled; everything is then released.
     public static func resolve(
         _ instance: ServiceInstance, timeout: Duration = .seconds(10), wantsAddresses: Bool = true,
         logger: Logger? = nil

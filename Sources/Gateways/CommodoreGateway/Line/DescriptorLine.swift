@@ -17,7 +17,7 @@ final class DescriptorLine: Line, LineChannelOwner {
     private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
     private var channel: LineChannel?
-    private var retry = LineRetry()
+    private var backOff = BackOff.line
     private var timer: Scheduled<Void>?
 
     /// How often the system is asked whether someone has opened the pseudo-terminal: it does not tell by itself.
@@ -149,7 +149,7 @@ final class DescriptorLine: Line, LineChannelOwner {
         guard let handler else { return }
         switch source {
         case .device:
-            let delay = retry.next()
+            let delay = TimeAmount(backOff.next())
             handler.lineLost(reason, retryIn: delay)
             open(in: delay)
         case .pseudoTerminal:
@@ -161,7 +161,7 @@ final class DescriptorLine: Line, LineChannelOwner {
     func channelOpened(_ channel: LineChannel) {
         guard let handler else { return channel.close() }
         self.channel = channel
-        retry.succeeded()
+        backOff.reset()
         handler.lineOpened()
     }
 

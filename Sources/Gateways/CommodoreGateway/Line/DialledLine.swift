@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Support
 
 /// A TCP port that is dialled, as an emulator does it.
 final class DialledLine: Line, LineChannelOwner {
@@ -9,7 +10,7 @@ final class DialledLine: Line, LineChannelOwner {
     private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
     private var channel: LineChannel?
-    private var retry = LineRetry()
+    private var backOff = BackOff.line
 
     init(host: String, port: Int, on eventLoop: any EventLoop) {
         self.host = host
@@ -51,7 +52,7 @@ final class DialledLine: Line, LineChannelOwner {
 
     private func lost(_ reason: String) {
         guard let handler else { return }
-        let delay = retry.next()
+        let delay = TimeAmount(backOff.next())
         handler.lineLost(reason, retryIn: delay)
         eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
     }
@@ -59,7 +60,7 @@ final class DialledLine: Line, LineChannelOwner {
     func channelOpened(_ channel: LineChannel) {
         guard let handler else { return channel.close() }
         self.channel = channel
-        retry.succeeded()
+        backOff.reset()
         handler.lineOpened()
     }
 

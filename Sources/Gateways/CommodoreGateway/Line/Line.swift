@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// A way to the machine. Everything in it happens on the gateway's event loop.
 protocol Line: AnyObject {
@@ -33,16 +34,7 @@ protocol LineHandler: AnyObject {
     func lineIsWritable()
 }
 
-/// How long to wait before a line is opened again.
-struct LineRetry {
-    private var count = 0
-
-    /// The next delay: half a second, doubled each time, at most 10 s.
-    mutating func next() -> TimeAmount {
-        defer { count = min(count + 1, 5) }
-        return .milliseconds(min(500 << Int64(count), 10_000))
-    }
-
-    /// The line is there.
-    mutating func succeeded() { count = 0 }
+extension BackOff {
+    /// The delays before a lost line is opened again: half a second, doubled each time, at most 10 s.
+    static var line: BackOff { BackOff(maximum: .seconds(10)) }
 }

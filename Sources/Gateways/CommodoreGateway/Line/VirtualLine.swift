@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import Support
 import VirtualCommodore
 
 /// A virtual Commodore on a thread of its own, running at a real one's speed.
@@ -10,7 +11,7 @@ final class VirtualLine: Line {
     let machine: VirtualMachine
     private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
-    private var retry = LineRetry()
+    private var backOff = BackOff.line
     private var isOpen = false
     private var isStopped = false
 
@@ -45,7 +46,7 @@ final class VirtualLine: Line {
         case .terminalReady(let isReady): handler.lineTerminalReady(isReady)
         case .stopped(let reason):
             isOpen = false
-            let delay = retry.next()
+            let delay = TimeAmount(backOff.next())
             handler.lineLost(reason, retryIn: delay)
             eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
         }

@@ -36,8 +36,7 @@ struct OutputQueue {
 
     private var answers: [[UInt8]] = []
     private var answerByteCount = 0
-    private var items: [Item] = []
-    private var head = 0
+    private var items: CircularBuffer<Item> = []
     /// Items that have left ``items``, so that positions count on.
     private var removedCount = 0
     /// Where the waiting value of a `latest` element is.
@@ -56,7 +55,7 @@ struct OutputQueue {
     private(set) var delay = TimeAmount.zero
 
     /// Whether nothing waits.
-    var isEmpty: Bool { sentCount == record.count && answers.isEmpty && head == items.count }
+    var isEmpty: Bool { sentCount == record.count && answers.isEmpty && items.isEmpty }
 
     /// - Returns: whether there was room.
     @discardableResult
@@ -73,7 +72,7 @@ struct OutputQueue {
     /// - Returns: whether there was room.
     mutating func append(_ item: Item) -> Bool {
         if let id = item.latest, let position = positions[id] {
-            let index = position - removedCount
+            let index = items.index(items.startIndex, offsetBy: position - removedCount)
             byteCount += item.bytes.count - items[index].bytes.count
             addedByteCount += item.bytes.count - items[index].bytes.count
             items[index].bytes = item.bytes
@@ -115,33 +114,26 @@ struct OutputQueue {
             recordTime = nil
             return true
         }
-        guard head < items.count else {
+        guard let first = takeItem() else {
             record = []
             return false
         }
-        let first = takeItem()
         var payload = first.bytes
         recordTime = first.time
-        while first.sharesRecord, head < items.count, items[head].sharesRecord,
-            payload.count + items[head].bytes.count <= Self.sharedRecordByteCount
+        while first.sharesRecord, let next = items.first, next.sharesRecord,
+            payload.count + next.bytes.count <= Self.sharedRecordByteCount
         {
-            payload += takeItem().bytes
+            payload += takeItem()?.bytes ?? []
         }
         record = ModemResult.data(payload).bytes
         return true
     }
 
-    private mutating func takeItem() -> Item {
-        let item = items[head]
-        items[head].bytes = []
+    private mutating func takeItem() -> Item? {
+        guard let item = items.popFirst() else { return nil }
         if let id = item.latest { positions[id] = nil }
         byteCount -= item.bytes.count
-        head += 1
-        if head == items.count || head >= 1024 && head * 2 >= items.count {
-            items.removeFirst(head)
-            removedCount += head
-            head = 0
-        }
+        removedCount += 1
         return item
     }
 
@@ -152,11 +144,10 @@ struct OutputQueue {
         defer {
             removedCount += items.count
             items.removeAll()
-            head = 0
             positions.removeAll()
             byteCount = 0
         }
-        return items.count - head
+        return items.count
     }
 
     /// Drops everything, the rest of a record that has begun included.

@@ -7,7 +7,7 @@ final class ChatSession: ProgramSession {
     let reading = ProgramReading.byteAFrame
     let wakeTime: NIODeadline? = nil
     private unowned let host: any ProgramHost
-    private var isShaken = false
+    private var isHandshakeDone = false
 
     /// The end of a handshake message.
     private static let separator: UInt8 = 0x1E
@@ -21,7 +21,7 @@ final class ChatSession: ProgramSession {
     func end() {}
 
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
-        guard isShaken else { return shake(message, now) }
+        guard isHandshakeDone else { return handleHandshake(message, now) }
         for body in ChatMessage.bodies(of: message) {
             guard let (name, text) = ChatMessage.broadcast(body) else { continue }
             host.publish(.string(ChatText.text(name)), of: CommodoreElements.name.definition)
@@ -34,20 +34,22 @@ final class ChatSession: ProgramSession {
     }
 
     /// The handshake is JSON with 1E at its end; the answer to the right one is an empty object.
-    private func shake(_ message: [UInt8], _ now: NIODeadline) -> ModemResult {
+    private func handleHandshake(_ message: [UInt8], _ now: NIODeadline) -> ModemResult {
         guard message.last == Self.separator, message.first == UInt8(ascii: "{"),
             String(decoding: message, as: UTF8.self).contains("\"messagepack\"")
         else {
             send(Array("{\"error\":\"this hub speaks messagepack\"}".utf8) + [Self.separator], now)
             return .ok
         }
-        isShaken = true
+        isHandshakeDone = true
         send(Array("{}".utf8) + [Self.separator], now)
         return .ok
     }
 
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
-        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isShaken else { return .unwanted }
+        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isHandshakeDone else {
+            return .unwanted
+        }
         return show(ChatText.bytes(text), from: ChatText.bytes(client), now)
     }
 

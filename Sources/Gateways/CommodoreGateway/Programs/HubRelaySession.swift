@@ -23,7 +23,7 @@ final class HubRelaySession: ProgramSession {
     private var isOver = false
     /// What came from the hub and is no whole message yet.
     private var pending = ByteBuffer()
-    private var isShaken = false
+    private var isHandshakeDone = false
 
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
     /// The end of a handshake message.
@@ -74,7 +74,7 @@ final class HubRelaySession: ProgramSession {
     func wake(at now: NIODeadline) {
         guard let time = wakeTime, now >= time else { return }
         // Before the handshake a ping would be taken for one.
-        if isShaken { socket?.send(ByteBuffer(bytes: Self.ping)) }
+        if isHandshakeDone { socket?.send(ByteBuffer(bytes: Self.ping)) }
         wakeTime = now + pingInterval
     }
 
@@ -84,7 +84,7 @@ final class HubRelaySession: ProgramSession {
         // A hub that takes nothing more is not sent more: the program tries again.
         guard let socket, socket.isWritable else { return .sendFailed }
         wakeTime = now + pingInterval
-        let bodies = isShaken ? ChatMessage.bodies(of: message) : []
+        let bodies = isHandshakeDone ? ChatMessage.bodies(of: message) : []
         guard !bodies.isEmpty, bodies.allSatisfy({ ChatMessage.broadcast($0) != nil }) else {
             socket.send(ByteBuffer(bytes: message))
             return .ok
@@ -102,7 +102,9 @@ final class HubRelaySession: ProgramSession {
     // MARK: - To the program
 
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
-        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isShaken else { return .unwanted }
+        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isHandshakeDone else {
+            return .unwanted
+        }
         for payload in ChatMessage.payloads(sender: ChatText.bytes(client), text: ChatText.bytes(text))
         where !send(payload) {
             return .refused("too much waits for the machine")
@@ -121,10 +123,10 @@ final class HubRelaySession: ProgramSession {
 
     /// The next whole message with what frames it: up to the separator until the handshake is done, then behind its length.
     private func nextMessage() -> [UInt8]? {
-        guard isShaken else {
+        guard isHandshakeDone else {
             let view = pending.readableBytesView
             guard let end = view.firstIndex(of: Self.separator) else { return nil }
-            isShaken = true
+            isHandshakeDone = true
             return pending.readBytes(length: end - view.startIndex + 1)
         }
         do throws(SignalRError) {
