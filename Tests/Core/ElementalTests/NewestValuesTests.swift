@@ -1,5 +1,6 @@
 import ElementalWire
 import Foundation
+import Support
 import Testing
 
 @testable import Elemental

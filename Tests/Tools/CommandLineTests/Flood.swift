@@ -4,7 +4,7 @@ import TestSupport
 
 /// Devices of the older kind, without a hello, that send values as fast as the service accepts them, each on a thread.
 final class Flood: Sendable {
-    private let count = NIOLockedValueBox(0)
+    private let count = Locked(0)
     /// Kept open as long as the flood exists, so that everything sent arrives.
     private let sockets: [RawSocket]
 
@@ -37,7 +37,7 @@ final class Flood: Sendable {
     }
 
     /// How many values the system has accepted.
-    var sent: Int { count.withLockedValue { $0 } }
+    var sent: Int { count.withLock { $0 } }
 
     /// Waits until no more values are accepted: every buffer is full.
     func waitUntilStuck() async throws {

@@ -1,5 +1,6 @@
 import Elemental
 import Logging
+import Support
 
 /// A connection to a service, with the elements that can be used.
 struct Client: Sendable {

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Follows the large values on a connection: shows their progress, and knows whether they still make any.
 ///

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommodoreGateway
 import Elemental
+import Support
 
 /// Lets a person take the place of the Commodore on a line.
 struct C64TerminalCommand: ReportingCommand {
