@@ -4,7 +4,7 @@ import Zeroconf
 
 @testable import Elemental
 
-/// The ready-made policies and what decides about attempts, without sockets.
+/// The policies and the state machine of attempts, without sockets.
 struct ReconnectionPolicyTests {
     private static let loss = DisconnectReason(.closedByPeer, isExpected: false)
 
@@ -40,7 +40,7 @@ struct ReconnectionPolicyTests {
 
     // MARK: Attempts
 
-    /// What an action is, in words.
+    /// An action as text.
     private func words(_ action: Reconnection.Action?) -> String {
         switch action {
         case .wait(let attempt, let delay): "wait \(attempt.number) \(delay)"
@@ -80,15 +80,56 @@ struct ReconnectionPolicyTests {
     }
 
     @Test
-    func aReturnDuringAnAttemptMakesTheNextOneFollowAtOnce() {
+    func anEarlyAttemptDoesNotUseUpThePolicy() {
+        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
+        #expect(words(way.proceed(after: nil, at: start)) == "wait 1 9.0 seconds")
+        // Stale records, sighted twice: the attempts fail.
+        for second in [2, 4] {
+            let now = start + .seconds(second)
+            #expect(words(way.hurry(hasMoved: false)) == "wait 1 0.0 seconds")
+            #expect(words(way.begin()) == "attempt")
+            #expect(words(way.proceed(after: failure, at: now + .seconds(1))) == "wait 1 \(8 - second).0 seconds")
+        }
+        // The policy's own attempt.
+        #expect(words(way.begin()) == "attempt")
+        #expect(words(way.proceed(after: failure, at: start + .seconds(9))) == "give up")
+    }
+
+    @Test
+    func sightingsDoNotKeepADeviceTryingForEver() {
+        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
+        _ = way.proceed(after: nil, at: start)
+        for _ in 0..<Reconnection.mostRepetitions {
+            _ = way.hurry(hasMoved: false)
+            _ = way.begin()
+            #expect(words(way.proceed(after: failure, at: start)) == "wait 1 9.0 seconds")
+        }
+        _ = way.hurry(hasMoved: false)
+        _ = way.begin()
+        #expect(words(way.proceed(after: failure, at: start)) == "give up")
+    }
+
+    @Test
+    func anAttemptDuringWhichTheServiceReturnsIsRepeatedAtOnce() {
         var way = Reconnection(ListedDelays([.zero, .seconds(9), .seconds(9)]), after: Self.loss, at: start)
         _ = way.proceed(after: nil, at: start)
         _ = way.begin()
         #expect(words(way.hurry(hasMoved: false)) == "nothing")
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 0.0 seconds")
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 1 0.0 seconds")
         _ = way.begin()
-        // Only once: the return has been made use of.
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 3 9.0 seconds")
+        // Only once.
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 9.0 seconds")
+    }
+
+    @Test
+    func aReturnDuringTheLastAttemptIsNotMissed() {
+        var way = Reconnection(ListedDelays([.zero]), after: Self.loss, at: start)
+        _ = way.proceed(after: nil, at: start)
+        _ = way.begin()
+        _ = way.hurry(hasMoved: false)
+        #expect(words(way.proceed(after: failure, at: start)) == "wait 1 0.0 seconds")
+        _ = way.begin()
+        #expect(words(way.proceed(after: failure, at: start)) == "give up")
     }
 
     @Test
@@ -128,7 +169,7 @@ struct ReconnectionPolicyTests {
     }
 
     @Test
-    func whatTheNetworkRemembersIsNoReturn() throws {
+    func aCachedRecordIsNoReturn() throws {
         let rover = try service(5000, [7, 8])
         var seen = sightings(rover)
         #expect(seen.take(.found(rover), at: start)?.isReturn == false)
@@ -149,7 +190,7 @@ struct ReconnectionPolicyTests {
     }
 
     @Test
-    func aServiceThatComesWhenCachesHaveSpokenReturns() throws {
+    func aServiceFoundAfterTheCacheTimeHasReturned() throws {
         let rover = try service(5000, [7])
         var seen = sightings(rover)
         #expect(seen.take(.found(rover), at: start + .seconds(2))?.isReturn == true)

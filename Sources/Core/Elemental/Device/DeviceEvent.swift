@@ -1,7 +1,8 @@
 /// What happens to a device's connection.
 public enum DeviceEvent: Sendable {
     /// The connection was lost, or an attempt failed, and the next attempt comes after the delay. It comes again for the
-    /// same attempt, with a delay of zero, when the service is seen to return before the delay is over.
+    /// same attempt, with a delay of zero, when the service reappears before the delay is over, and once more with the
+    /// rest of the delay if that early attempt fails.
     case willReconnect(ReconnectionAttempt, delay: Duration)
     /// The connection is there again. The values that the service has set follow.
     case didReconnect

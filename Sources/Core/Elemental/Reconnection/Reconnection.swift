@@ -1,26 +1,43 @@
-/// The way back to a lost connection: takes what happens and answers what to do. No sockets, no timers.
+/// The attempts to restore a lost connection, as a state machine: takes events and returns what to do. No sockets, no
+/// timers.
+///
+/// A sighting of the service (or the user's ``ElementalDevice/reconnect()``) makes the next attempt early. An early
+/// attempt does not use up the one that the policy planned: what was sighted may be a stale mDNS record, and a policy
+/// with a single attempt left would otherwise give up although the service is about to return.
 struct Reconnection {
     /// What to do next.
     enum Action {
-        /// Make the attempt after the delay. It takes the place of a wait that is under way.
+        /// Make the attempt after the delay. Replaces a pending wait.
         case wait(ReconnectionAttempt, delay: Duration)
-        /// Begin the attempt now; one that is under way is let go.
+        /// Begin the attempt now, abandoning one that is under way.
         case attempt
-        /// The policy has no delay any more.
+        /// The policy allows no further attempt.
         case giveUp
     }
 
-    /// A connection that was there again and is lost within this time was no success: the attempts are counted on, so that
-    /// a service that takes connections and drops them at once is not called without end.
+    /// A connection that is lost again within this time does not reset the count of attempts, so that a service which
+    /// accepts connections and drops them at once is not contacted for ever.
     static let steadyTime = Duration.seconds(5)
+    /// How many attempts beyond the policy's sightings can cause for each of the policy's: a listing that comes and goes
+    /// does not keep a device trying for ever.
+    static let mostRepetitions = 8
 
     /// Why the connection was lost in the first place.
     let reason: DisconnectReason
     private let policy: any ReconnectionPolicy
     private let lossTime: ContinuousClock.Instant
     private var next: ReconnectionAttempt?
+    /// When the policy wants the next attempt to begin.
+    private var dueTime: ContinuousClock.Instant
+    /// Whether the next attempt was planned with a delay.
+    private var hasDelay = false
     private var number = 0
+    /// How often the attempt of that number was made before it counted.
+    private var repetitions = 0
     private var isUnderWay = false
+    /// Whether the next attempt, or the one under way, begins before its time.
+    private var isEarly = false
+    /// Whether the service was sighted during the attempt under way.
     private var isServiceBack = false
     private var returnTime: ContinuousClock.Instant?
 
@@ -28,24 +45,35 @@ struct Reconnection {
         self.policy = policy
         self.reason = reason
         lossTime = now
+        dueTime = now
     }
 
-    /// Whether a connection that is lost now was there for long enough to count.
+    /// Whether a connection that is lost now has lasted long enough to count as a success.
     func isSettled(at now: ContinuousClock.Instant) -> Bool {
         returnTime.map { now - $0 >= Self.steadyTime } ?? false
     }
 
-    /// Asks the policy for the next attempt.
+    /// Plans the next attempt: the one that an early attempt preceded, or else what the policy says.
     ///
-    /// - Parameter error: why the attempt before failed; `nil` for the first.
+    /// - Parameter error: why the previous attempt failed; `nil` for the first.
     mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> Action {
+        // An attempt during which the service was sighted may have begun too early: once more, at once.
+        let isOvertaken = isUnderWay && isServiceBack
+        let isRepeated = isUnderWay && (isEarly || isOvertaken) && repetitions < Self.mostRepetitions
+        isEarly = isRepeated && isOvertaken && now < dueTime
+        isServiceBack = false
         isUnderWay = false
-        number += 1
+        repetitions = isRepeated ? repetitions + 1 : 0
+        if !isRepeated { number += 1 }
         let attempt = ReconnectionAttempt(number: number, elapsed: now - lossTime, reason: reason, lastError: error)
-        guard let delay = policy.delay(before: attempt) else { return .giveUp }
+        if !isRepeated {
+            guard let delay = policy.delay(before: attempt) else { return .giveUp }
+            dueTime = now + max(delay, .zero)
+        }
         next = attempt
-        defer { isServiceBack = false }
-        return .wait(attempt, delay: isServiceBack ? .zero : max(delay, .zero))
+        let delay = isOvertaken ? .zero : max(dueTime - now, .zero)
+        hasDelay = delay > .zero
+        return .wait(attempt, delay: delay)
     }
 
     /// The delay is over.
@@ -54,21 +82,23 @@ struct Reconnection {
         return .attempt
     }
 
-    /// The service was seen to return, or someone asks for haste.
+    /// The service was sighted, or the user wants an attempt now.
     ///
-    /// - Parameter hasMoved: whether it is at another address or port than an attempt under way goes to.
+    /// - Parameter hasMoved: whether the service is at another address or port than an attempt under way connects to.
     mutating func hurry(hasMoved: Bool) -> Action? {
         if isUnderWay {
-            // An attempt under way may have begun too early. If it fails, the next one does not wait.
             isServiceBack = !hasMoved
             return hasMoved ? .attempt : nil
         }
-        return next.map { .wait($0, delay: .zero) }
+        guard let next else { return nil }
+        if hasDelay { isEarly = true }
+        return .wait(next, delay: .zero)
     }
 
-    /// The connection is there again.
+    /// The connection is restored.
     mutating func succeed(at now: ContinuousClock.Instant) {
         isUnderWay = false
+        isEarly = false
         isServiceBack = false
         returnTime = now
     }
