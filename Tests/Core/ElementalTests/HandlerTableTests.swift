@@ -2,18 +2,20 @@ import Testing
 
 @testable import Elemental
 
-/// Handlers come and go; what is gone leaves nothing behind.
+/// Cancelled handlers leave nothing behind in the table.
 struct HandlerTableTests {
     @Test("handlers of every kind that were cancelled, twice too, leave nothing behind")
     func cancelled() {
         let table = HandlerTable()
         for _ in 0..<100 {
             let progress = table.addForProgress { _, _ in }
+            let refusals = table.addForRefusals { _, _, _ in }
             let (one, all) = (table.reserve(), table.reserve())
             #expect(table.add(one, for: 3) { _, _ in })
             #expect(table.addForAll(all) { _, _, _ in })
             for registration in [
-                progress, HandlerRegistration(table: table, token: one), HandlerRegistration(table: table, token: all),
+                progress, refusals, HandlerRegistration(table: table, token: one),
+                HandlerRegistration(table: table, token: all),
             ] {
                 registration.cancel()
                 registration.cancel()

@@ -1,27 +1,43 @@
 import NIOPosix
 import Support
+import TestSupport
 import Testing
 
 /// Waits that others end, with and without a time limit.
 struct LatchTests {
     private let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
 
-    @Test("thousands of delays that are over before they have begun, or nearly, all return")
-    func shortDelays() async {
-        await withTaskGroup(of: Void.self) { group in
-            for task in 0..<20 {
-                group.addTask {
-                    for round in 0..<500 { await Delay.wait(.microseconds((task + round) % 60 - 10)) }
+    /// In tasks of their own, so that one that never returns fails the test.
+    @Test("thousands of waits of zero, negative or very short time all return")
+    func shortDelays() async throws {
+        let returned = Locked(0)
+        for task in 0..<20 {
+            Task {
+                for round in 0..<500 {
+                    await Delay.wait(.microseconds((task + round) % 60 - 10))
+                    returned.withLock { $0 += 1 }
                 }
             }
         }
+        try await eventually("10,000 waits") { returned.withLock { $0 } == 10_000 }
     }
 
     @Test
-    func aCancelledDelayReturnsAtOnce() async {
-        let waiting = Task { await Delay.wait(.seconds(3600)) }
+    func aDelayIsNotOverBeforeItsTime() async {
+        let start = SuspendingClock.now
+        await Delay.wait(.milliseconds(50))
+        #expect(start.duration(to: .now) >= .milliseconds(50))
+    }
+
+    @Test
+    func aCancelledDelayReturnsAtOnce() async throws {
+        let returned = Locked(false)
+        let waiting = Task {
+            await Delay.wait(.seconds(3600))
+            returned.withLock { $0 = Task.isCancelled }
+        }
         waiting.cancel()
-        await waiting.value
+        try await eventually("the wait's end") { returned.withLock { $0 } }
     }
 
     @Test
