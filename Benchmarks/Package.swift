@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// For Linux alone: the counter of allocations takes the place of glibc's malloc.
+// For Linux only: the allocation counter replaces glibc's malloc.
 let package = Package(
     name: "elemental-benchmarks",
     platforms: [.macOS(.v15)],
@@ -10,7 +10,7 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark.git", from: "1.38.1", traits: []),
     ],
     targets: [
-        // Linked into the benchmarks: the benchmark package's own way of counting is another package (its traits).
+        // Linked into the benchmarks: the benchmark package's own counter is another package (its traits).
         .target(name: "AllocationCounter", path: "Rivals/Sources/AllocationCounter"),
         .executableTarget(
             name: "Codec",

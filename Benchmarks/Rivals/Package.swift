@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// For Linux alone, with ZeroMQ's, nng's and mosquitto's libraries: Benchmarks/compare --build installs them and builds.
+// For Linux only, with ZeroMQ's, nng's and mosquitto's libraries: Benchmarks/compare --build installs them and builds.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
@@ -12,7 +12,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
     ],
     targets: [
-        // What all contenders share: clock, samples, options, payloads, the books of the receiver.
+        // Shared by all contenders: clock, samples, options, payloads, the receiver's bookkeeping.
         .target(name: "PeerSupport"),
         .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
         .executableTarget(

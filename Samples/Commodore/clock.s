@@ -14,7 +14,7 @@ countdown: .res 1       ; jiffies until the clock is told next
 jiffies:   .res 3       ; as it was last told
 
 .code
-; => C set: at least one jiffy has passed since the last time.
+; => C set: at least one jiffy has passed since the last call.
 .proc clock_tick
     lda JIFFY
     cmp last
@@ -27,14 +27,14 @@ none:
     rts
 .endproc
 
-; Lets the clock be told at once.
+; Makes the clock be sent at once.
 .proc jiffies_start
     lda #1
     sta countdown
     rts
 .endproc
 
-; Called each jiffy; tells the clock once a second.
+; Called each jiffy; sends the clock once a second.
 .proc jiffies_tick
     dec countdown
     bne done

@@ -1,4 +1,4 @@
-; Which routine takes which element, and the two simplest of them.
+; The table of routines for elements, and the two simplest routines.
 
 .include "hardware.inc"
 .include "elements.inc"
@@ -13,8 +13,8 @@ border:     .res 1
 background: .res 1
 
 .rodata
-; For each element from 1 on: its routine's address less 1 (as RTS takes it), and how long its value has to be; 0 for
-; any length.
+; For each element from 1 on: its routine's address minus 1 (as RTS expects it), and the length of its value; 0 for any
+; length.
 .macro takes handler, length
     .word handler - 1
     .byte length
@@ -45,10 +45,10 @@ table:
 .assert (* - table) / ENTRY = ELEMENT_READ, error, "the table and the numbers of the elements do not agree"
 
 .code
-; Takes a value: A is the element, the value stands in record_data at value_at. An element that we do not know, or a
-; value of another length than the element's, is passed over: a newer gateway may have more than we.
+; Handles a value: A is the element, the value is in record_data at value_at. An unknown element, or a value of another
+; length than the element's, is skipped: a newer gateway may have more elements.
 ;
-; The routine gets the element in A, and in Y where the value begins.
+; The routine gets the element in A, and the offset of the value in Y.
 .proc element_received
     tax
     beq ignore

@@ -1,9 +1,9 @@
-; A record of data holds one or more envelopes, the framework's own wire over TCP:
+; A data record holds one or more envelopes, the framework's wire format over TCP:
 ;
-;   [element, 1 byte][length of the value, 4 bytes, the lowest first][value]
+;   [element, 1 byte][length of the value, 4 bytes, little-endian][value]
 ;
-; An envelope never goes on in the next record, so a length that does not fit is a mistake, and costs nothing but the
-; rest of its record.
+; An envelope never continues in the next record, so a length that does not fit is an error, which only costs the rest
+; of its record.
 
 .import record_data, record_length, element_received
 .export envelopes, value_at, value_length
@@ -14,7 +14,7 @@ value_at:     .res 1    ; where the value begins in record_data
 value_length: .res 1
 
 .code
-; Takes the envelopes of a record. => C set: the rest of the record is none.
+; Handles the envelopes of a record. => C set: the rest of the record is not a valid envelope.
 .proc envelopes
     lda #0
     sta at

@@ -1,4 +1,4 @@
-; The joysticks, told when they change.
+; The joysticks, sent when they change.
 
 .include "hardware.inc"
 .include "elements.inc"
@@ -13,7 +13,7 @@ joysticks: .res 2       ; port 1 and 2 as they were last seen: bits 0...4 up, do
 told:      .res 2       ; as the other end knows them; bit 7 is set if it does not
 
 .code
-; Lets both be told.
+; Makes both be sent.
 .proc joystick_start
     lda #$80
     sta told
@@ -23,8 +23,8 @@ told:      .res 2       ; as the other end knows them; bit 7 is set if it does n
 
 ; Called each jiffy.
 ;
-; Both ports are also the keyboard's. With no column selected, keys do not disturb port 1; the KERNAL's scan, which
-; comes with the interrupt, selects them, so interrupts are kept off for these few cycles. A closed switch reads as 0.
+; Both ports are also the keyboard's. With no column selected, keys do not disturb port 1; the KERNAL's scan in the
+; interrupt selects columns, so interrupts are disabled for these few cycles. A closed switch reads as 0.
 .proc joystick_tick
     sei
     lda #$FF

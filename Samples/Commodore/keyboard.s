@@ -37,7 +37,7 @@ column:
     jmp show
 .endproc
 
-; Takes the next key, if one waits.
+; Handles the next key, if there is one.
 .proc keyboard_poll
     lda NDX
     beq done
@@ -74,8 +74,7 @@ done:
     rts
 .endproc
 
-; Sends the line and shows it among what was printed. Without a connection it stays as it is, and so it does while the
-; line is busy.
+; Sends the line and shows it in the window. Without a connection, and while the line is busy, it stays unchanged.
 .proc send
     ldx length
     beq done
@@ -112,7 +111,7 @@ done:
     rts
 .endproc
 
-; Shows the end of the line and the cursor behind it.
+; Shows the end of the line, followed by the cursor.
 .proc show
     lda length
     sec

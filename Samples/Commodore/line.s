@@ -1,7 +1,7 @@
 ; Bytes over the RS-232 line, through the KERNAL.
 ;
 ; The KERNAL moves the bits in the background, by interrupts, between the user port and two rings of 255 bytes each.
-; What comes while the receive ring is full is lost, so the ring has to be looked at often.
+; Bytes that arrive while the receive ring is full are lost, so the ring has to be polled often.
 
 .include "kernal.inc"
 
@@ -18,7 +18,7 @@ settings:
     .byte %00001000, %00000000
 
 .code
-; Opens the line and begins to listen: the receiver starts with the first CHKIN, not with OPEN.
+; Opens the line and starts the receiver, which begins with the first CHKIN, not with OPEN.
 .proc line_open
     lda #FILE
     ldx #DEVICE
@@ -34,7 +34,7 @@ settings:
     jmp CLRCHN
 .endproc
 
-; Closes the line when the last byte has left; closing throws away what is in the rings.
+; Closes the line when the last byte has been sent; closing discards the content of the rings.
 .proc line_close
 wait:
     lda RODBS
@@ -72,7 +72,7 @@ none:
     rts
 .endproc
 
-; Whether bytes were lost since the last time. => C set if so.
+; Whether bytes were lost since the last call. => C set if so.
 .proc line_overrun
     lda RSSTAT
     and #RSSTAT_OVERRUN

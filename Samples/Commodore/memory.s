@@ -1,4 +1,4 @@
-; Clients may read and write the memory, if whoever runs the gateway allows it: its chips too.
+; Clients may read and write the memory, including the chips, if the gateway's user allows it.
 
 .include "elements.inc"
 
@@ -40,7 +40,7 @@ done:
     rts
 .endproc
 
-; Address and count. One request at a time: the next one while an answer waits for the line replaces it.
+; Address and count. One request at a time: a new request replaces one whose answer still waits for the line.
 .proc memory_read_received
     lda record_data,y
     sta address

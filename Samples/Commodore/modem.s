@@ -1,11 +1,11 @@
-; The connection: first with the modem, which is what the gateway pretends to be, then through it with the clients.
+; The connection: first with the modem, which the gateway emulates, then through it with the clients.
 ;
 ;   waiting --> draining --> starting --> connecting --> connected
 ;      ^            04 00        03 00          05 n url      04 09 "Connected"
 ;      +------------- any failure, 2 seconds later ------------+
 ;
-; Draining throws away what the other end was about to say to whoever was here before: STOP_WIFI is answered with an OK
-; that would be taken for START_WIFI's later.
+; Draining discards what the other end was sending to an earlier program: STOP_WIFI is answered with an OK that would be
+; taken for START_WIFI's later.
 
 .include "kernal.inc"
 .include "name.inc"
@@ -84,7 +84,7 @@ ADDRESS_LENGTH = * - address
     rts
 .endproc
 
-; Takes all bytes that have come.
+; Handles all received bytes.
 .proc modem_poll
 next:
     jsr line_get
@@ -159,7 +159,7 @@ begin:
     jmp line_end
 .endproc
 
-; What comes makes no sense any more: begin anew.
+; The input makes no sense any more: start again.
 .proc modem_lost
     jsr count_error
     ; fall through
@@ -179,7 +179,7 @@ done:
     rts
 .endproc
 
-; A whole record has come.
+; A whole record has arrived.
 .proc modem_record
     inc received
     bne counted
@@ -262,10 +262,10 @@ byte:
     rts
 .endproc
 
-; Sends a value: A is the element, X the value's length (1...250), the value stands in outgoing.
+; Sends a value: A is the element, X the value's length (1...250), the value is in outgoing.
 ;
 ; The record holds one envelope: [element][length, 4 bytes][value].
-; => C set: it is on its way. C clear: there is no connection, or the line is busy; try again.
+; => C set: it is being sent. C clear: there is no connection, or the line is busy; try again.
 .proc modem_send
     sta element
     stx length

@@ -1,7 +1,7 @@
-; The upper half of the screen: what the elements are at the moment.
+; The upper half of the screen: the current values of the elements.
 ;
-; The texts stand still. Of the numbers and words that change, one is drawn anew in each jiffy, in turn: all of them are
-; right within half a second, and the line never waits for long.
+; The labels are static. Of the numbers and words that change, one is redrawn in each jiffy, in turn: all of them are
+; correct within half a second, and the line never waits for long.
 
 .include "hardware.inc"
 .include "petscii.inc"
@@ -17,7 +17,7 @@ LOWER_CASE = $17        ; screen at $0400, the set with small letters
 LABEL_COLOUR = LIGHT_BLUE
 
 .rodata
-; What stands still: row, column, colour, text.
+; The labels: row, column, colour, text.
 .macro label_text row, column, colour, text
     .byte row, column, colour
     .asciiz text
@@ -33,8 +33,8 @@ labels:
     label_text 8, 0, LABEL_COLOUR, "Joystick 1             2"
     .byte $FF
 
-; What changes. A number: 1...3 bytes, where it stands, row, column, width. A word: 0, the routine that draws it less 1,
-; row, column, and a number for the routine.
+; The changing fields. A number: 1...3 bytes, its address, row, column, width. A word: 0, the address of its drawing
+; routine minus 1, row, column, and a parameter for the routine.
 .macro field bytes, address, row, column, width
     .byte bytes
     .word address
@@ -61,7 +61,7 @@ fields:
 FIELDS_LENGTH = * - fields
 .assert FIELDS_LENGTH <= 256, error, "more fields than an index counts"
 
-; Words of one length, so that each covers the one before it.
+; Words of equal length, so that each overwrites the previous one.
 state_words:
     .asciiz "waiting   "
     .asciiz "draining  "
@@ -140,7 +140,7 @@ done:
     rts
 .endproc
 
-; Moves source on by A. Y is kept.
+; Advances source by A. Y is preserved.
 .proc advance
     clc
     adc source
@@ -244,7 +244,7 @@ found:
     jmp draw_text
 .endproc
 
-; The hertz of voice A: low and high bytes stand apart.
+; The hertz of voice A: low and high bytes are stored apart.
 .proc frequency_number
     tax
     lda frequency,x

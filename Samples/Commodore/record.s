@@ -1,8 +1,8 @@
-; Bytes from the line become records: [code][length][length bytes].
+; Parses bytes from the line into records: [code][length][length bytes].
 ;
-; There is no checksum and nothing that marks a beginning, so whoever loses count once is lost. This reader takes every
-; byte of every record, wanted or not; it keeps its place from byte to byte, however they come; and a record that stays
-; incomplete is given up after a silence, for the other end does not pause within one.
+; There is no checksum and no framing mark, so a reader that loses count once stays out of sync. This one reads every
+; byte of every record, wanted or not; it keeps its state from byte to byte, however they arrive; and an incomplete
+; record is given up after a silence, because the other end does not pause within one.
 
 .include "kernal.inc"
 
@@ -28,7 +28,7 @@ record_data:   .res 256
     rts
 .endproc
 
-; Takes the byte in A; with the last one of a record, calls modem_record.
+; Handles the byte in A; with the last one of a record, calls modem_record.
 .proc record_byte
     ldx #SILENCE
     stx silence
@@ -72,7 +72,7 @@ lost:
     jmp modem_lost
 .endproc
 
-; Called each jiffy: gives up a record whose rest does not come. => C set if it did.
+; Called each jiffy: gives up a record whose rest does not arrive. => C set if it did.
 .proc record_tick
     lda stage
     beq none

@@ -19,13 +19,13 @@ waveform:  .res VOICES  ; 0...4
 volume:    .res VOICES  ; 0...15
 
 .rodata
-; Where each voice's registers are.
+; The offsets of each voice's registers.
 registers: .byte 0, 7, 14
 ; The waveforms' bits in the control register, with the gate open, except for "off".
 controls: .byte $00, $10 | GATE, $20 | GATE, $40 | GATE, $80 | GATE
 
-; A SID adds its frequency register to a counter of 24 bits in each cycle, so a hertz is 2^24 / cycles a second steps of
-; the register, 17.0284 on a PAL machine and 16.4044 on an NTSC one. Here times 65536.
+; A SID adds its frequency register to a 24-bit counter in each cycle, so one hertz is 2^24 / (cycles per second) steps
+; of the register, 17.0284 on a PAL machine and 16.4044 on an NTSC one. Here times 65536.
 .define STEPS(cycles) ((1 << 24) / (cycles) * 65536 + ((1 << 24) .mod (cycles)) * 1024 / ((cycles) / 64))
 steps_low:    .byte <STEPS(1022727), <STEPS(985248)
 steps_middle: .byte >STEPS(1022727), >STEPS(985248)
@@ -82,9 +82,9 @@ register:
     rts
 .endproc
 
-; Steps of the frequency register for hertz: the upper two bytes of product, at most $FFFF.
+; Converts hertz to steps of the frequency register: the upper two bytes of product, at most $FFFF.
 ;
-; Long multiplication, bit after bit: hertz times the steps of a hertz. The product of 16 and 21 bits has up to 37; the
+; Long multiplication, bit by bit: hertz times the steps per hertz. The product of 16 and 21 bits has up to 37; the
 ; lower 16 are fractions of a step.
 .proc multiply
     lda #0
@@ -158,7 +158,7 @@ out_of_range:
     rts
 .endproc
 
-; Lets the voice in Y sound as its waveform and volume say.
+; Sets the voice in Y to its waveform and volume.
 ;
 ; The volume is the level at which a tone is held. A level may be lowered while a tone sounds; a higher one is reached
 ; only by a new attack, so the gate is closed and opened.

@@ -1,11 +1,11 @@
-; Sprite 0: a ball that clients move about.
+; Sprite 0: a ball that clients move.
 
 .include "hardware.inc"
 
 .import record_data
 .export sprite_start, sprite_stop, sprite_x_received, sprite_y_received, sprite_x, sprite_y
 
-; Its points, 24 by 21. They lie in the cassette buffer, which nobody needs now: a multiple of 64 below 16384.
+; Its pixels, 24 by 21. They are in the cassette buffer, which is unused: a multiple of 64 below 16384.
 POINTS = $0340
 
 .bss
@@ -37,7 +37,7 @@ points:
     .byte %00000000, %00000000, %00000000
 POINTS_LENGTH = * - points
 
-; Where it is at first, in the lower right corner of the window; the screen begins at 24, 50.
+; Its initial position, in the lower right corner of the window; the screen begins at 24, 50.
 START_X = 312
 START_Y = 206
 
@@ -75,7 +75,7 @@ byte:
     ; fall through
 .endproc
 
-; A low byte, X high byte, of which one bit counts.
+; A low byte, X high byte, of which one bit is used.
 .proc set_x
     sta SPRITE_X
     sta sprite_x

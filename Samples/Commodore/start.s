@@ -1,25 +1,25 @@
 ; Elemental's native program for the Commodore 64.
 ;
-; The machine hangs on a line of 1200 baud, with a gateway at the other end that shows it to the network as one more
-; device with elements. This program obeys what clients set (colours, text, sound, a sprite) and tells what happens
-; here (typed lines, joysticks, the clock).
+; The machine is on a line of 1200 baud, with a gateway at the other end that publishes it on the network as a device with
+; elements. This program applies what clients set (colours, text, sound, a sprite) and sends what happens here (typed
+; lines, joysticks, the clock).
 ;
-; How it is made:
+; The files:
 ;
 ;   start.s      the line of BASIC, the main loop (this file)
 ;   line.s       bytes over the RS-232 line, through the KERNAL
-;   record.s     bytes become records: [code][length][bytes]
-;   modem.s      the connection: which record may come when, and what follows
-;   envelope.s   a record of data becomes envelopes, an envelope an element's value
-;   elements.s   which routine takes which element; the colours
+;   record.s     from bytes to records: [code][length][bytes]
+;   modem.s      the connection: which record is expected when, and what follows
+;   envelope.s   from data records to envelopes to elements' values
+;   elements.s   the table of routines for elements; the colours
 ;   sound.s  sprite.s  memory.s  keyboard.s  joystick.s  clock.s     one concept each
 ;   window.s     where text is printed, scrolling on its own
-;   panel.s      the upper half of the screen: what the elements are
+;   panel.s      the upper half of the screen: the elements' values
 ;   text.s       texts and numbers at a place on the screen
 ;
-; Nothing waits: each routine looks whether there is something to do, does it and returns. One turn of the main loop
-; takes a few hundred cycles when there is nothing to do, so a byte from the line is looked at as soon as it is there,
-; not once in a frame.
+; Nothing blocks: each routine checks whether there is something to do, does it and returns. One iteration of the main
+; loop takes a few hundred cycles when there is nothing to do, so a byte from the line is handled as soon as it arrives,
+; not once per frame.
 
 .include "kernal.inc"
 .include "hardware.inc"
@@ -82,7 +82,7 @@ turn:
 .endproc
 
 .code
-; Variables are not in the file: what stands there is left over from whatever ran before.
+; Variables are not in the file: their initial content is left over from earlier programs.
 .proc clear_variables
     lda #<__BSS_RUN__
     sta pointer

@@ -1,5 +1,5 @@
-; Texts and numbers at a place on the screen, written straight into the screen memory: CHROUT would have to be told where
-; its cursor is, and would scroll.
+; Texts and numbers at a place on the screen, written straight into the screen memory: CHROUT would need its cursor set,
+; and would scroll.
 
 .include "hardware.inc"
 
@@ -14,8 +14,8 @@ text_at:     .res 1     ; the column that is written next
 text_colour: .res 1
 
 .rodata
-; What is added to a PETSCII character, by its upper three bits, to get its screen code. Control characters come out as
-; the reversed letters that stand for them between quotes.
+; The offset from a PETSCII character to its screen code, by its upper three bits. Control characters become the reversed
+; letters that represent them between quotes.
 offsets: .byte $80, $00, $C0, $E0, $40, $C0, $80, $80
 
 rows_low:
@@ -32,7 +32,7 @@ powers_middle: .byte >1000000, >100000, >10000, >1000, >100, >10, >1
 powers_high:   .byte ^1000000, ^100000, ^10000, ^1000, ^100, ^10, ^1
 
 .code
-; The screen code of the PETSCII character in A. X and Y are kept. => A
+; The screen code of the PETSCII character in A. X and Y are preserved. => A
 .proc screen_code
     cmp #$FF
     beq pi
@@ -54,7 +54,7 @@ pi:
     rts
 .endproc
 
-; Lets the next text begin in row X, column Y.
+; Sets the position of the next text to row X, column Y.
 .proc locate
     sty text_at
     lda rows_low,x
@@ -64,7 +64,7 @@ pi:
     rts
 .endproc
 
-; Draws the screen code in A and moves on.
+; Draws the screen code in A and advances.
 .proc draw
     ldy text_at
     sta (pointer),y
@@ -97,9 +97,9 @@ done:
     rts
 .endproc
 
-; Draws number, right-aligned in A places (1...7).
+; Draws number, right-aligned in A columns (1...7).
 ;
-; Each power of ten is taken away as often as possible; how often is the digit.
+; Each power of ten is subtracted as often as possible; the count is the digit.
 .proc draw_number
     sta width
     lda #DIGITS

@@ -1,7 +1,7 @@
 ; Where texts from the line are printed: twelve rows that scroll on their own.
 ;
-; A new line is begun only when its first character comes. So the last line stays in sight, and many line ends in a row
-; cost one movement of the window and not many: bytes go on coming meanwhile.
+; A new line is started only when its first character arrives. So the last line stays visible, and consecutive line ends
+; cost one scroll and not many: bytes keep arriving meanwhile.
 
 .include "hardware.inc"
 .include "petscii.inc"
@@ -39,7 +39,7 @@ rows_high:
 colour_codes: .byte $90, $05, $1C, $9F, $9C, $1E, $1F, $9E, $81, $95, $96, $97, $98, $99, $9A, $9B
 
 .code
-; Shows the value of the element "print". It ends a line, as PRINT does.
+; Shows the value of the element "print", followed by a line end, as PRINT does.
 .proc window_print
     ldx value_length
     beq return
@@ -97,7 +97,7 @@ end:
     rts
 .endproc
 
-; Empties the window; the cursor goes to its beginning.
+; Clears the window; the cursor moves to its beginning.
 .proc window_clear
     lda #WHITE
     sta window_colour
@@ -188,7 +188,7 @@ place:
     rts
 .endproc
 
-; Goes on as many rows as line ends have come, and scrolls if that is past the last one.
+; Moves down by the number of pending line ends, and scrolls if that is past the last row.
 .proc new_row
     lda #0
     sta column
@@ -230,10 +230,10 @@ all:
     rts
 .endproc
 
-; Characters and colours from row Y to row X, both of which are kept.
+; Characters and colours from row Y to row X, both of which are preserved.
 ;
 ; The line brings a byte every 8.3 ms, and every second one may be a line end that scrolls. So this has to be fast:
-; the four addresses are written into the instructions below, which is quicker than going through pointers by a third.
+; the four addresses are written into the instructions below, which is a third faster than pointers.
 .proc copy_row
     lda rows_low,y
     sta from_character + 1
@@ -268,7 +268,7 @@ to_colour:
     rts
 .endproc
 
-; Row X becomes empty.
+; Clears row X.
 .proc clear_row
     jsr row_to_pointer
     ldy #COLUMNS - 1
@@ -289,7 +289,7 @@ place:
     rts
 .endproc
 
-; From a place on the screen to its colour.
+; From a position on the screen to its colour.
 .proc to_colours
     lda pointer + 1
     clc

@@ -2,14 +2,14 @@ import AllocationCounter
 import Benchmark
 import ElementalWire
 
-/// Counts what the wire's code alone takes, without sockets: allocations, and instructions where the machine has
-/// counters for them. Both repeat, which times do not.
+/// Counts the costs of the codec alone, without sockets: allocations, and instructions where the machine has counters
+/// for them. Both are reproducible, which times are not.
 let benchmarks: @Sendable () -> Void = {
     let allocations = BenchmarkMetric.custom("Allocations")
     let configuration = Benchmark.Configuration(
         metrics: [.instructions, allocations], scalingFactor: .kilo, maxDuration: .seconds(1))
 
-    /// Adds a benchmark of `body`, which repeats what it does so many times.
+    /// Adds a benchmark of `body`, which takes the number of repetitions.
     func count(_ name: String, _ body: @escaping (_ repetitions: Range<Int>) -> Void) {
         Benchmark(name, configuration: configuration) { benchmark in
             benchmark.startMeasurement()
@@ -21,13 +21,13 @@ let benchmarks: @Sendable () -> Void = {
         }
     }
 
-    /// As they lie in a read.
+    /// Frames as they arrive in a read.
     let stream: [UInt8] = (0..<1000).flatMap { index in
         message(Double(index), header: Envelope.streamByteCount) {
             Envelope.writeStreamHeader(id: 1, length: 8, to: $0)
         }
     }
-    /// As many as share a datagram.
+    /// As many messages as fit into a datagram.
     let datagram: [UInt8] = (0..<100).flatMap { index in
         message(Double(index), header: Envelope.datagramByteCount) {
             Envelope.writeDatagramHeader(id: 1, length: 8, udpIdentifier: 1, to: $0)

@@ -1,4 +1,4 @@
-/// The 16 colours of the Commodore 64, by the numbers that its chips know.
+/// The 16 colours of the Commodore 64, by the chips' numbers.
 public enum Colour: UInt8, Sendable, Hashable, CaseIterable {
     case black, white, red, cyan, purple, green, blue, yellow
     case orange, brown, lightRed, darkGrey, grey, lightGreen, lightBlue, lightGrey

@@ -1,6 +1,6 @@
-/// One of the two sets of characters that the screen can show, both at once being impossible.
+/// One of the two character sets, of which the screen shows one at a time.
 public enum CommodoreCharacterSet: Sendable, Hashable, CaseIterable {
-    /// Capital letters and graphics, as after switching on.
+    /// Capital letters and graphics, the default after power-on.
     case graphics
     /// Small and capital letters, and fewer graphics.
     case lowerCase

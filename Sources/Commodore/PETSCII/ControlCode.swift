@@ -1,4 +1,4 @@
-/// The PETSCII bytes that do something instead of showing something.
+/// The PETSCII control codes: bytes that act instead of printing a character.
 public enum ControlCode: UInt8, Sendable, Hashable, CaseIterable {
     case stop = 0x03
     case white = 0x05

@@ -1,18 +1,18 @@
-/// What stands in for characters that the Commodore does not have.
+/// Replacements for characters that the Commodore does not have.
 ///
 /// A character that is in neither table is shown as ``replacement``, so that the reader sees that one is missing.
 enum Folding {
-    /// Shown for what cannot be shown; the same in ASCII and in PETSCII.
+    /// Stands for characters without a replacement; the same in ASCII and in PETSCII.
     static let replacement = UInt8(ascii: "?")
 
-    /// A text for the character from those that ASCII has, or the character itself.
+    /// An ASCII replacement for the character, or the character itself.
     static func fold(_ character: Character) -> String {
         if let text = signs[character] { return text }
         if let letter = letters[character] { return letter }
         return String(character)
     }
 
-    /// Signs that have a near relative.
+    /// Punctuation and symbols.
     private static let signs: [Character: String] = [
         "‘": "'", "’": "'", "‚": "'", "´": "'", "`": "'", "“": "\"", "”": "\"", "„": "\"", "«": "\"", "»": "\"",
         "‐": "-", "‑": "-", "–": "-", "—": "-", "−": "-", "…": "...", "•": "*", "·": ".", "×": "x", "÷": "/",
@@ -21,7 +21,7 @@ enum Folding {
         "✔": "✓", "¡": "!", "¿": "?", "²": "2", "³": "3", "½": "1/2", "¼": "1/4", "→": ">",
     ]
 
-    /// Letters with marks, from Latin-1 and Latin Extended-A.
+    /// Accented letters of Latin-1 and Latin Extended-A.
     private static let letters: [Character: String] = {
         let groups: [(String, String)] = [
             ("àáâãåāăą", "a"), ("ÀÁÂÃÅĀĂĄ", "A"), ("çćĉċč", "c"), ("ÇĆĈĊČ", "C"), ("ďđð", "d"), ("ĎĐÐ", "D"),

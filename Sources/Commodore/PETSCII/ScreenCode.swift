@@ -1,13 +1,13 @@
 /// A byte of the screen memory: which of 128 characters, and whether it is shown reversed.
 public struct ScreenCode: RawRepresentable, Sendable, Hashable {
-    /// The byte; bit 7 reverses.
+    /// The byte; bit 7 means reversed.
     public let rawValue: UInt8
 
     /// The code of that byte.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The code that the KERNAL puts on the screen for a PETSCII byte. A control code becomes the reversed letter by
-    /// which it is shown between quotes.
+    /// The code that the KERNAL puts on the screen for a PETSCII byte. A control code becomes the reversed letter
+    /// that represents it between quotes.
     public init(petscii byte: UInt8) {
         switch byte {
         case 0x00...0x1F: rawValue = byte | 0x80
@@ -33,7 +33,7 @@ public struct ScreenCode: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// Whether character and background change places.
+    /// Whether the colours of character and background are swapped.
     public var isReversed: Bool { rawValue & 0x80 != 0 }
 
     /// The character as Unicode. A reversed one is the same character.

@@ -24,11 +24,11 @@ extension String {
 }
 
 extension Array where Element == UInt8 {
-    /// PETSCII bytes that show a text.
+    /// The PETSCII bytes of a text.
     ///
-    /// Line ends become RETURN. Letters are found in the set's own case; in the graphics set, which has capitals
-    /// only, small ones become those. What the set does not have is replaced by its nearest relatives, such as `é`
-    /// by `e` and `…` by three full stops, or else by a question mark.
+    /// Line ends become RETURN. In the graphics set, which has capitals only, small letters become capitals.
+    /// Missing characters are replaced by similar ones, such as `é` by `e` and `…` by three full stops, or else by a
+    /// question mark.
     public init(petscii text: String, in set: CommodoreCharacterSet) {
         self.init()
         for character in text {
@@ -46,7 +46,7 @@ extension Array where Element == UInt8 {
 
     /// ASCII bytes for a text, for programs that expect those from the line.
     ///
-    /// What ASCII does not have is replaced as in ``init(petscii:in:)``. Line ends become 13.
+    /// Non-ASCII characters are replaced as in ``init(petscii:in:)``. Line ends become 13.
     public init(ascii text: String) {
         self.init()
         for character in text {
@@ -62,12 +62,12 @@ extension Array where Element == UInt8 {
 }
 
 extension Character {
-    /// The character's byte if ASCII has it and it is no control character.
+    /// The character's byte if it is printable ASCII.
     fileprivate var printableASCII: UInt8? { asciiValue.flatMap { 0x20..<0x7F ~= $0 ? $0 : nil } }
 }
 
 extension ScreenCode {
-    /// The code of a character as it is typed: with small letters becoming capitals where there are no others.
+    /// The code of a character, with small letters as capitals in sets without small letters.
     fileprivate init?(showing character: Character, in set: CommodoreCharacterSet) {
         if let code = ScreenCode(character, in: set) {
             self = code

@@ -1,10 +1,10 @@
 import PETSCII
 
-/// A Commodore 64 without its ROMs: it runs machine language programs that use the KERNAL's documented routines.
+/// A Commodore 64 without its ROMs: it runs machine-language programs that use the KERNAL's documented routines.
 ///
-/// It lives in cycles, not in seconds: nothing happens until one of the `run` methods is called, and the same calls
-/// with the same input give the same result every time. Whoever wants it at its real speed runs a frame each
-/// 1/50 (PAL) or 1/60 (NTSC) of a second. It belongs to one task or thread at a time.
+/// It runs in cycles, not in seconds: nothing happens until one of the `run` methods is called, and the same calls with
+/// the same input always give the same result. To run it at original speed, run a frame every 1/50 (PAL) or 1/60 (NTSC)
+/// of a second. Use it from one task or thread at a time.
 ///
 /// ```swift
 /// let commodore = Commodore64()
@@ -15,16 +15,16 @@ import PETSCII
 public final class Commodore64 {
     private var machine: Machine
 
-    /// A machine as it is after switching on, its screen empty.
+    /// A machine after power-on, with an empty screen.
     ///
     /// - Parameters:
-    ///   - standard: PAL or NTSC, which decides all its times.
+    ///   - standard: PAL or NTSC, which determines all timing.
     ///   - line: what is plugged into the user port.
     public init(standard: VideoStandard = .pal, line: SerialLine = SerialLine()) {
         machine = Machine(standard: standard, line: line)
     }
 
-    /// The standard that the machine was made for.
+    /// The machine's television standard.
     public var standard: VideoStandard { machine.memory.standard }
 
     // MARK: - Running
@@ -32,27 +32,27 @@ public final class Commodore64 {
     /// How long the machine has run, in cycles.
     public var cycle: UInt64 { machine.memory.clock }
 
-    /// Why the machine stands still, or nil while it runs.
+    /// Why the machine has stopped, or nil while it runs.
     public var stopReason: StopReason? { machine.stop }
 
     /// The processor's registers.
     public var processor: Processor { machine.processor }
 
-    /// Runs for that many cycles, and to the end of the instruction that is then under way; less if the machine stops.
+    /// Runs for the given cycles and to the end of the current instruction, or until the machine stops.
     public func run(cycles: Int) {
         machine.run(until: machine.memory.clock + UInt64(max(cycles, 0)))
     }
 
-    /// Runs until the next picture begins.
+    /// Runs until the next frame begins.
     public func runFrame() {
         let frame = UInt64(standard.cyclesPerFrame)
         machine.run(until: (machine.memory.clock / frame + 1) * frame)
     }
 
-    /// Runs picture after picture until a condition holds.
+    /// Runs frame by frame until a condition holds.
     ///
-    /// - Parameter frames: how many pictures at most.
-    /// - Returns: whether the condition held; it is also asked before the first and after the last picture.
+    /// - Parameter frames: the maximum number of frames.
+    /// - Returns: whether the condition held; it is also checked before the first and after the last frame.
     @discardableResult
     public func run(frames: Int, until condition: (Commodore64) throws -> Bool) rethrows -> Bool {
         for _ in 0..<max(frames, 0) {
@@ -65,10 +65,10 @@ public final class Commodore64 {
 
     // MARK: - Programs
 
-    /// Puts a program into memory, switches the machine off and on before, and starts it.
+    /// Resets the machine, loads a program into memory and starts it.
     ///
-    /// - Parameter address: where to start; without one, where the program's line of BASIC says (`SYS`), or at its
-    ///   first byte if it does not begin where BASIC programs do.
+    /// - Parameter address: where to start; if nil, at the address of the `SYS` in the program's BASIC line, or at its
+    ///   first byte if it is not loaded where BASIC programs are.
     /// - Throws: ``ProgramError`` if there is no address to start at.
     public func start(_ program: Program, at address: UInt16? = nil) throws(ProgramError) {
         let start: UInt16 = if let address { address } else { try program.startAddress() }
@@ -81,29 +81,29 @@ public final class Commodore64 {
         machine.start(at: start)
     }
 
-    /// Puts a program into memory and leaves everything else as it is.
+    /// Loads a program into memory and changes nothing else.
     public func load(_ program: Program) {
         machine.memory.ram.store(program.bytes, at: program.loadAddress)
         let end = program.loadAddress &+ UInt16(truncatingIfNeeded: program.bytes.count)
         for pointer in [0x2D, 0x2F, 0x31] as [UInt16] { machine.memory.ram[word: pointer] = end }
     }
 
-    /// The memory as the processor sees it, chips included: reading may acknowledge an interrupt, writing may start
-    /// something.
+    /// The memory as the processor sees it, including the chips: reading may acknowledge an interrupt, writing may have
+    /// side effects.
     public subscript(address: UInt16) -> UInt8 {
         get { machine.memory.read(address) }
         set { machine.memory.write(newValue, to: address) }
     }
 
-    /// A byte of the RAM, also below ROM and chips. Reading it changes nothing.
+    /// A byte of the RAM, also below ROM and chips. Reading has no side effects.
     public func ram(at address: UInt16) -> UInt8 { machine.memory.ram[address] }
 
     // MARK: - Keyboard and joysticks
 
-    /// Types a text, as fast as the keyboard is looked at: a key every 60th of a second while the program leaves the
-    /// interrupt to the KERNAL.
+    /// Types a text as fast as the keyboard is scanned: a key every 60th of a second while the program leaves the interrupt
+    /// to the KERNAL.
     ///
-    /// A line feed is the RETURN key. What the keyboard does not have is replaced (see `[UInt8].init(petscii:in:)`).
+    /// A line feed is the RETURN key. Characters that the keyboard lacks are replaced (see `[UInt8].init(petscii:in:)`).
     public func type(_ text: String) {
         machine.kernal.keys.append([UInt8](petscii: text, in: characterSet))
     }
@@ -111,7 +111,7 @@ public final class Commodore64 {
     /// Presses a key that has no character, such as a function key or a cursor key.
     public func press(_ key: ControlCode) { machine.kernal.keys.append(key.rawValue) }
 
-    /// How many typed keys have not been seen yet.
+    /// How many typed keys have not been scanned yet.
     public var untypedKeyCount: Int { machine.kernal.keys.count }
 
     /// Whether the RUN/STOP key is held down.
@@ -133,7 +133,7 @@ public final class Commodore64 {
         didSet { machine.memory.cia1.inputA = ~joystick2.rawValue }
     }
 
-    // MARK: - What the program makes
+    // MARK: - Output
 
     /// What is plugged into the user port.
     public var line: SerialLine {
@@ -141,7 +141,7 @@ public final class Commodore64 {
         _modify { yield &machine.memory.line }
     }
 
-    /// Bytes that have come over the line and that the program has not read, 0 to 255.
+    /// Received bytes that the program has not read yet, 0 to 255.
     public var unreadByteCount: Int {
         Int(ram(at: SerialVariable.receiveEnd) &- ram(at: SerialVariable.receiveStart))
     }
@@ -149,9 +149,9 @@ public final class Commodore64 {
     /// The SID's 29 registers as last written, from $D400.
     public var soundRegisters: [UInt8] { machine.memory.sound.registers }
 
-    /// Takes the writes to the SID since the last time, at most 65536; later ones are only counted.
+    /// Returns the writes to the SID since the last call, at most 65536; further ones are only counted.
     ///
-    /// - Returns: the writes, the oldest first, and the number of those for which there was no room.
+    /// - Returns: the writes, oldest first, and the number of those that did not fit.
     public func takeSoundWrites() -> (writes: [SoundWrite], missing: Int) {
         let missing = machine.memory.sound.unloggedCount
         return (machine.memory.sound.takeLog(), missing)
@@ -168,11 +168,11 @@ public final class Commodore64 {
         (0..<3).reduce(0) { $0 << 8 | Int(ram(at: Kernal.Variable.clock + UInt16($1))) }
     }
 
-    /// What the machine's parts show, for those who draw it.
+    /// The address space, for rendering.
     func withVideo<Result>(_ body: (borrowing AddressSpace) -> Result) -> Result { body(machine.memory) }
 }
 
-/// A joystick's switches that are closed.
+/// The closed switches of a joystick.
 public struct Joystick: OptionSet, Sendable, Hashable {
     /// A bit for each switch, as in the ports $DC00 and $DC01, but 1 for a closed one.
     public let rawValue: UInt8

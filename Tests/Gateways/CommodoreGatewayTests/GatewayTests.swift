@@ -170,7 +170,8 @@ struct GatewayTests {
     @Test
     func linesThatCannotBeHadSayWhy() async throws {
         for (line, hint) in [
-            (GatewayLine.serial(path: "/dev/nothing-there"), "plugged in"), (.serial(path: "/dev/null"), "no serial"),
+            (GatewayLine.serial(path: "/dev/nothing-there"), "plugged in"),
+            (.serial(path: "/dev/null"), "not a serial"),
             (.pseudoTerminal(link: "/nowhere/link"), "/nowhere/link"),
         ] {
             let gateway = CommodoreGateway(line: line)
@@ -181,7 +182,7 @@ struct GatewayTests {
             let gateway = CommodoreGateway(
                 line: .tcp(host: "127.0.0.1", port: try running.linePort, usesIP232: false))
             let error = await #expect(throws: GatewayError.self) { try await gateway.openLine() }
-            #expect(error?.message.contains("taken") == true)
+            #expect(error?.message.contains("in use") == true)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The comparison: measures all contenders in turn and says how the framework stands.
+/// The comparison: measures all contenders in turn and prints how the framework compares.
 @main
 struct Compare {
     static func main() {
@@ -34,7 +34,7 @@ struct Compare {
         measures = all.filter { options.groups.contains($0.group) }
     }
 
-    /// - Returns: whether everything was measured; with `--check`, whether every must holds.
+    /// - Returns: whether everything was measured; with `--check`, whether every required target is met.
     private func run() throws -> Bool {
         let machine = MachineDescription()
         print(machine.text)

@@ -1,4 +1,4 @@
-/// Why a measurement could not be made.
+/// Why a measurement failed.
 struct CompareError: Error, CustomStringConvertible {
     let description: String
 

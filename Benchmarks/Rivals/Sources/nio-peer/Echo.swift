@@ -14,7 +14,7 @@ final class Echo: ChannelInboundHandler {
     }
 }
 
-/// Takes the bytes out of what a connected datagram channel reads; it writes plain bytes.
+/// Unwraps the datagrams of a connected channel, which writes plain bytes.
 final class Envelopes: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias InboundOut = ByteBuffer

@@ -10,7 +10,7 @@ final class RoundTrips: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long an answer may take over UDP, where it may be lost.
+    /// The time limit for an answer over UDP, which may be lost.
     private static let patience = TimeAmount.seconds(1)
 
     private let options: PeerOptions
@@ -49,7 +49,7 @@ final class RoundTrips: ChannelInboundHandler {
             bytes.baseAddress.map { peer_payload_is($0 + headerByteCount, options.size, sequence) } ?? false
         }
         guard isRight else {
-            // An answer that comes after it was given up is passed over.
+            // An answer after the time limit is ignored.
             if options.udp { return }
             fail("the answer to message \(sequence) is not what was sent")
         }
@@ -82,7 +82,7 @@ final class RoundTrips: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Gives up, from time to time, what has waited too long for its answer.
+    /// Checks periodically for messages that were not answered in time.
     private func watchForLoss(_ context: ChannelHandlerContext) {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
             guard context.channel.isActive else { return }
@@ -94,7 +94,7 @@ final class RoundTrips: ChannelInboundHandler {
     }
 }
 
-/// Says why and ends the process.
+/// Prints the reason and exits.
 func fail(_ message: String) -> Never {
     fputs(message + "\n", stderr)
     exit(1)

@@ -9,8 +9,8 @@ import Darwin
 
 /// This package's client as a contender: `signalr-peer URL json|messagepack roundtrip|send|receive COUNT`.
 ///
-/// Prints the seconds that so many messages took, the processor's seconds of this process, and for round trips the
-/// median and the 99th percentile in microseconds.
+/// Prints the seconds that the messages took, this process's CPU seconds, and for round trips the median and the 99th
+/// percentile in microseconds.
 @main
 struct SignalRPeer {
     static func main() async throws {
@@ -74,7 +74,7 @@ private final class Arrivals: Sendable {
     func add() { continuation.yield(count.add(1, ordering: .relaxed).newValue) }
 }
 
-/// The time of a run, by the clock and by the processor.
+/// The wall-clock and CPU time of a run.
 private struct Run {
     private let start = ContinuousClock.now
     private let used = Self.processorSeconds

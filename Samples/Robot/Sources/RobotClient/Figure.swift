@@ -6,7 +6,7 @@ import Foundation
 enum Figure: String, CaseIterable, ExpressibleByArgument {
     case circle, eight, square
 
-    /// Seconds that a figure takes.
+    /// The duration of a figure in seconds.
     var period: Double {
         switch self {
         case .circle: .pi
@@ -15,7 +15,7 @@ enum Figure: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// What the stick says after `seconds`: forward, to the left, turning to the left.
+    /// The stick's position after `seconds`: forward, to the left, turning to the left.
     func motion(at seconds: Double) -> Vector3 {
         let time = seconds.truncatingRemainder(dividingBy: period)
         return switch self {

@@ -3,7 +3,7 @@ import Foundation
 import RobotElements
 import Synchronization
 
-/// What the robot told, gathered on the connection's event loop and printed by the driver.
+/// The robot's values, collected on the connection's event loop and printed by the driver.
 final class Report: Sendable {
     private struct Contents {
         var pose: Pose?

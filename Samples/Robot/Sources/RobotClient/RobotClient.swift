@@ -26,7 +26,7 @@ struct RobotClient: AsyncParsableCommand {
         let found = try await ElementalBrowser(Robot.service).firstService(named: name)
         let report = Report()
         let robot = try await found.connect(as: "RobotClient", elements: Robot.all) { robot in
-            // Before the first value is handed on, so that none is missed.
+            // Runs before the first value is delivered, so that none is missed.
             robot.onValue(of: Robot.pose) { report.add($0) }
             robot.onValue(of: Robot.battery) { report.battery = $0 }
             robot.onValue(of: Robot.name) { print("the robot calls itself '\($0)'") }
@@ -47,7 +47,7 @@ struct RobotClient: AsyncParsableCommand {
             }
             let first = try await group.next() ?? nil
             group.cancelAll()
-            // Interrupted, the drive tells itself how far it came.
+            // When interrupted, the drive itself reports how far it got.
             let second = try await group.next() ?? nil
             return (first ?? 0) + (second ?? 0)
         }
@@ -70,7 +70,7 @@ struct RobotClient: AsyncParsableCommand {
             }
             try robot.send(figure.motion(at: Double(number) / 100), to: Robot.motion)
             if number % 50 == 0 { report.printPose() }
-            // From the start, so that small delays do not add up.
+            // Scheduled from the start, so that small delays do not add up.
             try? await Task.sleep(
                 until: start + .milliseconds(10 * (number + 1)), tolerance: .zero, clock: .suspending)
         }

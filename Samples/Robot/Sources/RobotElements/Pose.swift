@@ -1,4 +1,4 @@
-/// Where a robot is and where it looks, seen from where it was switched on.
+/// A robot's position and heading relative to where it was switched on.
 public struct Pose: Codable, Sendable, Hashable {
     /// Metres to the front.
     public var x: Double

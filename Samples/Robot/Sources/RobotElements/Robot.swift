@@ -4,19 +4,19 @@ public import Elemental
 public enum Robot {
     public static let service = "robot"
 
-    /// What the stick says, each part -1...1: forward, to the left, turning to the left. Sent a hundred times a second,
-    /// so that a lost datagram costs ten milliseconds, and the newest is the only one that matters.
+    /// The stick's position, each component -1...1: forward, to the left, turning to the left. It is sent a hundred times a
+    /// second, so that a lost datagram costs ten milliseconds and only the newest one matters.
     public static let motion = Element<Vector3>(1, "Motion", transport: .udp, access: .write, latest: true)
-    /// How fast the robot goes when the stick is pushed to its end.
+    /// The speed at full stick.
     public static let speed = Element<Float>(2, "Speed", unit: "m/s", range: 0...2, step: 0.1)
     /// The angles of shoulder and elbow, in radians.
     public static let arm = Element<Vector2>(3, "Arm", unit: "rad", latest: true)
     public static let lights = Element<Bool>(4, "Lights")
     public static let battery = Element<Float>(5, "Battery", unit: "%", range: 0...100, access: .read, latest: true)
-    /// Where the robot is. A `Codable` value travels as JSON; over UDP, as the next one comes soon.
+    /// The robot's pose. A `Codable` value is sent as JSON; over UDP, because the next one follows soon.
     public static let pose = Element<JSON<Pose>>(6, "Pose", transport: .udp, access: .read, latest: true)
     public static let name = Element<String>(7, "Name")
-    /// While it is true nothing moves. Over TCP, as it must arrive.
+    /// While true, the robot does not move. Over TCP, because it must arrive.
     public static let emergencyStop = Element<Bool>(8, "Emergency stop")
 
     public static let all: ElementCatalogue = [motion, speed, arm, lights, battery, pose, name, emergencyStop]

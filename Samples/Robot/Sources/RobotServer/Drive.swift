@@ -4,7 +4,7 @@ import RobotSimulation
 import ServiceLifecycle
 import Synchronization
 
-/// Lets the robot's time pass and tells the devices where it is.
+/// Advances the simulation and sends the robot's pose to the devices.
 final class Drive: Service {
     private static let period = Duration.milliseconds(20)
     private let service: ElementalService
@@ -24,7 +24,7 @@ final class Drive: Service {
                     robot.advance(seconds: Self.period / .seconds(1))
                     return (robot.pose, Float(robot.battery))
                 }
-                // A device without UDP gets no poses; what each send could not do is of no use a moment later.
+                // A device without UDP gets no poses; failed sends do not matter, because the next pose follows soon.
                 _ = try service.send(pose, to: Robot.pose)
                 let rounded = (battery * 10).rounded() / 10
                 if rounded != percent {

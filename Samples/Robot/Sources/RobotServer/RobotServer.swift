@@ -10,7 +10,7 @@ struct RobotServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RobotServer",
         abstract: "A simulated robot to be driven over the network.",
-        discussion: "Nothing real moves: the program adds up the motion it is sent and tells where that leads.")
+        discussion: "Nothing real moves: the program integrates the motion that it receives and sends the pose.")
 
     @Option(help: "The name that people see.")
     var name = "Rover"
@@ -46,7 +46,7 @@ struct RobotServer: AsyncParsableCommand {
         service.onValue(of: Robot.motion) { motion, _ in drive.withRobot { $0.steer(motion) } }
         service.onValue(of: Robot.speed) { speed, _ in drive.withRobot { $0.speed = speed } }
         service.onValue(of: Robot.emergencyStop) { isStopped, _ in drive.withRobot { $0.isStopped = isStopped } }
-        // What one client sets, the service tells all of them.
+        // All clients get what one of them sets.
         service.relay(Robot.speed)
         service.relay(Robot.emergencyStop)
         service.relay(Robot.arm)
@@ -65,7 +65,7 @@ struct RobotServer: AsyncParsableCommand {
 
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line and flushes it, also into a pipe.
 private func say(_ line: String) {
     print(line)
     fflush(nil)

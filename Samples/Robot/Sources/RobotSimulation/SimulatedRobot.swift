@@ -2,13 +2,13 @@ public import Elemental
 import Foundation
 public import RobotElements
 
-/// A robot that exists in this program only: it adds up its motion and empties an imagined battery.
+/// A simulated robot: it integrates its motion and drains a simulated battery.
 public struct SimulatedRobot: Sendable {
-    /// A robot whose driver is silent for longer, in seconds, stops: the driver may be gone.
+    /// Seconds without a command after which the robot stops: its driver may be gone.
     public static let patience = 0.5
-    /// Radians per second when the stick is turned to its end.
+    /// Radians per second at full turn.
     static let turnRate = 2.0
-    /// Percent per second at rest, and what a metre per second adds.
+    /// Battery drain in percent per second at rest, and in addition per metre per second.
     static let drainAtRest = 0.01
     static let drainPerSpeed = 0.05
 
@@ -22,10 +22,10 @@ public struct SimulatedRobot: Sendable {
 
     public init() {}
 
-    /// Whether the robot follows a driver now.
+    /// Whether the robot currently follows a driver.
     public var isDriven: Bool { !isStopped && battery > 0 && silence < Self.patience && motion != Vector3() }
 
-    /// Takes what the stick says. Parts beyond -1...1 are cut, what is no number counts as nothing.
+    /// Applies the stick's position. Components are clamped to -1...1; NaN counts as 0.
     public mutating func steer(_ motion: Vector3) {
         var motion = motion
         for part in motion.indices { motion[part] = motion[part].isNaN ? 0 : min(max(motion[part], -1), 1) }
@@ -33,7 +33,7 @@ public struct SimulatedRobot: Sendable {
         silence = 0
     }
 
-    /// Lets time pass.
+    /// Advances the simulation.
     public mutating func advance(seconds: Double) {
         silence += seconds
         var moved = 0.0
@@ -41,7 +41,7 @@ public struct SimulatedRobot: Sendable {
             let forward = Double(motion.x * speed) * seconds
             let left = Double(motion.y * speed) * seconds
             let turn = Double(motion.z) * Self.turnRate * seconds
-            // Halfway through the turn: a circle driven in steps then closes.
+            // Uses the heading halfway through the turn, so that a circle driven in steps closes.
             let heading = pose.heading + turn / 2
             pose.x += forward * cos(heading) - left * sin(heading)
             pose.y += forward * sin(heading) + left * cos(heading)

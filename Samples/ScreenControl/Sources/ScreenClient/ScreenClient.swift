@@ -34,7 +34,7 @@ struct ScreenClient: AsyncParsableCommand {
         let found = try await ElementalBrowser(Screen.service).firstService(named: name)
         let screen = try await found.connect(as: "ScreenClient", elements: Screen.all)
         print("connected to \(screen)")
-        // A service tells its values to every newcomer; one of the older framework tells nothing and answers nothing.
+        // A service sends its values to every new client; one of the older framework sends none and answers no pings.
         guard screen.hello != nil else {
             if let brightness { try screen.send(brightness, to: Screen.brightness) }
             if let backlight { try screen.send(backlight == .on ? 1 : 0, to: Screen.backlight) }
@@ -46,7 +46,7 @@ struct ScreenClient: AsyncParsableCommand {
         if let brightness { try await set(Screen.brightness, to: brightness, at: screen) }
         if let backlight { try await set(Screen.backlight, to: backlight == .on ? 1 : 0, at: screen) }
         if let fadeTo {
-            // A value to a service never waits: the loop's own clock sets the pace.
+            // Sending never waits: the loop's own clock sets the pace.
             for step in 1...50 {
                 let part = Float(step) / 50
                 try screen.send(now + (fadeTo - now) * part, to: Screen.brightness)
@@ -57,7 +57,7 @@ struct ScreenClient: AsyncParsableCommand {
         await screen.close()
     }
 
-    /// Sends a value and waits until the screen says that it has it.
+    /// Sends a value and waits until the screen confirms it.
     private func set(_ element: Element<Float>, to value: Float, at screen: ElementalDevice) async throws {
         let answers = screen.values(of: element)
         try screen.send(value, to: element)
@@ -68,7 +68,7 @@ struct ScreenClient: AsyncParsableCommand {
         throw ElementalError(.notConnected, "the connection has ended before the screen took the value")
     }
 
-    /// The value that the service told last, or else the next one that it tells.
+    /// The last value from the service, or else the next one.
     private func value(of element: Element<Float>, at screen: ElementalDevice) async throws -> Float {
         for await value in screen.values(of: element) { return value }
         throw ElementalError(.notConnected, "the connection has ended")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A screen's backlight among those of `/sys/class/backlight`.
+/// A backlight in `/sys/class/backlight`.
 ///
 /// Its files `max_brightness` and `brightness` hold whole numbers; `bl_power` is 0 for on and 4 for off
 /// (Documentation/ABI/stable/sysfs-class-backlight of the kernel).
@@ -10,7 +10,7 @@ struct Backlight: Sendable {
     private let path: String
     private let maximum: Int
 
-    /// What was looked for and not found, for a person.
+    /// Why there is no usable backlight.
     struct Unavailable: Error, CustomStringConvertible {
         let description: String
     }
@@ -38,7 +38,7 @@ struct Backlight: Sendable {
         Self.number(in: "\(path)/brightness").map { min(max(Float($0) / Float(maximum), 0), 1) }
     }
 
-    /// Whether the backlight is on, or `nil` if the screen does not tell.
+    /// Whether the backlight is on, or `nil` if that cannot be read.
     var isOn: Bool? { Self.number(in: "\(path)/bl_power").map { $0 == 0 } }
 
     /// Sets the brightness, 0...1.

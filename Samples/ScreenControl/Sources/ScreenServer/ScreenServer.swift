@@ -10,7 +10,7 @@ struct ScreenServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ScreenServer",
         abstract: "Lets clients set the brightness and the backlight of this machine's screen.",
-        discussion: "Without a backlight that it may change it prints what comes and changes nothing.")
+        discussion: "Without a backlight that it may change, it only prints the values that it receives.")
 
     @Option(help: "The name that people see. (default: the host's name)")
     var name: String?
@@ -24,7 +24,7 @@ struct ScreenServer: AsyncParsableCommand {
         let service = ElementalService(
             Screen.service, displayName: name, elements: Screen.all, configuration: configuration)
         let backlight = findBacklight()
-        // A client that connects is told these, so that its sliders are right at once.
+        // A client gets these values when it connects, so that its sliders are right at once.
         try service.send(backlight?.brightness ?? 1, to: Screen.brightness)
         try service.send(backlight?.isOn == false ? 0 : 1, to: Screen.backlight)
         service.onEvent { event in
@@ -37,8 +37,8 @@ struct ScreenServer: AsyncParsableCommand {
             case .stopped: say("stopped")
             }
         }
-        // What the screen does, all clients are told; what it cannot do is refused, with the reason. A write to /sys takes
-        // microseconds: what took longer would not belong on the event loop.
+        // All clients get what the screen does; what it cannot do is refused with the reason. A write to /sys takes
+        // microseconds; anything longer would not belong on the event loop.
         service.relay(Screen.brightness) { value, device in
             say("brightness \(value) from \(device)")
             try backlight?.set(brightness: value)
@@ -66,7 +66,7 @@ struct ScreenServer: AsyncParsableCommand {
     }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line and flushes it, also into a pipe.
 private func say(_ line: String) {
     print(line)
     fflush(nil)

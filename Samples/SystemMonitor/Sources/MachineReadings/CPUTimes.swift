@@ -1,4 +1,4 @@
-/// What all processors together have done since the machine started, in ticks: the line `cpu` of `/proc/stat`
+/// The CPU times of all processors together since boot, in ticks: the line `cpu` of `/proc/stat`
 /// (proc_stat(5)).
 public struct CPUTimes: Sendable, Hashable {
     public let busy: UInt64
@@ -16,8 +16,8 @@ public struct CPUTimes: Sendable, Hashable {
         busy = all.reduce(0, &+) &- idle
     }
 
-    /// The part of the time since `earlier` in which the processors were busy, in percent; `nil` where no tick has
-    /// passed. Time spent waiting for input and output may go back a little, which counts as none.
+    /// The share of the time since `earlier` in which the processors were busy, in percent; `nil` if no tick has passed.
+    /// The time spent waiting for I/O may decrease a little, which counts as 0.
     public func load(since earlier: CPUTimes) -> Double? {
         let busy = busy > earlier.busy ? Double(busy - earlier.busy) : 0
         let idle = idle > earlier.idle ? Double(idle - earlier.idle) : 0

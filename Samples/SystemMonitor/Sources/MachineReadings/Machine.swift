@@ -1,6 +1,6 @@
 /// This machine, read from the kernel.
 public struct Machine: Sendable {
-    /// All that is read at one moment.
+    /// All readings of one moment.
     public struct Sample: Sendable {
         public let load: LoadAverage
         public let memory: Memory
@@ -20,8 +20,8 @@ public struct Machine: Sendable {
     private var earlier: (network: NetworkCounters, processor: CPUTimes, time: ContinuousClock.Instant)?
 
     /// - Parameters:
-    ///   - proc: where the kernel tells of itself.
-    ///   - thermal: where it lists temperature sensors.
+    ///   - proc: the mount point of procfs.
+    ///   - thermal: the folder of the kernel's temperature sensors.
     public init(proc: String = "/proc", thermal: String = "/sys/class/thermal") {
         self.proc = proc
         thermalZone = ThermalZone.processor(in: thermal)
@@ -49,7 +49,7 @@ public struct Machine: Sendable {
     private func read<Value>(_ name: String, _ parse: (String) -> Value?) throws(ReadingError) -> Value {
         let path = "\(proc)/\(name)"
         guard let value = parse(try SmallFile.text(path)) else {
-            throw ReadingError(path, "not in the form that Linux gives it")
+            throw ReadingError(path, "not in the format of Linux")
         }
         return value
     }

@@ -1,7 +1,7 @@
 /// The machine's memory in bytes, from `/proc/meminfo` (proc_meminfo(5)).
 public struct Memory: Sendable, Hashable {
     public let total: UInt64
-    /// What programs could have without swapping, by the kernel's own estimate where it makes one.
+    /// The memory available to programs without swapping, by the kernel's own estimate if it has one.
     public let available: UInt64
 
     public var used: UInt64 { total - available }
@@ -16,7 +16,7 @@ public struct Memory: Sendable, Hashable {
             if !overflow { bytes[fields[0]] = value }
         }
         guard let total = bytes["MemTotal"] else { return nil }
-        // Kernels before 3.14 make no estimate; this one is what free(1) used to show.
+        // Kernels before 3.14 have no estimate; this one is what free(1) used to show.
         let parts = ["MemFree", "Buffers", "Cached"].compactMap { bytes[$0] }
         guard let available = bytes["MemAvailable"] ?? (parts.count == 3 ? Self.sum(parts) : nil) else { return nil }
         self.total = total

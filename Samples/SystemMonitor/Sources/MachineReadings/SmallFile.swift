@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A file that the kernel makes up when it is read, as those of `/proc` and `/sys` are.
+/// A virtual file of the kernel, as in `/proc` and `/sys`.
 public enum SmallFile {
     /// The file's text.
     ///
@@ -33,7 +33,7 @@ public enum SmallFile {
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
-/// A reading that could not be had.
+/// A failed reading.
 public struct ReadingError: Error, CustomStringConvertible {
     public let path: String
     public let reason: String

@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The sensor of the processor's temperature among those of `/sys/class/thermal`.
+/// The CPU's temperature sensor in `/sys/class/thermal`.
 ///
-/// A zone names what it measures in its file `type` and tells it in thousandths of a degree Celsius in its file `temp`
-/// (Documentation/driver-api/thermal/sysfs-api.rst of the kernel). Zones of a battery, a radio or a case are no use here.
+/// A zone's file `type` says what it measures, its file `temp` has the value in thousandths of a degree Celsius
+/// (Documentation/driver-api/thermal/sysfs-api.rst of the kernel). Zones of a battery, a radio or a case are not used.
 public struct ThermalZone: Sendable, Hashable {
     /// The zone's directory.
     public let path: String

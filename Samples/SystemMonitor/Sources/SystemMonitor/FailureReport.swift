@@ -1,12 +1,12 @@
 import Elemental
 
-/// Says what went wrong, each thing once: at twenty samples a second the same line would fill the log.
+/// Reports each failure once: at twenty samples a second the same line would fill the log.
 struct FailureReport {
     private static let limit = 1000
     private var said: Set<String> = []
 
     mutating func add(_ failure: SendFailure) {
-        // A device that left between two sends is told of by the service's events.
+        // The service's events report a device that left between two sends.
         guard failure.error.code != .notConnected else { return }
         add("\(failure.device): \(failure.error)")
     }

@@ -1,8 +1,8 @@
 import Elemental
 
-/// What the service offers. A program of yours that reads it shares this file, or asks the service for its elements.
+/// The elements of the service. Your own client can share this file, or ask the service for its elements.
 ///
-/// The readings are `latest`: a client that is slower than the samples gets the newest, not a queue of old ones.
+/// The readings are `latest`: a slow client gets the newest values, not a queue of old ones.
 enum Monitor {
     static let service = "system_monitor"
 

@@ -2,7 +2,7 @@ import Elemental
 import MachineReadings
 import ServiceLifecycle
 
-/// Reads the machine at every tick and tells the devices.
+/// Reads the machine at every tick and sends the readings to the devices.
 struct Sampler: Service {
     let service: ElementalService
     let machine: Machine
@@ -35,8 +35,8 @@ struct Sampler: Service {
         }
     }
 
-    /// Sends one sample's readings, and returns what could not be sent to whom. What is missing in a sample is not sent:
-    /// the devices keep the value they have.
+    /// Sends one sample's readings, and returns what could not be sent to which device. Missing readings are not sent:
+    /// the devices keep the previous value.
     private func publish(_ sample: Machine.Sample, number: UInt64) throws -> [SendFailure] {
         var failures: [SendFailure] = []
         failures += try service.send(sample.load.oneMinute, to: Monitor.load1)

@@ -39,7 +39,7 @@ struct SystemMonitor: AsyncParsableCommand {
 
     func run() async throws {
         var machine = Machine()
-        // The first sample is not sent: it tells whether the readings can be had, and is what rates begin from.
+        // The first sample is not sent: it checks that the readings work, and is the base of the rates.
         _ = try machine.sample()
 
         var logger = Logger(label: "SystemMonitor", factory: { StreamLogHandler.standardError(label: $0) })
@@ -53,7 +53,7 @@ struct SystemMonitor: AsyncParsableCommand {
             Console.print("sampling interval: \(seconds) s, set by \(device)")
             ticker.start(every: .seconds(seconds))
         }
-        // What one client sets, all are told.
+        // All clients get what one of them sets.
         service.relay(Monitor.interval)
         try service.send(interval, to: Monitor.interval)
         ticker.start(every: .seconds(interval))
@@ -79,7 +79,7 @@ struct SystemMonitor: AsyncParsableCommand {
             configuration: configuration)
     }
 
-    /// A line for people, or `nil` for what they need not know.
+    /// The line to print for an event, or `nil`.
     private func describe(_ event: ServiceEvent) -> String? {
         switch event {
         case .listening(let port): "listening: port \(port)"

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Ticks at an interval that can be changed at any time, with effect at once.
 final class Ticker: Sendable {
-    /// The ticks. One that comes while the one before is still being dealt with waits; further ones are left out.
+    /// The ticks. One that is due while the previous one is still being handled waits; further ones are dropped.
     let ticks: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -13,13 +13,13 @@ final class Ticker: Sendable {
 
     deinit { task.withLock { $0?.cancel() } }
 
-    /// Ticks now and then at that interval.
+    /// Ticks now and then at the given interval.
     func start(every interval: Duration) {
         let new = Task { [continuation] in
             var next = SuspendingClock.now
             while !Task.isCancelled {
                 continuation.yield()
-                // Counted from the tick before, so that small delays do not add up; after a long one, from now.
+                // Scheduled from the previous tick, so that small delays do not add up; after a long one, from now.
                 next = max(next + interval, .now)
                 try? await Task.sleep(until: next, tolerance: .zero, clock: .suspending)
             }
@@ -30,7 +30,7 @@ final class Ticker: Sendable {
         }
     }
 
-    /// Ticks no more and ends the stream.
+    /// Stops ticking and ends the stream.
     func stop() {
         task.withLock { $0?.cancel() }
         continuation.finish()

@@ -1,4 +1,4 @@
-/// A 6526 (CIA): two ports, two timers and an interrupt. Its clock of day and its shift register are not there.
+/// A 6526 (CIA): two ports, two timers and an interrupt. The time-of-day clock and the shift register are missing.
 struct InterfaceChip {
     private enum Interrupt {
         static let timerA: UInt8 = 0x01
@@ -8,7 +8,7 @@ struct InterfaceChip {
 
     /// The external inputs of port A; a line that nothing pulls low reads 1.
     var inputA: UInt8 = 0xFF
-    /// The same of port B.
+    /// The same for port B.
     var inputB: UInt8 = 0xFF
     private var portA: UInt8 = 0
     private var portB: UInt8 = 0
@@ -22,12 +22,12 @@ struct InterfaceChip {
 
     /// The levels that port A drives; lines that are inputs are 1.
     var outputA: UInt8 { portA | ~directionA }
-    /// The same of port B.
+    /// The same for port B.
     var outputB: UInt8 { portB | ~directionB }
     /// The lines of port B that are outputs and 1.
     var drivenB: UInt8 { portB & directionB }
     var nextEvent: UInt64 { min(timerA.nextUnderflow, timerB.nextUnderflow) }
-    /// Whether the chip holds its interrupt line down.
+    /// Whether the chip pulls its interrupt line low.
     var isInterrupting: Bool { raised & mask != 0 }
 
     /// Whether the interrupt line has gone low since this was last asked.
@@ -74,7 +74,7 @@ struct InterfaceChip {
         }
     }
 
-    /// Lets the timers run up to that time.
+    /// Advances the timers to the given time.
     mutating func advance(to clock: UInt64) {
         while true {
             let time = nextEvent

@@ -1,12 +1,12 @@
-/// One of the two timers of a 6526, which counts the processor's cycles down.
+/// One of the two timers of a 6526, which counts down processor cycles.
 ///
-/// It is not stepped: where it stands follows from the clock.
+/// It is not stepped: its value is computed from the clock.
 struct IntervalTimer {
-    /// What is loaded after 0.
+    /// The value that is loaded after 0.
     var latch: UInt16 = 0xFFFF
-    /// The control register; the bit that loads is never kept.
+    /// The control register; the load bit is never stored.
     private(set) var control: UInt8 = 0
-    /// Where the counter stood at `since`.
+    /// The counter's value at `since`.
     private var counter: UInt16 = 0xFFFF
     private var since: UInt64 = 0
     /// Whether it counts the other timer's underflows instead of cycles.
@@ -35,13 +35,13 @@ struct IntervalTimer {
         isChained = source != 0
     }
 
-    /// Writes the latch's high byte, which a timer that stands loads at once.
+    /// Writes the latch's high byte, which a stopped timer loads at once.
     mutating func setLatchHigh(_ value: UInt8) {
         latch = latch & 0x00FF | UInt16(value) << 8
         if !isRunning { counter = latch }
     }
 
-    /// Goes on after an underflow.
+    /// Continues after an underflow.
     mutating func underflow(at time: UInt64) {
         counter = latch
         since = time
@@ -50,7 +50,7 @@ struct IntervalTimer {
 
     /// Counts one underflow of the other timer.
     ///
-    /// - Returns: whether this one passed 0 with it.
+    /// - Returns: whether this timer underflowed as well.
     mutating func countUnderflow(at time: UInt64) -> Bool {
         guard isRunning, isChained else { return false }
         guard counter == 0 else {

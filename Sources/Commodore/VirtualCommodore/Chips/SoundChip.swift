@@ -1,19 +1,19 @@
-/// The SID's registers. Nothing sounds: what is written can be read, and is kept in a log.
+/// The SID's registers. There is no sound output: writes can be read back and are logged.
 struct SoundChip {
-    /// Writes that the log keeps at most.
+    /// The maximum number of logged writes.
     static let longestLog = 65_536
 
-    /// The 29 registers that can be written, from $D400, as they stand.
+    /// The 29 writable registers from $D400.
     private(set) var registers = [UInt8](repeating: 0, count: 29)
     private(set) var log: [SoundWrite] = []
-    /// How many writes the log had no room for.
+    /// How many writes did not fit into the log.
     private(set) var unloggedCount = 0
 
     func read(_ register: Int, at clock: UInt64) -> UInt8 {
         switch register {
         case 0x19, 0x1A: return 0xFF
         case 0x1B:
-            // Programs take random numbers from voice 3's noise.
+            // Programs use voice 3's noise for random numbers.
             var bits = clock &* 0x9E37_79B9_7F4A_7C15
             bits = (bits ^ bits >> 29) &* 0xBF58_476D_1CE4_E5B9
             return UInt8(truncatingIfNeeded: bits >> 56)
@@ -31,7 +31,7 @@ struct SoundChip {
         log.append(SoundWrite(cycle: clock, register: register, value: value))
     }
 
-    /// Empties the log and returns what was in it.
+    /// Empties the log and returns its content.
     mutating func takeLog() -> [SoundWrite] {
         defer {
             log = []

@@ -1,7 +1,7 @@
 /// The VIC-II's registers, its raster counter and its interrupt.
 ///
-/// The picture is made from the registers as they stand when someone looks (see ``Commodore64/picture()``); changes
-/// between two lines of a picture are not seen. Sprites do not collide.
+/// The picture is rendered from the registers on request (see ``Commodore64/picture()``); changes between two lines of a
+/// picture are not visible. Sprite collisions are not detected.
 struct VideoChip {
     private enum Interrupt {
         static let raster: UInt8 = 0x01
@@ -26,7 +26,7 @@ struct VideoChip {
     }
 
     var nextEvent: UInt64 { min(nextMatch, nextBadLine) }
-    /// Whether the chip holds the interrupt line down.
+    /// Whether the chip pulls the interrupt line low.
     var isInterrupting: Bool { raised & registers[0x1A] & 0x0F != 0 }
 
     private var comparedLine: UInt64 { UInt64(registers[0x12]) | UInt64(registers[0x11] & 0x80) << 1 }
@@ -61,7 +61,7 @@ struct VideoChip {
         }
     }
 
-    /// Raises what is due.
+    /// Raises the interrupts that are due.
     ///
     /// - Returns: the cycles that the processor had to wait.
     mutating func advance(to clock: UInt64) -> UInt64 {
@@ -78,7 +78,7 @@ struct VideoChip {
         return isDisplayOn ? Self.cyclesOfABadLine : 0
     }
 
-    /// When that line begins next, or never if there is no such line.
+    /// When the given line begins next, or never if there is no such line.
     private func nextStart(of line: UInt64, after clock: UInt64) -> UInt64 {
         guard line < linesPerFrame else { return .max }
         let frame = cyclesPerLine * linesPerFrame

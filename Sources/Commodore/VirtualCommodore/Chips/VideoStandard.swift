@@ -1,17 +1,17 @@
-/// The television standard that a machine is built for, and with it all its times.
+/// The television standard of a machine, which determines its timing.
 public enum VideoStandard: Sendable, Hashable, CaseIterable {
-    /// 50 pictures a second.
+    /// 50 frames per second.
     case pal
-    /// 60 pictures a second.
+    /// 60 frames per second.
     case ntsc
 
-    /// The processor's cycles in a second.
+    /// Processor cycles per second.
     public var cyclesPerSecond: Int { self == .pal ? 985_248 : 1_022_727 }
-    /// The lines of a picture, those outside of the screen too.
+    /// The lines of a frame, including those outside the screen.
     public var linesPerFrame: Int { self == .pal ? 312 : 263 }
-    /// The processor's cycles in a line.
+    /// Processor cycles per line.
     public var cyclesPerLine: Int { self == .pal ? 63 : 65 }
-    /// The processor's cycles in a picture.
+    /// Processor cycles per frame.
     public var cyclesPerFrame: Int { linesPerFrame * cyclesPerLine }
 
     /// What the KERNAL writes into CIA 1's timer A for 60 interrupts a second.

@@ -1,26 +1,26 @@
-/// What the KERNAL knows beside its variables in RAM.
+/// The KERNAL's state beside its variables in RAM.
 ///
-/// No ROM is shipped. When the processor comes to an address in ROM, the routine that has its entry there in a real
-/// machine is carried out (``Machine/carryOutRoutine()``). Addresses and behaviour are those of the documented entry
-/// points (Commodore 64 Programmer's Reference Guide) and of what lies behind the vectors at $0314...$0333.
+/// No ROM is shipped. When the processor reaches an address in ROM, the routine that a real machine has there is emulated
+/// (``Machine/carryOutRoutine()``). Addresses and behaviour are those of the documented entry points (Commodore 64
+/// Programmer's Reference Guide) and of the routines behind the vectors at $0314...$0333.
 struct Kernal {
-    /// Keys that are typed but have not been seen by the keyboard scan: it sees one every 60th of a second.
+    /// Typed keys that the keyboard scan has not processed yet: it processes one every 60th of a second.
     var keys = ByteQueue()
     /// Whether RUN/STOP is held down.
     var isStopKeyDown = false
-    /// The rest of the line that CHRIN took off the screen.
+    /// The rest of the line that CHRIN has read from the screen.
     var inputLine = ByteQueue()
     /// Whether CHRIN waits for the end of a line.
     var isEditingLine = false
 
-    /// The routines behind the vectors from $0314 on, as a fresh machine has them.
+    /// The default routines behind the vectors from $0314 on.
     static let vectors: [UInt16] = [
         Entry.interruptRoutine, Entry.breakRoutine, Entry.nonMaskableRoutine, Entry.open, Entry.close, Entry.chkin,
         Entry.chkout, Entry.clrchn, Entry.chrin, Entry.chrout, Entry.stop, Entry.getin, Entry.clall,
         Entry.breakRoutine, Entry.load, Entry.save,
     ]
 
-    /// What a program reads in the KERNAL's ROM: the processor's vectors at its end, and 0 elsewhere.
+    /// What a program reads in the KERNAL's ROM: the processor's vectors at its end, 0 elsewhere.
     static func romByte(at address: UInt16) -> UInt8 {
         let vector: UInt16 =
             switch address & 0xFFFE {
@@ -32,7 +32,7 @@ struct Kernal {
         return UInt8(truncatingIfNeeded: address & 1 == 0 ? vector : vector >> 8)
     }
 
-    /// Where the routines begin that are no entries of the table at $FF81.
+    /// The addresses of routines that are not in the jump table at $FF81.
     enum Entry {
         static let interrupt: UInt16 = 0xFF48
         static let interruptRoutine: UInt16 = 0xEA31
@@ -53,11 +53,11 @@ struct Kernal {
         static let clall: UInt16 = 0xF32F
         static let load: UInt16 = 0xF4A5
         static let save: UInt16 = 0xF5ED
-        /// Where a program that SYS called comes back to.
+        /// The return address of a program started by SYS.
         static let basicAfterSys: UInt16 = 0xE147
     }
 
-    /// Where the KERNAL keeps what it knows.
+    /// The addresses of the KERNAL's variables.
     enum Variable {
         static let status: UInt16 = 0x90
         static let stopKey: UInt16 = 0x91

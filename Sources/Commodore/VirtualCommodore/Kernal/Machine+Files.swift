@@ -22,7 +22,7 @@ extension Machine {
         return .returns(cycles: 12)
     }
 
-    /// READST: for the line its own status, which is cleared by that.
+    /// READST: for the line its own status, which reading clears.
     mutating func readStatus() -> RoutineEnd {
         if memory.ram[Kernal.Variable.device] == Device.serialLine {
             processor.a = memory.ram[SerialVariable.status]
@@ -140,7 +140,7 @@ extension Machine {
         return succeed(cycles: 60)
     }
 
-    /// CHROUT: a character to the screen or the line; registers stay as they are.
+    /// CHROUT: sends a character to the screen or the line; registers are preserved.
     mutating func characterOut() -> RoutineEnd {
         switch memory.ram[Kernal.Variable.outputDevice] {
         case Device.serialLine:
@@ -150,7 +150,7 @@ extension Machine {
         }
     }
 
-    /// Prints the text at A (low byte) and Y, up to a byte of 0, at most 255 bytes.
+    /// Prints the text at A (low byte) and Y up to a zero byte, at most 255 bytes.
     mutating func printText() -> RoutineEnd {
         var address = UInt16(processor.a) | UInt16(processor.y) << 8
         var cycles: UInt64 = 0
@@ -165,8 +165,8 @@ extension Machine {
 
     // MARK: - The RS-232 line
 
-    /// Reads the name's bytes (control, command, the program's own bit length) and lays the two rings at the top of
-    /// the memory, unless the program has placed them.
+    /// Reads the name's bytes (control, command, the program's own bit length) and places the two rings at the top of
+    /// memory, unless the program has placed them.
     private mutating func openSerialLine() {
         let count = UInt16(min(memory.ram[Kernal.Variable.nameLength], 4))
         for offset in UInt16(0)..<4 {
@@ -189,7 +189,7 @@ extension Machine {
         memory.writeChip(0x06, to: 0xDD01)
     }
 
-    /// Stops the driver and gives the rings back. DTR stays as it is, as in the original.
+    /// Stops the driver and frees the rings. DTR is unchanged, as in the original.
     private mutating func closeSerialLine() {
         memory.serial.nextBit = .max
         memory.ram[SerialVariable.enabled] = 0
@@ -205,7 +205,7 @@ extension Machine {
         let speed = Int(control & 0x0F)
         let bauds = SerialDriver.doubleBauds
         let cycles = memory.standard.cyclesPerSecond
-        // The speeds above 2400 are not made by the KERNAL; what it would do is undefined, here it takes 2400.
+        // The KERNAL does not support speeds above 2400; its behaviour is undefined, here it uses 2400.
         let length =
             speed == 0
             ? 2 * (Int(memory.ram[word: SerialVariable.ownBitLength]) + 100)

@@ -1,6 +1,6 @@
-// The interrupt every 60th of a second, and what it does.
+// The 60 Hz interrupt and what it does.
 extension Machine {
-    /// $FF48: saves the registers and goes on where $0314 points, or $0316 after a BRK.
+    /// $FF48: saves the registers and continues where $0314 points, or $0316 after a BRK.
     mutating func enterInterrupt() -> RoutineEnd {
         processor.push(processor.a, &memory)
         processor.push(processor.x, &memory)
@@ -22,7 +22,7 @@ extension Machine {
         return .jumps(cycles: 700)
     }
 
-    /// $EA7E: the end of the routine without the rest of it.
+    /// $EA7E: only acknowledges the interrupt and returns.
     mutating func acknowledgeInterrupt() -> RoutineEnd {
         _ = memory.readChip(0xDC0D)
         return leaveInterrupt()
@@ -37,7 +37,7 @@ extension Machine {
         return .jumps(cycles: 22)
     }
 
-    /// $FE47: switches CIA 2's interrupts off. RESTORE alone does nothing more, with RUN/STOP it leaves the program.
+    /// $FE47: disables CIA 2's interrupts. RESTORE alone does nothing more; with RUN/STOP it ends the program.
     mutating func nonMaskableRoutine() -> RoutineEnd {
         memory.writeChip(0x7F, to: 0xDD0D)
         _ = memory.readChip(0xDD0D)
@@ -49,7 +49,7 @@ extension Machine {
     }
 
     mutating func breakRoutine() -> RoutineEnd {
-        // Below the three saved registers and the status lies the address after the BRK and its padding byte.
+        // Below the three saved registers and the status is the address after the BRK and its padding byte.
         let address = UInt16(processor.stackPointer &+ 5)
         let low = memory.ram[0x0100 | address & 0xFF]
         let high = memory.ram[0x0100 | (address + 1) & 0xFF]
@@ -77,7 +77,7 @@ extension Machine {
         return .returns(cycles: 20)
     }
 
-    /// UDTIM: a jiffy more, 0 again after 24 hours; and a look at RUN/STOP.
+    /// UDTIM: counts a jiffy, wrapping to 0 after 24 hours, and checks RUN/STOP.
     private mutating func advanceClock() {
         let clock = Kernal.Variable.clock
         var jiffies = Int(memory.ram[clock]) << 16 | Int(memory.ram[clock + 1]) << 8 | Int(memory.ram[clock + 2])
@@ -96,7 +96,7 @@ extension Machine {
         return .returns(cycles: 500)
     }
 
-    /// SCNKEY: the next typed key goes into the buffer, if there is room.
+    /// SCNKEY: puts the next typed key into the buffer, if there is room.
     private mutating func scanKeyboard() {
         memory.ram[Kernal.Variable.pressedKey] = 0x40
         memory.ram[Kernal.Variable.lastKey] = 0x40
@@ -107,7 +107,7 @@ extension Machine {
         memory.ram[Kernal.Variable.keyCount] = count + 1
     }
 
-    /// Takes the first key out of the buffer.
+    /// Removes the first key from the buffer.
     mutating func takeKey() -> UInt8? {
         let count = min(memory.ram[Kernal.Variable.keyCount], 10)
         guard count > 0 else { return nil }

@@ -2,9 +2,9 @@ import PETSCII
 
 // CHROUT to the screen: characters, and control codes that do something.
 extension Machine {
-    /// Prints a PETSCII character or does what a control code says.
+    /// Prints a PETSCII character or executes a control code.
     ///
-    /// - Returns: the cycles that it takes, roughly.
+    /// - Returns: the approximate cycles.
     @discardableResult
     mutating func printToScreen(_ byte: UInt8) -> UInt64 {
         memory.ram[Kernal.Variable.lastCharacter] = byte
@@ -32,7 +32,7 @@ extension Machine {
         }
     }
 
-    /// The reversed letter by which a control code is shown between quotes.
+    /// The reversed letter that represents a control code between quotes.
     private func quoted(_ byte: UInt8) -> UInt8 { (byte & 0x80 == 0 ? byte : byte & 0x7F | 0x40) | 0x80 }
 
     func leaveModes() {
@@ -49,7 +49,7 @@ extension Machine {
             moveCursor(row, column + 1)
             return 200
         }
-        // After the first row the line goes on in a second; after that one a new line begins.
+        // After the first row the line continues in a second; after that one a new line begins.
         let continues = !isContinuation(row)
         let (next, cycles) = nextRow(after: row)
         if continues {
@@ -117,7 +117,7 @@ extension Machine {
         }
     }
 
-    /// Moves the rest of the line one to the left, over the character before the cursor.
+    /// Deletes the character before the cursor: the rest of the line moves one to the left.
     private mutating func delete() {
         guard cursorRow > 0 || cursorColumn > 0 else { return }
         moveLeft()
@@ -130,7 +130,7 @@ extension Machine {
         setCell(cell.row, cell.column, Self.emptyCell)
     }
 
-    /// Moves the rest of the line one to the right, if there is a space at its end; a line of one row grows.
+    /// Inserts a space: the rest of the line moves one to the right if there is a space at its end; a line of one row grows.
     private mutating func insert() {
         var row = cursorRow
         var last = lineRows(row).upperBound

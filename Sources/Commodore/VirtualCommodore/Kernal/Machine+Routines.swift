@@ -1,6 +1,6 @@
-// Which routine lies at which address.
+// The routines by their addresses.
 extension Machine {
-    /// Carries out the routine of the ROM at which the processor stands.
+    /// Executes the ROM routine at the program counter.
     mutating func carryOutRoutine() {
         switch routine(at: processor.programCounter) {
         case .returns(let cycles):
@@ -69,7 +69,7 @@ extension Machine {
         case Kernal.Entry.breakRoutine: breakRoutine()
         case Kernal.Entry.reset: coldStart()
 
-        // Not in the table, but in wide use: clear the screen, cursor home, print the text at A and Y that a 0 ends.
+        // Not in the table but widely used: clear the screen, cursor home, print the zero-terminated text at A and Y.
         case 0xE544: clearScreenRoutine()
         case 0xE566: homeRoutine()
         case 0xAB1E: printText()
@@ -78,13 +78,13 @@ extension Machine {
         }
     }
 
-    /// What a table entry does: it jumps to where its vector points.
+    /// Jumps through a vector, as a table entry does.
     private mutating func jump(through vector: UInt16) -> RoutineEnd {
         processor.programCounter = memory.ram[word: vector]
         return .jumps(cycles: 5)
     }
 
-    /// Returns with the carry clear, which tells that all went well.
+    /// Returns with the carry clear, which means success.
     mutating func succeed(cycles: UInt64 = 20) -> RoutineEnd {
         processor.carry = 0
         return .returns(cycles: cycles)
@@ -109,7 +109,7 @@ extension Machine {
     }
 }
 
-/// What OPEN and its kin complain about, by the KERNAL's numbers.
+/// The KERNAL's error numbers for files and channels.
 enum FileError: UInt8 {
     case tooManyFiles = 1
     case fileOpen = 2

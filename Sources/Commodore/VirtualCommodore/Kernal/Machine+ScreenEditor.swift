@@ -4,7 +4,7 @@ import PETSCII
 extension Machine {
     static let columns = 40
     static let rows = 25
-    /// The first row of a line has this bit set in the table of lines.
+    /// Set in the line table for the first row of a line.
     private static let startsLine: UInt8 = 0x80
     static let emptyCell: UInt8 = 0x20
 
@@ -29,19 +29,19 @@ extension Machine {
         UInt16(memory.ram[Kernal.Variable.screenPage]) << 8 &+ UInt16(row * Self.columns + column)
     }
 
-    /// The rows of the line of which that row is a part.
+    /// The rows of the line that contains the given row.
     func lineRows(_ row: Int) -> ClosedRange<Int> {
         let first = isContinuation(row) ? row - 1 : row
         return first...(first + 1 < Self.rows && isContinuation(first + 1) ? first + 1 : first)
     }
 
-    /// The next place in a line whose last row is that one.
+    /// The next position in a line with the given last row.
     func following(_ cell: (row: Int, column: Int), until last: Int) -> (row: Int, column: Int)? {
         if cell.column < Self.columns - 1 { return (cell.row, cell.column + 1) }
         return cell.row < last ? (cell.row + 1, 0) : nil
     }
 
-    /// Moves the cursor, and keeps what the KERNAL's variables say about it right.
+    /// Moves the cursor and updates the KERNAL's variables for it.
     func moveCursor(_ row: Int, _ column: Int) {
         let line = lineRows(row)
         let isSecond = row > line.lowerBound
@@ -69,7 +69,7 @@ extension Machine {
 
     // MARK: - Routines
 
-    /// Sets the video chip and the editor as CINT does: light blue on blue, the screen empty.
+    /// Initialises the video chip and the editor as CINT does: light blue on blue, an empty screen.
     mutating func resetScreenEditor() {
         memory.writeChip(0x03, to: 0xDD00)
         let registers: [UInt8] = [
@@ -120,10 +120,10 @@ extension Machine {
         moveCursor(0, 0)
     }
 
-    /// The row below, after making room for it if it was the last.
+    /// The row below, after scrolling if it was the last.
     mutating func nextRow(after row: Int) -> (row: Int, cycles: UInt64) {
         guard row >= Self.rows - 1 else { return (row + 1, 0) }
-        // A whole line goes, which may have two rows.
+        // A whole line scrolls out, which may have two rows.
         let count = isContinuation(1) ? 2 : 1
         for _ in 0..<count { scroll() }
         return (Self.rows - count, UInt64(count) * 16_000)

@@ -1,13 +1,13 @@
 import PETSCII
 
-// CHRIN from the keyboard and from the screen, and the cursor that shows where one types.
+// CHRIN from the keyboard and from the screen, and the cursor.
 extension Machine {
     /// The cursor's half period in jiffies.
     private static let blinkTime: UInt8 = 20
 
     // MARK: - Reading from the screen
 
-    /// CHRIN from the keyboard: the characters of the line that is being typed, once RETURN has been pressed.
+    /// CHRIN from the keyboard: the characters of the typed line, once RETURN has been pressed.
     mutating func takeLineCharacter() -> UInt8? {
         if let character = kernal.inputLine.popFirst() { return character }
         if !kernal.isEditingLine {
@@ -29,7 +29,7 @@ extension Machine {
         return kernal.inputLine.popFirst()
     }
 
-    /// The line at the cursor as PETSCII, from where the input began if it began in it, without spaces at its end.
+    /// The line at the cursor as PETSCII without trailing spaces, from where the input began if it began in this line.
     private mutating func typedLine() -> [UInt8] {
         let line = lineRows(cursorRow)
         let inputRow = Int(memory.ram[Kernal.Variable.inputRow])
@@ -42,7 +42,7 @@ extension Machine {
             next = following(position, until: line.upperBound)
         }
         while codes.last == Self.emptyCell { codes.removeLast() }
-        // The cursor stays behind the text; the program moves it on.
+        // The cursor stays behind the text; the program moves it.
         let end = min(cell.row * Self.columns + cell.column + codes.count, (line.upperBound + 1) * Self.columns - 1)
         moveCursor(end / Self.columns, end % Self.columns)
         return codes.map { ScreenCode(rawValue: $0).petscii } + [ControlCode.return.rawValue]
@@ -63,7 +63,7 @@ extension Machine {
 
     // MARK: - The cursor
 
-    /// Shows the cursor or hides it when its time has come.
+    /// Blinks the cursor.
     mutating func blinkCursor() {
         guard memory.ram[Kernal.Variable.cursorOff] == 0 else { return }
         let countdown = memory.ram[Kernal.Variable.cursorCountdown]

@@ -1,6 +1,6 @@
-// What happens when the machine is switched on, and the KERNAL's routines for its parts.
+// The power-on sequence, and the KERNAL's initialisation routines.
 extension Machine {
-    /// Brings the machine to where a real one stands when it says READY, but with an empty screen.
+    /// Brings the machine to the state of a real one at READY, but with an empty screen.
     mutating func reset() {
         memory.resetPort()
         processor = Processor()
@@ -80,7 +80,7 @@ extension Machine {
         return .stops(.returnedToBasic)
     }
 
-    // MARK: - The parts
+    // MARK: - The chips
 
     private mutating func resetMemory() {
         for address in UInt16(2)..<0x0400 where !(0x0100..<0x0200).contains(address) { memory.ram[address] = 0 }
@@ -97,7 +97,7 @@ extension Machine {
         }
     }
 
-    /// The chips as the KERNAL sets them: 60 interrupts a second, the sound off.
+    /// Sets the chips as the KERNAL does: 60 interrupts per second, sound off.
     private mutating func resetChips() {
         let latch = memory.standard.jiffyTimerLatch
         let values: [(UInt16, UInt8)] = [

@@ -1,9 +1,9 @@
-// Bits on the line, and the KERNAL's rings at both ends of it.
+// Bits on the line, and the KERNAL's receive and transmit rings.
 extension AddressSpace {
     private var isListening: Bool { ram[SerialVariable.enabled] & 0x10 != 0 }
     private var isSending: Bool { serial.nextBit != .max }
 
-    /// Starts what was put on the line from outside.
+    /// Starts transferring what the other end has sent.
     mutating func startIncoming() {
         guard line.nextBit == .max, !line.incoming.isEmpty else { return }
         line.bitsLeft = 10
@@ -11,7 +11,7 @@ extension AddressSpace {
         nextEvent = min(nextEvent, line.nextBit)
     }
 
-    /// Moves the bytes on the line on by the bits that are due.
+    /// Transfers the bits that are due.
     ///
     /// - Returns: the cycles that the KERNAL's interrupt routines took.
     mutating func moveBits() -> UInt64 {
@@ -57,7 +57,7 @@ extension AddressSpace {
         line.statistics.receivedByteCount += 1
     }
 
-    /// The next byte of the receive ring, or nil, which the status then tells.
+    /// The next byte of the receive ring, or nil, which the status then says.
     mutating func takeReceivedByte() -> UInt8? {
         let start = ram[SerialVariable.receiveStart]
         guard start != ram[SerialVariable.receiveEnd] else {
@@ -78,7 +78,7 @@ extension AddressSpace {
         ram[ram[word: SerialVariable.transmitBuffer] &+ UInt16(end)] = byte
         ram[SerialVariable.transmitEnd] = end &+ 1
         if !isSending {
-            // The start bit goes out one bit's time after the driver was started.
+            // The start bit is sent one bit's time after the driver was started.
             serial.nextBit = clock + 2 * serial.bitLength
             loadTransmitByte()
             nextEvent = min(nextEvent, serial.nextBit)

@@ -1,4 +1,4 @@
-/// Bytes that wait, first in, first out.
+/// A first-in, first-out queue of bytes.
 struct ByteQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
@@ -14,7 +14,7 @@ struct ByteQueue: Sendable {
         guard head < bytes.count else { return nil }
         defer {
             head += 1
-            // What is used up is given back now and then, so that a queue that is never empty does not grow.
+            // Consumed bytes are removed now and then, so that a queue that is never empty does not grow.
             if head >= 4096 && head * 2 >= bytes.count {
                 bytes.removeFirst(head)
                 head = 0
@@ -28,7 +28,7 @@ struct ByteQueue: Sendable {
         head = 0
     }
 
-    /// Takes out everything.
+    /// Removes and returns all bytes.
     mutating func take() -> [UInt8] {
         defer { self = ByteQueue() }
         return head == 0 ? bytes : Array(bytes[head...])

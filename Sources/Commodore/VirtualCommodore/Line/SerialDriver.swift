@@ -1,16 +1,16 @@
-/// What the KERNAL's RS-232 driver is doing, as far as it does not stand in RAM.
+/// The state of the KERNAL's RS-232 driver that is not in RAM.
 ///
-/// The driver moves bits in software, by timers and non-maskable interrupts. Here its effects are what a program can
-/// see: bytes appear in the receive ring, and leave the transmit ring, when their last bit has passed.
+/// The original moves bits in software, by timers and non-maskable interrupts. Only its visible effects are emulated:
+/// bytes appear in the receive ring, and leave the transmit ring, when their last bit has passed.
 struct SerialDriver {
-    /// Cycles that the driver's interrupt routine takes from the program for each bit, roughly.
+    /// Approximate cycles that the driver's interrupt routine takes from the program for each bit.
     static let cyclesOfABit: UInt64 = 100
 
     /// The length of the program's bits, in cycles.
     var bitLength: UInt64 = 821
     /// The bits of a byte: start, data, parity, stop.
     var frameLength = 10
-    /// The data bits that count.
+    /// The mask of the data bits in use.
     var dataMask: UInt8 = 0xFF
     /// When the next bit of the byte being sent is due, in cycles; never while no byte is being sent.
     var nextBit: UInt64 = .max
@@ -22,7 +22,7 @@ struct SerialDriver {
     static let doubleBauds = [0, 100, 150, 220, 269, 300, 600, 1200, 2400, 3600, 4800]
 }
 
-/// Where the KERNAL keeps what concerns the RS-232 line.
+/// The KERNAL's variables for the RS-232 line.
 enum SerialVariable {
     static let receiveBuffer: UInt16 = 0xF7
     static let transmitBuffer: UInt16 = 0xF9
@@ -40,7 +40,7 @@ enum SerialVariable {
     static let transmitStart: UInt16 = 0x029D
     /// Where the next byte of the program goes.
     static let transmitEnd: UInt16 = 0x029E
-    /// Which interrupts are on: bit 0 while sending, bit 4 while listening.
+    /// Which interrupts are enabled: bit 0 while sending, bit 4 while receiving.
     static let enabled: UInt16 = 0x02A1
 }
 

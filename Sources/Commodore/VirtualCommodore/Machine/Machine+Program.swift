@@ -1,5 +1,5 @@
 extension Machine {
-    /// Goes on at an address as SYS does; RTS leads back to BASIC, which ends the program.
+    /// Continues at an address as SYS does; RTS returns to BASIC, which ends the program.
     mutating func start(at address: UInt16) {
         stop = nil
         processor.stackPointer = 0xF6

@@ -1,9 +1,9 @@
-/// The processor, what it sees, and the KERNAL that is carried out in its place.
+/// The processor, its address space, and the KERNAL, which is emulated instead of executed.
 struct Machine: ~Copyable {
     var processor = Processor()
     var memory: AddressSpace
     var kernal = Kernal()
-    /// Why the machine stands still, if it does.
+    /// Why the machine has stopped, if it has.
     var stop: StopReason?
 
     init(standard: VideoStandard, line: SerialLine) {
@@ -11,7 +11,7 @@ struct Machine: ~Copyable {
         reset()
     }
 
-    /// Runs until that time; the last instruction may end later.
+    /// Runs until the given time; the last instruction may end later.
     mutating func run(until end: UInt64) {
         memory.startIncoming()
         while memory.clock < end && stop == nil {

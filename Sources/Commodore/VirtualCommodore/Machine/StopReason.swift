@@ -1,10 +1,10 @@
-/// Why a virtual Commodore stands still.
+/// Why a virtual Commodore has stopped.
 public enum StopReason: Sendable, Hashable, CustomStringConvertible {
-    /// The program came to an opcode that the processor's makers do not document.
+    /// The program reached an undocumented opcode.
     case undocumentedOpcode(UInt8, at: UInt16)
-    /// The program jumped into a ROM, to a routine that is not provided.
+    /// The program jumped into a ROM, to a routine that is not emulated.
     case missingRoutine(at: UInt16)
-    /// The program came to a BRK that it does not handle itself.
+    /// The program reached a BRK that it does not handle.
     case breakInstruction(at: UInt16)
     /// The program ended by returning to BASIC.
     case returnedToBasic

@@ -34,7 +34,7 @@ extension AddressSpace {
         chipsChanged()
     }
 
-    /// Lets everything happen that is due, and finds out when the next thing is.
+    /// Processes all events that are due, and computes when the next one is.
     mutating func handleEvents() {
         clock += video.advance(to: clock)
         cia1.advance(to: clock)
@@ -43,7 +43,7 @@ extension AddressSpace {
         chipsChanged()
     }
 
-    /// Takes over what a chip's registers or the line now ask for.
+    /// Updates the schedule after a chip's registers or the line have changed.
     mutating func chipsChanged() {
         nextEvent = min(video.nextEvent, cia1.nextEvent, cia2.nextEvent, line.nextBit, serial.nextBit)
         isInterruptRequested = video.isInterrupting || cia1.isInterrupting

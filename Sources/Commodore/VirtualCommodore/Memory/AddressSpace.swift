@@ -1,6 +1,6 @@
-/// What the processor sees: RAM, the chips at $D000, the character set, and the time.
+/// The processor's address space: RAM, the chips at $D000, the character set, and the clock.
 ///
-/// A flat one, for programs that test a processor, is 64 KiB of RAM and nothing else.
+/// A flat one, for processor test programs, is 64 KiB of RAM and nothing else.
 struct AddressSpace: ~Copyable {
     let ram = RAM()
     let pages = PageMap()
@@ -9,12 +9,12 @@ struct AddressSpace: ~Copyable {
 
     /// Cycles since the machine was switched on.
     var clock: UInt64 = 0
-    /// When one of the chips or the line has something to do next, in cycles.
+    /// When the next event of a chip or the line is due, in cycles.
     var nextEvent: UInt64 = 0
 
-    /// Whether a chip holds the interrupt line down.
+    /// Whether a chip pulls the interrupt line low.
     var isInterruptRequested = false
-    /// Whether the non-maskable interrupt's line has gone low since the last such interrupt.
+    /// Whether the NMI line has gone low since the last NMI.
     var isNonMaskableRequested = false
 
     var video: VideoChip
@@ -75,7 +75,7 @@ struct AddressSpace: ~Copyable {
         }
     }
 
-    /// The processor's own port at $00 (direction) and $01 (value). Lines that are inputs read as 1, but for the
+    /// The processor's own port at $00 (direction) and $01 (value). Lines that are inputs read as 1, except the
     /// cassette's.
     private mutating func writePort(_ value: UInt8, to address: UInt16) {
         if address == 0 { portDirection = value } else { portValue = value }

@@ -9,7 +9,7 @@ struct ColourRAM: ~Copyable {
 
     deinit { cells.deallocate() }
 
-    /// A cell's colour, 0...15; of the index the lower 10 bits count.
+    /// A cell's colour, 0...15; only the lower 10 bits of the index are used.
     subscript(index: Int) -> UInt8 {
         get { cells[index & 0x3FF] }
         nonmutating set { cells[index & 0x3FF] = newValue & 0x0F }

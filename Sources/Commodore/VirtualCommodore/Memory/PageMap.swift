@@ -1,6 +1,6 @@
-/// What lies in each of the 256 pages of the address space.
+/// What is mapped into each of the 256 pages of the address space.
 struct PageMap: ~Copyable {
-    /// What the processor reads in a page. Writing reaches the RAM below a ROM, and the chips.
+    /// What the processor reads in a page. Writes go to the RAM below a ROM, and to the chips.
     enum Kind: UInt8 {
         case ram
         case chips
@@ -28,7 +28,7 @@ struct PageMap: ~Copyable {
 
     func kind(_ address: UInt16) -> Kind { Kind(rawValue: kinds[Int(address >> 8)]) ?? .ram }
 
-    /// Lays the pages out as the three lowest lines of the processor's port tell (LORAM, HIRAM, CHAREN).
+    /// Maps the pages according to the three lowest lines of the processor port (LORAM, HIRAM, CHAREN).
     func configure(port: UInt8) {
         let loram = port & 1 != 0
         let hiram = port & 2 != 0

@@ -1,4 +1,4 @@
-/// 64 KiB of bytes. An address has 16 bits, so that every one of them is inside.
+/// 64 KiB of bytes. An address has 16 bits, so every one is in bounds.
 struct RAM: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
 
@@ -14,7 +14,7 @@ struct RAM: ~Copyable {
         @inline(__always) nonmutating set { bytes[Int(address)] = newValue }
     }
 
-    /// Two bytes, the lower one first.
+    /// Two bytes, little-endian.
     subscript(word address: UInt16) -> UInt16 {
         get { UInt16(self[address]) | UInt16(self[address &+ 1]) << 8 }
         nonmutating set {
@@ -23,7 +23,7 @@ struct RAM: ~Copyable {
         }
     }
 
-    /// Puts bytes there; past $FFFF they go on at $0000.
+    /// Stores bytes, wrapping from $FFFF to $0000.
     func store(_ new: some Sequence<UInt8>, at address: UInt16) {
         var address = address
         for byte in new {

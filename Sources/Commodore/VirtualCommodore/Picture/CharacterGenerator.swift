@@ -1,4 +1,4 @@
-/// The character memory as a real machine has it in ROM, but with this project's own shapes.
+/// The character memory that a real machine has in ROM, with this project's own shapes.
 enum CharacterGenerator {
     /// 4 KiB: the graphics set and the lower case set, each with 128 characters and the same reversed.
     static let bytes: [UInt8] = {

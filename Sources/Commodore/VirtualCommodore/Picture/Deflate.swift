@@ -13,7 +13,7 @@ struct Deflate {
     /// The first distance of each distance code, and the bits that follow the code.
     private static let distances: [(first: Int, bits: Int)] = (0..<30).map { code in
         let bits = max(code / 2 - 1, 0)
-        // From the fifth on there are two codes of each number of bits.
+        // From the fifth on there are two codes for each number of bits.
         let first = code < 4 ? code : (2 + code % 2) << bits
         return (first + 1, bits)
     }

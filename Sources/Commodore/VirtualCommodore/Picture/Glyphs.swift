@@ -1,5 +1,5 @@
-/// The shapes of the characters, drawn for this project: 8 by 8 points each, `#` for a point of the character's
-/// colour. Eight characters stand side by side; rows of characters are parted by an empty line.
+/// The shapes of the characters, drawn for this project: 8 by 8 pixels each, `#` for a pixel of the character's
+/// colour. Eight characters are side by side; rows of characters are separated by an empty line.
 enum Glyphs {
     /// The points of each character in the order of the drawing: 8 bytes each, the leftmost point in bit 7.
     static func bytes(_ drawing: String) -> [UInt8] {

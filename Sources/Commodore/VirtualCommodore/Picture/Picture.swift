@@ -21,13 +21,13 @@ public struct Picture: Sendable, Hashable {
 
     /// The picture as a PNG file with a palette.
     ///
-    /// - Parameter scale: how many points of the file stand for one of the picture, in both directions, 1...8.
+    /// - Parameter scale: how many pixels of the file represent one of the picture, in both directions, 1...8.
     public func png(scale: Int = 1) -> [UInt8] {
         let scale = min(max(scale, 1), 8)
         var rows: [UInt8] = []
         rows.reserveCapacity(Self.height * scale * (Self.width * scale / 2 + 1))
         for y in 0..<Self.height {
-            // Each row begins with its filter, 0 for none; two points share a byte.
+            // Each row begins with its filter, 0 for none; two pixels share a byte.
             var row: [UInt8] = [0]
             for x in stride(from: 0, to: Self.width * scale, by: 2) {
                 row.append(points[y * Self.width + x / scale] << 4 | points[y * Self.width + (x + 1) / scale])
@@ -40,7 +40,7 @@ public struct Picture: Sendable, Hashable {
 }
 
 extension Commodore64 {
-    /// The picture as the video chip would make it from the registers and the memory as they stand now.
+    /// The picture that the video chip would produce from the current registers and memory.
     ///
     /// Text, extended colours, multicolour, bitmaps, sprites, fine scrolling and both border widths are shown.
     public func picture() -> Picture {

@@ -1,11 +1,11 @@
-/// Draws what the video chip shows.
+/// Renders the video chip's picture.
 struct Renderer {
     private static let displayWidth = 320
     private static let displayHeight = 200
     /// Where the display begins in the picture.
     private static let left = (Picture.width - displayWidth) / 2
     private static let top = (Picture.height - displayHeight) / 2
-    /// A sprite at these coordinates lies in the display's upper left corner.
+    /// A sprite at these coordinates is in the display's upper left corner.
     private static let spriteOrigin = (x: 24, y: 50)
 
     /// The part of the display that the border leaves free.
@@ -62,7 +62,7 @@ struct Renderer {
         }
     }
 
-    /// Draws the line of a sprite that falls on that line of the display.
+    /// Draws the line of a sprite that is on the given line of the display.
     private func drawSprite(_ sprite: Int, _ y: Int, into line: inout DisplayLine, _ memory: borrowing AddressSpace) {
         let registers = memory.video.registers
         let bit = UInt8(1) << UInt8(sprite)
@@ -97,7 +97,7 @@ struct Renderer {
 /// One line of the display while it is drawn.
 struct DisplayLine {
     private(set) var colours: [UInt8]
-    /// Which points belong to characters rather than to their background: some sprites pass behind these.
+    /// Which points are foreground, behind which some sprites are drawn.
     private var isForeground: [Bool]
 
     init(width: Int) {

@@ -3,8 +3,8 @@ import PETSCII
 extension Picture {
     /// The picture as an SVG drawing: text that can be read, compared and scaled.
     ///
-    /// Points of one colour that make up most of an 8 by 8 cell become rectangles over as many cells as possible; what is
-    /// left of a cell is drawn as a shape, each of which stands in the file once.
+    /// The colour of most points of an 8 by 8 cell becomes a rectangle over as many cells as possible; the rest of a cell is
+    /// drawn as a shape, each of which is in the file once.
     public func svg() -> String {
         var drawing = Drawing(self)
         return drawing.text()
@@ -14,8 +14,8 @@ extension Picture {
 /// Turns a picture into the text of an SVG file.
 private struct Drawing {
     private static let columns = Picture.width / 8
-    /// The cells are those of the screen's characters, whose first row begins 36 points below the picture's edge: of the
-    /// first and the last row of cells only half is seen.
+    /// The cells are those of the screen's characters, whose first row begins 36 points below the picture's edge: only half
+    /// of the first and the last row of cells is visible.
     private static let rows = Picture.height / 8 + 1
     private static let top = -4
 
@@ -83,7 +83,7 @@ private struct Drawing {
         return name
     }
 
-    /// The grounds of the cells: rectangles as wide as possible, then as high as possible.
+    /// The backgrounds of the cells: rectangles as wide as possible, then as high as possible.
     private func rectangles() -> String {
         var isDone = [Bool](repeating: false, count: grounds.count)
         var text = ""

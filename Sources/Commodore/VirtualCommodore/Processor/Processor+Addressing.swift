@@ -1,4 +1,4 @@
-// Where an instruction's operand lies. Each takes the operand's bytes from the program and returns an address.
+// Addressing modes. Each fetches the operand's bytes from the program and returns an address.
 extension Processor {
     @inline(__always)
     mutating func fetch(_ memory: inout AddressSpace) -> UInt8 {

@@ -50,7 +50,7 @@ extension Processor {
             setResult(a)
             return
         }
-        // On the NMOS chips Z is that of the binary sum, N and V are those of the sum whose low digit alone has been
+        // On the NMOS chips Z is that of the binary sum; N and V are those of the sum with only the low digit
         // corrected (Bruce Clark, "Decimal Mode", appendix A).
         var low = UInt16(a & 0x0F) + UInt16(value & 0x0F) + UInt16(carry)
         if low > 9 { low = ((low + 6) & 0x0F) + 0x10 }
@@ -119,7 +119,7 @@ extension Processor {
         return result
     }
 
-    /// Writes what the processor writes while it changes a byte: the old value, then the new one. Programs count on it:
+    /// Writes as a read-modify-write instruction does: the old value, then the new one. Programs rely on it:
     /// `ASL $D019` acknowledges an interrupt by its first write.
     @inline(__always)
     func store(_ value: UInt8, over old: UInt8, _ address: UInt16, _ memory: inout AddressSpace) {

@@ -1,6 +1,6 @@
 // The stack, branches, subroutines and interrupts.
 extension Processor {
-    /// Where the processor finds the addresses of its interrupt routines.
+    /// The addresses of the interrupt vectors.
     enum Vector {
         static let nonMaskable: UInt16 = 0xFFFA
         static let reset: UInt16 = 0xFFFC
@@ -29,9 +29,9 @@ extension Processor {
         return UInt16(low) | UInt16(pull(&memory)) << 8
     }
 
-    /// Takes the branch or not.
+    /// Executes a conditional branch.
     ///
-    /// - Returns: the cycles: 2, one more when taken, another one when that leads to another page.
+    /// - Returns: the cycles: 2, plus 1 if taken, plus 1 more if it crosses a page.
     @inline(__always)
     mutating func branch(_ isTaken: Bool, _ memory: inout AddressSpace) -> Int {
         let offset = Int8(bitPattern: fetch(&memory))
@@ -58,7 +58,7 @@ extension Processor {
         areInterruptsMasked = interruptDisable
     }
 
-    /// `JMP (address)`: the high byte is taken from the same page, even after its last byte.
+    /// `JMP (address)`: the high byte is read from the same page, even if the low byte is the page's last.
     mutating func jumpIndirect(_ memory: inout AddressSpace) {
         let pointer = absolute(&memory)
         let next = pointer & 0xFF00 | (pointer &+ 1) & 0x00FF
@@ -70,7 +70,7 @@ extension Processor {
         interrupt(through: Vector.interrupt, status: status | Flag.break_, &memory)
     }
 
-    /// Goes to an interrupt routine; 7 cycles.
+    /// Enters an interrupt routine; 7 cycles.
     mutating func interrupt(through vector: UInt16, _ memory: inout AddressSpace) {
         interrupt(through: vector, status: status, &memory)
     }

@@ -1,7 +1,7 @@
 extension Processor {
-    /// Carries out the next instruction.
+    /// Executes the next instruction.
     ///
-    /// - Returns: its cycles, or 0 if its opcode is not a documented one; the processor then stands where it stood.
+    /// - Returns: its cycles, or 0 if its opcode is undocumented; the processor is then unchanged.
     @inline(__always)
     mutating func step(_ memory: inout AddressSpace) -> Int {
         areInterruptsMasked = interruptDisable

@@ -1,8 +1,7 @@
 /// The registers of a 6510, the 6502 of the Commodore 64.
 ///
-/// It knows every documented instruction, decimal mode as the NMOS chips have it, the cycles of each instruction
-/// and the faults of the original (an indirect JMP does not cross a page). It reads and writes through an
-/// ``AddressSpace``.
+/// It implements every documented instruction, NMOS decimal mode, the cycles of each instruction and the bugs of the
+/// original (an indirect JMP does not cross a page). It reads and writes through an ``AddressSpace``.
 public struct Processor: Sendable, Hashable {
     /// The accumulator.
     public var a: UInt8 = 0
@@ -25,10 +24,10 @@ public struct Processor: Sendable, Hashable {
     var decimal = false
     var interruptDisable = true
 
-    /// Whether interrupts were off when the running instruction polled for them: CLI, SEI and PLP take effect one
+    /// Whether interrupts were disabled when the current instruction polled for them: CLI, SEI and PLP take effect one
     /// instruction late.
     var areInterruptsMasked = true
-    /// The cycle that an indexed read takes more when it crosses a page, of the running instruction.
+    /// The extra cycle of the current instruction's indexed read if it crosses a page.
     var crossing = 0
 
     init() {}

@@ -1,13 +1,12 @@
-/// A 6502 with 64 KiB of RAM and nothing else: for programs that test a processor, such as Klaus Dormann's
-/// functional test.
+/// A 6502 with 64 KiB of RAM and nothing else, for processor test programs such as Klaus Dormann's functional test.
 public final class FlatMachine {
     /// How a test program ended.
     public enum Outcome: Sendable, Hashable, CustomStringConvertible {
-        /// It came to the address that stands for success.
+        /// It reached the success address.
         case success(cycles: Int)
-        /// It jumped to itself at another address: the test that stands before it failed.
+        /// It looped at another address: the test before it failed.
         case trapped(at: UInt16)
-        /// It came to an opcode that is not documented.
+        /// It reached an undocumented opcode.
         case undocumentedOpcode(UInt8, at: UInt16)
         /// It did not end within the cycles allowed.
         case unfinished(at: UInt16)
@@ -28,7 +27,7 @@ public final class FlatMachine {
     public var processor = Processor()
     private var memory = AddressSpace()
 
-    /// A machine whose memory is all 0.
+    /// A machine with zeroed memory.
     public init() {}
 
     /// The memory.
@@ -37,18 +36,18 @@ public final class FlatMachine {
         set { memory.ram[address] = newValue }
     }
 
-    /// Puts a program into memory.
+    /// Loads a program into memory.
     public func load(_ program: Program) { memory.ram.store(program.bytes, at: program.loadAddress) }
 
-    /// Carries out one instruction.
+    /// Executes one instruction.
     ///
-    /// - Returns: its cycles, or nil if its opcode is not documented; nothing has changed then.
+    /// - Returns: its cycles, or nil if its opcode is undocumented; nothing is changed then.
     public func step() -> Int? {
         let cycles = processor.step(&memory)
         return cycles == 0 ? nil : cycles
     }
 
-    /// Goes to the interrupt routine, if interrupts are not off; 7 cycles.
+    /// Enters the interrupt routine, if interrupts are enabled; 7 cycles.
     ///
     /// - Returns: whether it did.
     public func interrupt() -> Bool {
@@ -57,14 +56,14 @@ public final class FlatMachine {
         return true
     }
 
-    /// Goes to the routine of the non-maskable interrupt; 7 cycles.
+    /// Enters the NMI routine; 7 cycles.
     public func nonMaskableInterrupt() { processor.interrupt(through: Processor.Vector.nonMaskable, &memory) }
 
     /// Runs a test program until it jumps to itself.
     ///
     /// - Parameters:
     ///   - start: where it begins.
-    ///   - success: the address of the jump to itself that stands for success.
+    ///   - success: the address of the endless loop that means success.
     ///   - cycles: how long it may take.
     public func runTest(from start: UInt16, success: UInt16, atMost cycles: Int = 10_000_000_000) -> Outcome {
         processor.programCounter = start

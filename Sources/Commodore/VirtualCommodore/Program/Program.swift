@@ -1,6 +1,6 @@
-/// A machine language program and where it goes in memory.
+/// A machine-language program and its load address.
 public struct Program: Sendable, Hashable {
-    /// Where the first byte goes.
+    /// The load address.
     public let loadAddress: UInt16
     /// The program.
     public let bytes: [UInt8]
@@ -9,7 +9,7 @@ public struct Program: Sendable, Hashable {
     private static let basicStart: UInt16 = 0x0801
     private static let sysToken: UInt8 = 0x9E
 
-    /// A program that goes there.
+    /// A program with a load address.
     ///
     /// - Throws: ``ProgramError`` if it is empty or reaches past $FFFF.
     public init(_ bytes: some Sequence<UInt8>, at loadAddress: UInt16) throws(ProgramError) {
@@ -21,7 +21,7 @@ public struct Program: Sendable, Hashable {
         }
     }
 
-    /// The program in a PRG file, whose first two bytes say where it goes.
+    /// The program in a PRG file, whose first two bytes are the load address.
     ///
     /// - Throws: ``ProgramError`` if it has no byte beyond these, or reaches past $FFFF.
     public init(prg file: some Collection<UInt8>) throws(ProgramError) {
@@ -30,13 +30,13 @@ public struct Program: Sendable, Hashable {
         try self.init(file.dropFirst(2), at: UInt16(header[0]) | UInt16(header[1]) << 8)
     }
 
-    /// Where the program starts: at the address of the `SYS` in its line of BASIC if it begins at $0801, otherwise at
-    /// its first byte.
+    /// Where the program starts: at the address of the `SYS` in its BASIC line if it is loaded at $0801, otherwise at its
+    /// first byte.
     ///
-    /// - Throws: ``ProgramError/noStart`` if it begins with other BASIC than a line `SYS` and a number.
+    /// - Throws: ``ProgramError/noStart`` if its first BASIC line is not `SYS` and a number.
     public func startAddress() throws(ProgramError) -> UInt16 {
         guard loadAddress == Self.basicStart else { return loadAddress }
-        // Two bytes lead to the next line, two are the line's number; then its text, up to a 0.
+        // A link to the next line (2 bytes), the line's number (2 bytes), then its text, up to a 0.
         var text = bytes.dropFirst(4).prefix { $0 != 0 }.drop { $0 == 0x20 }
         guard text.popFirst() == Self.sysToken else { throw .noStart }
         text = text.drop { $0 == 0x20 || $0 == UInt8(ascii: "(") }
@@ -45,7 +45,7 @@ public struct Program: Sendable, Hashable {
         for byte in text {
             if byte == 0x20 { continue }
             guard (0x30...0x39).contains(byte) else {
-                // A bracket or the next statement ends the number; an operator would go on with it.
+                // A bracket or the next statement ends the number; an operator would continue it.
                 guard [UInt8(ascii: ")"), UInt8(ascii: ":")].contains(byte) else { throw .noStart }
                 break
             }

@@ -1,7 +1,7 @@
 import PETSCII
 
 extension Commodore64 {
-    /// One of the screen's 1000 places.
+    /// One of the screen's 1000 cells.
     public struct Cell: Sendable, Hashable {
         /// Which character, and whether it is reversed.
         public let code: ScreenCode
@@ -14,7 +14,7 @@ extension Commodore64 {
         withVideo { $0.video.characterOffset & 0x0800 == 0 ? .graphics : .lowerCase }
     }
 
-    /// The screen's 25 rows of 40 places, as the video chip reads them.
+    /// The screen's 25 rows of 40 cells, as the video chip reads them.
     public var cells: [[Cell]] {
         withVideo { memory in
             let screen = memory.videoBank | memory.video.screenOffset
@@ -29,7 +29,7 @@ extension Commodore64 {
         }
     }
 
-    /// The screen's 25 rows as text without spaces at their ends; reversed characters are shown as they are.
+    /// The screen's 25 rows as text without trailing spaces; reversed characters are shown as plain ones.
     public var screenRows: [String] {
         let set = characterSet
         return cells.map { row in
@@ -65,7 +65,7 @@ extension Commodore64 {
     }
 }
 
-/// The escape sequences by which terminals take colours (ISO 8613-6).
+/// The escape sequences for terminal colours (ISO 8613-6).
 private enum TerminalStyle {
     static let reset = "\u{1B}[0m"
 
@@ -73,7 +73,7 @@ private enum TerminalStyle {
 
     static func foreground(_ colour: Colour) -> String { "\u{1B}[38;2;\(components(colour))m" }
 
-    /// A row's characters, with a sequence only where a colour changes.
+    /// A row's characters, with an escape sequence only where a colour changes.
     static func row(_ cells: [Commodore64.Cell], background: Colour, set: CommodoreCharacterSet) -> String {
         var text = ""
         var last: (Colour, Colour)?

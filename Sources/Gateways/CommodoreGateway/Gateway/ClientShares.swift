@@ -1,20 +1,20 @@
 import NIOCore
 
-/// How much each client has waiting for the machine, and which clients are not read from meanwhile.
+/// How much each client has queued for the machine, and which clients are paused because of that.
 ///
-/// What a client sends behind a value, a ping for instance, is read only when the client is. So one value of any size, and
-/// several small ones, never pause their client: it learns at once that they are queued. Only one that goes on sending
-/// is paused until the line has caught up.
+/// While a client is paused, what it sends after a value is not read either, a ping for instance. So one value of any
+/// size, or several small ones, never pause their client: it learns at once that they are queued. Only a client that
+/// keeps sending is paused until the line has caught up.
 struct ClientShares<Client: Hashable> {
-    /// Bytes of its own that a client may have waiting, and one value more.
+    /// Bytes that a client may have queued, plus one value.
     static var ownMark: Int { 16 * 1024 }
-    /// Bytes in all above which every client that sends is paused.
+    /// Queued bytes of all clients above which every client that sends is paused.
     static var totalMark: Int { 1024 * 1024 }
-    /// A paused client goes on when this part of what made it wait is left.
+    /// A paused client continues when the queue has drained to this fraction.
     private static var lowPart: Int { 4 }
 
     private struct Share {
-        /// The values that wait: where each ends among all bytes that were ever queued, and its bytes.
+        /// The queued values: where each ends in the stream of all bytes ever queued, and its size.
         var values: CircularBuffer<(end: Int, byteCount: Int)> = []
         var byteCount = 0
     }
@@ -22,12 +22,12 @@ struct ClientShares<Client: Hashable> {
     private var shares: [Client: Share] = [:]
     private var paused: Set<Client> = []
 
-    /// Notes a value that was queued.
+    /// Records a queued value.
     ///
     /// - Parameters:
     ///   - byteCount: its bytes.
-    ///   - queued: bytes that were ever queued, its own the last of them.
-    ///   - waiting: bytes of those that wait.
+    ///   - queued: the total of bytes ever queued, including its own.
+    ///   - waiting: the bytes still in the queue.
     /// - Returns: whether the client has to be paused now; false if it is paused already.
     mutating func note(_ client: Client, _ byteCount: Int, queued: Int, waiting: Int) -> Bool {
         guard byteCount > 0 else { return false }
@@ -39,9 +39,9 @@ struct ClientShares<Client: Hashable> {
         return paused.insert(client).inserted
     }
 
-    /// The clients that may go on.
+    /// The clients that may continue.
     ///
-    /// - Parameter gone: bytes that were ever queued and do not wait any more.
+    /// - Parameter gone: the total of bytes that have left the queue.
     mutating func takeResumed(gone: Int, waiting: Int) -> [Client] {
         guard !paused.isEmpty, waiting <= Self.totalMark / Self.lowPart else { return [] }
         for client in paused { settle(client, gone: gone) }
@@ -50,12 +50,12 @@ struct ClientShares<Client: Hashable> {
         return Array(resumed)
     }
 
-    /// Forgets clients of which nothing waits.
+    /// Removes clients that have nothing queued.
     mutating func settle(gone: Int) {
         for client in Array(shares.keys) { settle(client, gone: gone) }
     }
 
-    /// Forgets everything.
+    /// Removes all clients.
     ///
     /// - Returns: the clients that were paused.
     mutating func removeAll() -> [Client] {

@@ -3,15 +3,16 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// Stands in the place of a Commodore 64's modem, and makes the machine behind it a service that any client can use.
+/// Takes the place of a Commodore 64's modem, and publishes the machine behind it as a service for any client.
 ///
 /// ```swift
 /// let gateway = CommodoreGateway(line: .serial(path: "/dev/ttyUSB0"), displayName: "Den")
 /// try await gateway.run()
 /// ```
-/// The service stays while the machine is away; the element ``CommodoreElements/present`` tells whether it is there.
+/// The service stays while the machine is disconnected; the element ``CommodoreElements/present`` says whether it is
+/// connected.
 public final class CommodoreGateway: Sendable {
-    /// The service that stands for the machine. Start it by ``run()``, or by itself around ``openLine()``.
+    /// The service that represents the machine. Start it with ``run()``, or separately around ``openLine()``.
     public let service: ElementalService
     private let line: GatewayLine
     private let configuration: GatewayConfiguration
@@ -24,11 +25,11 @@ public final class CommodoreGateway: Sendable {
         var machine: VirtualMachine?
     }
 
-    /// A gateway that is not on the network yet.
+    /// Creates a gateway that is not published yet.
     ///
     /// - Parameters:
-    ///   - line: the way to the machine.
-    ///   - service: the service's name by which clients look for it.
+    ///   - line: the line to the machine.
+    ///   - service: the name of the service, by which clients find it.
     ///   - displayName: the instance's name that people see; `nil` for the host's name.
     ///   - configuration: speed, pace, and what clients may do.
     public init(
@@ -37,7 +38,7 @@ public final class CommodoreGateway: Sendable {
     ) {
         self.line = line
         self.configuration = configuration
-        // One loop for line and clients: a value goes from one to the other without a change of threads.
+        // One loop for line and clients: values pass between them without changing threads.
         eventLoop = configuration.service.eventLoopGroup.next()
         var serviceConfiguration = configuration.service
         serviceConfiguration.eventLoopGroup = eventLoop
@@ -60,9 +61,9 @@ public final class CommodoreGateway: Sendable {
     /// The virtual Commodore, while the line is open and leads to one.
     public var virtualMachine: VirtualMachine? { state.withLock { $0.machine } }
 
-    /// Opens the line and goes on opening it when it is lost, until ``closeLine()``.
+    /// Opens the line, and reopens it when it is lost, until ``closeLine()``.
     ///
-    /// - Throws: ``GatewayError`` if the line cannot be had.
+    /// - Throws: ``GatewayError`` if the line cannot be opened.
     public func openLine() async throws(GatewayError) {
         let (line, machine) = try await makeLine()
         var settings = Modem.Settings()
@@ -70,7 +71,7 @@ public final class CommodoreGateway: Sendable {
         settings.slowRate = configuration.bytesPerSecond
         settings.fastRate = configuration.fastBytesPerSecond
         if machine != nil {
-            // There is no noise on this line, but its machine stands still while the computer is busy with other things.
+            // This line has no noise, but the virtual machine pauses while the computer is busy.
             settings.silence = .seconds(3)
         }
         let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
@@ -105,7 +106,7 @@ public final class CommodoreGateway: Sendable {
 
     /// Opens the line, publishes and serves until the task is cancelled or a service group shuts it down gracefully.
     ///
-    /// - Throws: ``GatewayError`` if the line cannot be had, `ElementalError` if the service cannot start.
+    /// - Throws: ``GatewayError`` if the line cannot be opened, `ElementalError` if the service cannot start.
     public func run() async throws {
         try await openLine()
         do {

@@ -8,7 +8,7 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
         /// The kind as one word.
         public var description: String { "\(value)" }
 
-        /// The line cannot be had: a device that is not there, a port that is taken.
+        /// The line cannot be opened: the device is missing, the port is in use.
         public static let lineUnavailable = Code(value: .lineUnavailable)
         /// The program for the virtual Commodore cannot be started.
         public static let invalidProgram = Code(value: .invalidProgram)
@@ -18,7 +18,7 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// What happened and what to do, for a person.
     public let message: String
-    /// The error beneath this one, if there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
@@ -27,7 +27,7 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, with the cause behind it where there is one.
+    /// The message, followed by the cause if there is one.
     public var description: String {
         guard let cause else { return message }
         return "\(message) (\(cause))"

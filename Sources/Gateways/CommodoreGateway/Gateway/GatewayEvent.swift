@@ -1,19 +1,19 @@
 public import Elemental
 
-/// What happens to a gateway.
+/// An event of a gateway.
 public enum GatewayEvent: Sendable {
     /// The line is ready; the text says where to attach a machine or an emulator.
     case lineReady(String)
-    /// The machine is there.
+    /// The machine is connected.
     case lineOpened
-    /// The machine is gone; the next attempt comes after that time, or is the machine's turn.
+    /// The machine is disconnected; the next attempt follows after the given time, or the machine has to connect.
     case lineLost(String, retryIn: Duration?)
-    /// A program is connected, by this name.
+    /// A program with this name is connected.
     case programConnected(String)
-    /// It is not connected any more.
+    /// It is disconnected.
     case programDisconnected(String)
-    /// The machine told a value.
+    /// The machine sent a value.
     case told(ElementDefinition, ElementValue)
-    /// A client's value does not go to the machine.
+    /// A client's value cannot be sent to the machine.
     case refused(ElementDefinition, device: ElementalDevice, reason: String)
 }

@@ -1,7 +1,7 @@
 import Elemental
 import NIOCore
 
-/// A gateway on its event loop: brings line, modem and service together and keeps their timers.
+/// A gateway on its event loop: connects line, modem and service, and runs their timers.
 final class GatewayServer {
     private let eventLoop: any EventLoop
     private let service: ElementalService
@@ -11,7 +11,7 @@ final class GatewayServer {
     private var timer: Scheduled<Void>?
     private var timerTime: NIODeadline?
     private var statisticsTimer: Scheduled<Void>?
-    /// What clients have waiting for the machine; some are not read from.
+    /// What clients have queued for the machine; some clients are paused.
     private var shares = ClientShares<ElementalDevice>()
     private var isStopped = false
 
@@ -63,7 +63,7 @@ final class GatewayServer {
             tell(.refused(element, device: device, reason: reason))
             service.refuse(element, from: device, ValueRefusal(reason))
         }
-        // A device that cannot take it does not keep it from the others.
+        // A device that cannot receive it must not keep it from the others.
         if reason == nil, element.access.contains(.read) { _ = try? service.send(value, to: element) }
         if !element.latest {
             let byteCount = modem.queuedByteCount - queued
@@ -74,7 +74,7 @@ final class GatewayServer {
         pump()
     }
 
-    /// Gives the line what may go now, and sees to it that the rest follows.
+    /// Writes what may be sent now, and schedules the rest.
     private func pump() {
         guard let modem, !isStopped else { return }
         let now = NIODeadline.now()
@@ -129,7 +129,7 @@ extension GatewayServer: LineHandler {
 
 extension GatewayServer: ModemOwner {
     func modem(publishes value: ElementValue, of element: ElementDefinition) {
-        // What is told by the machine is checked already; what the catalogue of a moment ago had may be gone.
+        // The machine's values are validated already, but the catalogue may have changed since.
         _ = try? service.send(value, to: element)
         if !CommodoreElements.isAboutLine(element.id) { tell(.told(element, value)) }
     }
@@ -137,7 +137,7 @@ extension GatewayServer: ModemOwner {
     func modem(replacesElements elements: [ElementDefinition]) {
         service.update(
             elements: CommodoreElements.catalogue(of: elements),
-            reason: "the Commodore runs a program with other elements; connect again")
+            reason: "the Commodore now runs a program with other elements; reconnect to get them")
     }
 
     func modemConnected(_ program: String) {
@@ -150,7 +150,7 @@ extension GatewayServer: ModemOwner {
         tell(.programDisconnected(program))
     }
 
-    // Whoever gave the modem something to send looks after it.
+    // The caller that gave the modem something to send flushes it.
     func modemHasOutput() {
         let now = NIODeadline.now()
         if !isStopped, timerTime.map({ $0 > now }) ?? true { schedule(now) }

@@ -2,13 +2,13 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A serial device, or the pseudo-terminal that stands for one.
+/// A serial device, or a pseudo-terminal in its place.
 final class DescriptorLine: Line, LineChannelOwner {
-    /// Where descriptors come from.
+    /// The source of descriptors.
     enum Source {
         /// A device, opened for each attempt.
         case device(path: String, baud: Int)
-        /// A pseudo-terminal of ours, there while someone has the other end open.
+        /// A pseudo-terminal of this process, connected while its other end is open.
         case pseudoTerminal(descriptor: CInt, path: String, link: String?)
     }
 
@@ -20,7 +20,7 @@ final class DescriptorLine: Line, LineChannelOwner {
     private var backOff = BackOff.line
     private var timer: Scheduled<Void>?
 
-    /// How often the system is asked whether someone has opened the pseudo-terminal: it does not tell by itself.
+    /// How often to poll whether the pseudo-terminal has been opened: the system does not notify.
     private static let lookInterval = TimeAmount.milliseconds(50)
 
     private init(_ source: Source, _ eventLoop: any EventLoop) {
@@ -32,7 +32,7 @@ final class DescriptorLine: Line, LineChannelOwner {
         }
     }
 
-    /// A serial device. It must be there now; later it may come and go.
+    /// A serial device. It must exist now; later it may come and go.
     ///
     /// - Throws: ``GatewayError`` if it cannot be opened.
     static func device(
@@ -48,8 +48,8 @@ final class DescriptorLine: Line, LineChannelOwner {
 
     /// A pseudo-terminal.
     ///
-    /// - Parameter link: where a symbolic link to it is made, so that its name is always the same.
-    /// - Throws: ``GatewayError`` if it cannot be made.
+    /// - Parameter link: the path of a symbolic link to it, so that its name is always the same.
+    /// - Throws: ``GatewayError`` if it cannot be created.
     static func pseudoTerminal(
         link: String?, on eventLoop: any EventLoop
     ) async throws(GatewayError) -> NIOLoopBound<any Line> {
@@ -58,16 +58,16 @@ final class DescriptorLine: Line, LineChannelOwner {
         do throws(TerminalDevice.Failure) {
             (descriptor, path) = try TerminalDevice.makePseudoTerminal()
         } catch {
-            throw GatewayError(.lineUnavailable, "no pseudo-terminal can be made: " + error.text("/dev/ptmx"))
+            throw GatewayError(.lineUnavailable, "cannot create a pseudo-terminal: " + error.text("/dev/ptmx"))
         }
         if let link {
             var status = stat()
-            // A link of an earlier run, and nothing else, is replaced.
+            // Only a symbolic link of an earlier run is replaced.
             if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
             guard symlink(path, link) == 0 else {
                 let reason = String(systemError: errno)
                 close(descriptor)
-                throw GatewayError(.lineUnavailable, "the link \(link) cannot be made: \(reason)")
+                throw GatewayError(.lineUnavailable, "cannot create the link \(link): \(reason)")
             }
         }
         return await make(.pseudoTerminal(descriptor: descriptor, path: path, link: link), eventLoop)
@@ -98,7 +98,7 @@ final class DescriptorLine: Line, LineChannelOwner {
         channel = nil
         if case .pseudoTerminal(let descriptor, let path, let link) = source {
             close(descriptor)
-            // Another gateway may have put its own there.
+            // Another gateway may have replaced it with its own.
             if let link, Self.leads(link, to: path) { unlink(link) }
         }
     }

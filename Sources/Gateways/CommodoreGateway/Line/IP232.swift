@@ -1,7 +1,7 @@
-/// VICE's framing for a serial line over TCP, which carries the line's control wires beside the bytes.
+/// VICE's framing for a serial line over TCP, which carries control signals beside the bytes.
 ///
-/// FF is the mark: FF FF is the byte FF. From the emulator FF 00 and FF 01 are DTR off and on; to it FF and a byte are
-/// the wires that it reads, DCD in bit 0 and RI in bit 1.
+/// FF is the escape: FF FF is the byte FF. From the emulator, FF 00 and FF 01 are DTR off and on; to it, FF and a byte are
+/// the signals that it reads, DCD in bit 0 and RI in bit 1.
 struct IP232 {
     /// What came from the emulator.
     enum Event: Hashable {
@@ -12,7 +12,7 @@ struct IP232 {
     private static let mark: UInt8 = 0xFF
     private var isMarked = false
 
-    /// Takes a byte of the stream. A mark before anything else means nothing.
+    /// Decodes a byte of the stream. An escape before any other byte is ignored.
     mutating func receive(_ byte: UInt8) -> Event? {
         guard isMarked else {
             isMarked = byte == Self.mark
@@ -26,12 +26,12 @@ struct IP232 {
         }
     }
 
-    /// The bytes as they go to the emulator.
+    /// Encodes bytes for the emulator.
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(mark) else { return bytes }
         return bytes.flatMap { $0 == mark ? [mark, mark] : [$0] }
     }
 
-    /// What tells the emulator the wires.
+    /// Encodes the signals for the emulator.
     static func wires(carrier: Bool) -> [UInt8] { [mark, carrier ? 1 : 0] }
 }

@@ -1,30 +1,30 @@
 import NIOCore
 import Support
 
-/// A way to the machine. Everything in it happens on the gateway's event loop.
+/// A connection to the machine. Used on the gateway's event loop only.
 protocol Line: AnyObject {
     /// Where the machine is attached, for people.
     var name: String { get }
     /// Whether bytes may be written now; false while the other end accepts none.
     var isWritable: Bool { get }
 
-    /// Begins to open the line, and opens it again whenever it is lost, until ``stop()``.
+    /// Starts to open the line, and reopens it whenever it is lost, until ``stop()``.
     func start(_ handler: any LineHandler)
     /// Sends bytes to the machine. On a line that is not open they are lost.
     func write(_ bytes: [UInt8])
-    /// Tells the machine whether there is a connection, where the line has a wire for that (DCD).
+    /// Tells the machine whether there is a connection, if the line has a signal for that (DCD).
     func setCarrier(_ isOn: Bool)
     /// Closes the line for good.
     func stop()
 }
 
-/// Who has a line, and is told what happens on it.
+/// Receives the events of a line.
 protocol LineHandler: AnyObject {
-    /// The machine is there.
+    /// The machine is connected.
     func lineOpened()
-    /// The machine is gone.
+    /// The machine is disconnected.
     ///
-    /// - Parameter retryIn: when the next attempt comes; nil if it is the machine's turn.
+    /// - Parameter retryIn: when the next attempt comes; nil if the machine has to connect.
     func lineLost(_ reason: String, retryIn: TimeAmount?)
     /// Bytes came from the machine.
     func lineReceived(_ bytes: ByteBufferView)

@@ -1,16 +1,16 @@
 import NIOCore
 import Support
 
-/// The end of a channel's pipeline: hands on what comes and what happens.
+/// The last handler of a channel's pipeline: forwards bytes and events.
 final class LineChannel: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The channel may outlive it by the time that closing takes.
+    /// The channel may outlive it while closing.
     private weak var owner: (any LineChannelOwner)?
     private var context: ChannelHandlerContext?
     private var problem: String?
 
-    /// Bytes that wait for the other end, above which nothing more is written.
+    /// The high watermark of unwritten bytes, above which nothing more is written.
     static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 64)
 
     init(owner: any LineChannelOwner) { self.owner = owner }
@@ -48,7 +48,7 @@ final class LineChannel: ChannelInboundHandler {
     }
 }
 
-/// A line that has a channel.
+/// A line that uses a channel.
 protocol LineChannelOwner: AnyObject {
     func channelOpened(_ channel: LineChannel)
     func channel(_ channel: LineChannel, received buffer: ByteBuffer)

@@ -3,8 +3,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A port that an emulator dials. Who dials last has the line: one that was restarted need not wait until the system
-/// finds out that its old connection is dead.
+/// A port that an emulator connects to. The newest connection has the line, so that a restarted emulator need not wait
+/// until the system detects that its old connection is dead.
 final class TCPLine: Line, LineChannelOwner {
     let name: String
     private let usesIP232: Bool
@@ -22,9 +22,9 @@ final class TCPLine: Line, LineChannelOwner {
         name = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
     }
 
-    /// Listens; connections are taken from ``start(_:)`` on.
+    /// Listens; connections are accepted from ``start(_:)`` on.
     ///
-    /// - Throws: ``GatewayError`` if the port cannot be had.
+    /// - Throws: ``GatewayError`` if the port cannot be opened.
     static func listen(
         host: String, port: Int, usesIP232: Bool, on eventLoop: any EventLoop
     ) async throws(GatewayError) -> NIOLoopBound<any Line> {
@@ -39,7 +39,7 @@ final class TCPLine: Line, LineChannelOwner {
                     }
                 }
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                // What lies in the system's buffer cannot be called back.
+                // What is in the system's buffer cannot be recalled.
                 .childChannelOption(.socketOption(.so_sndbuf), value: 4096)
                 .childChannelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
                 .childChannelInitializer { channel in
@@ -56,7 +56,7 @@ final class TCPLine: Line, LineChannelOwner {
             }.get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw GatewayError(
-                .lineUnavailable, "port \(port) is taken by another program; choose another for --listen")
+                .lineUnavailable, "port \(port) is in use by another program; choose another for --listen")
         } catch let error as SocketAddressError.UnknownHost {
             throw GatewayError(
                 .lineUnavailable, "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
@@ -93,7 +93,7 @@ final class TCPLine: Line, LineChannelOwner {
         guard let handler else { return channel.close() }
         if let old = self.channel {
             self.channel = nil
-            handler.lineLost("another connection took its place", retryIn: nil)
+            handler.lineLost("replaced by another connection", retryIn: nil)
             old.close()
         }
         self.channel = channel

@@ -1,15 +1,15 @@
 import Support
 
-/// Serial devices and pseudo-terminals as the system has them.
+/// The system's serial devices and pseudo-terminals.
 enum TerminalDevice {
-    /// What the system said.
+    /// The system's error number.
     struct Failure: Error {
         let number: Int32
 
         /// The reason in words, and what to do.
         func text(_ path: String) -> String {
             switch number {
-            case ENOENT, ENODEV, ENXIO: "\(path): there is no such device; is the adapter plugged in?"
+            case ENOENT, ENODEV, ENXIO: "\(path): no such device; is the adapter plugged in?"
             case EACCES, EPERM:
                 "\(path): the system does not permit it; add yourself to its group (on Debian: sudo adduser USER dialout)"
             case EBUSY: "\(path): another program uses it"
@@ -19,7 +19,7 @@ enum TerminalDevice {
         }
     }
 
-    /// The speeds that the Commodore's KERNAL knows as well, in bits a second.
+    /// The speeds that the Commodore's KERNAL supports too, in bits per second.
     static let speeds: [Int: speed_t] = [
         50: speed_t(B50), 75: speed_t(B75), 110: speed_t(B110), 150: speed_t(B150), 300: speed_t(B300),
         600: speed_t(B600), 1200: speed_t(B1200), 1800: speed_t(B1800), 2400: speed_t(B2400),
@@ -43,7 +43,7 @@ enum TerminalDevice {
         }
     }
 
-    /// Makes a pseudo-terminal in raw mode whose other end is not open yet.
+    /// Creates a pseudo-terminal in raw mode whose other end is not open yet.
     ///
     /// - Returns: this end, and the path of the other.
     static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
@@ -51,8 +51,8 @@ enum TerminalDevice {
         guard descriptor >= 0 else { throw Failure(number: errno) }
         do throws(Failure) {
             let path = try unlock(descriptor)
-            // Opened and closed once, so that the system tells from now on whether someone has it open; what is set
-            // stays while this end is open.
+            // Opened and closed once, so that the system reports from now on whether the other end is open; the
+            // settings stay while this end is open.
             let other = try open(path, baud: 1200)
             _ = ioctl(other, UInt(TIOCNXCL))
             _ = close(other)
@@ -73,7 +73,7 @@ enum TerminalDevice {
         #endif
     }
 
-    /// Lets the other end be opened.
+    /// Unlocks the other end.
     ///
     /// - Returns: its path.
     private static func unlock(_ descriptor: CInt) throws(Failure) -> String {
@@ -83,7 +83,7 @@ enum TerminalDevice {
         }
         return String(cString: name)
         #else
-        // As glibc's unlockpt and ptsname do, which Swift does not see: TIOCSPTLCK and TIOCGPTN of Linux's
+        // As glibc's unlockpt and ptsname do, which Swift does not import: TIOCSPTLCK and TIOCGPTN of Linux's
         // asm-generic/ioctls.h, a write and a read of an int.
         var isLocked: CInt = 0
         var number: CInt = 0
@@ -94,7 +94,7 @@ enum TerminalDevice {
         #endif
     }
 
-    /// Whether someone has the other end of a pseudo-terminal open.
+    /// Whether the other end of a pseudo-terminal is open.
     static func isOpenAtOtherEnd(_ descriptor: CInt) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) >= 0 && entry.revents & Int16(POLLHUP) == 0

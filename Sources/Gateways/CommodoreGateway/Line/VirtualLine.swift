@@ -3,9 +3,9 @@ import NIOPosix
 import Support
 import VirtualCommodore
 
-/// A virtual Commodore on a thread of its own, running at a real one's speed.
+/// A virtual Commodore on a thread of its own, running at original speed.
 ///
-/// The machine is touched on its own event loop alone; the line's two ends meet by what the loops hand each other.
+/// The machine is used on its own event loop only; the two loops exchange bytes by submitting work to each other.
 final class VirtualLine: Line {
     let name = "virtual Commodore"
     let machine: VirtualMachine
@@ -58,7 +58,7 @@ final class VirtualLine: Line {
     }
 
     func setCarrier(_ isOn: Bool) {
-        // A machine that has been switched off has no loop any more.
+        // A stopped machine has no event loop any more.
         guard !isStopped else { return }
         machine.change { $0.line.dcd = isOn }
     }

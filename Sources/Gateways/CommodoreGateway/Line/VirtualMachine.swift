@@ -4,9 +4,9 @@ import NIOPosix
 import Support
 public import VirtualCommodore
 
-/// The Commodore 64 inside a gateway's process, running at a real one's speed.
+/// The Commodore 64 inside a gateway's process, running at original speed.
 public final class VirtualMachine: Sendable {
-    /// What it does at its user port.
+    /// Its activity on the user port.
     enum Event: Sendable {
         case bytes([UInt8])
         case terminalReady(Bool)
@@ -40,12 +40,12 @@ public final class VirtualMachine: Sendable {
     private let runner: NIOLoopBoundBox<Runner?>
     private let state = Locked(State())
 
-    /// How long the machine runs in one go. Its line has a byte each 8 ms at 1200 baud.
+    /// The time slice of the machine. Its line transfers a byte every 8 ms at 1200 baud.
     private static let step = TimeAmount.milliseconds(4)
 
     /// A machine that runs the program once a gateway has started it.
     ///
-    /// - Throws: ``GatewayError`` if the program does not say where it starts.
+    /// - Throws: ``GatewayError`` if the program has no start address.
     init(_ program: Program, standard: VideoStandard, baud: Int) throws(GatewayError) {
         do {
             _ = try program.startAddress()
@@ -64,13 +64,13 @@ public final class VirtualMachine: Sendable {
         if !state.withLock({ $0.isOver }) { stop() }
     }
 
-    /// Looks at the machine, types on its keyboard, moves its joysticks.
+    /// Accesses the machine: reads its state, types on its keyboard, moves its joysticks.
     ///
     /// - Throws: what `body` throws, and `CancellationError` when the gateway has closed the line.
     public func with<Result: Sendable>(
         _ body: @escaping @Sendable (Commodore64) throws -> Result
     ) async throws -> Result {
-        // Under the lock: what is handed to the thread before its end is still done.
+        // Under the lock, so that what is submitted before the thread ends is still executed.
         let future: EventLoopFuture<Result>? = state.withLock { state in
             guard !state.isOver else { return nil }
             return eventLoop.submit { [runner] in
@@ -82,7 +82,7 @@ public final class VirtualMachine: Sendable {
         return try await future.get()
     }
 
-    /// Does something to the machine, in the order of the calls.
+    /// Runs a closure on the machine, in the order of the calls.
     func change(_ body: @escaping @Sendable (Commodore64) -> Void) {
         state.withLock { state in
             guard !state.isOver else { return }

@@ -1,19 +1,19 @@
-/// Finds the commands in what comes from the Commodore.
+/// Parses the commands from the Commodore.
 ///
-/// The line has no checksum and nothing that marks a beginning. Three rules bring both ends into step again:
-/// - A byte that begins no command is skipped, and so is what follows it until a whole command is there.
-/// - Half a command followed by silence is no command (see ``silence()``).
-/// - What comes first on a line that was just opened may be the rest of something, and is not answered.
+/// The line has no checksum and no framing marks. Three rules restore synchronisation:
+/// - A byte that cannot begin a command is skipped, and so is what follows until there is a whole command.
+/// - An incomplete command followed by silence is discarded (see ``silence()``).
+/// - The first bytes on a line that was just opened may be the rest of a command, and are not answered.
 package struct CommandParser {
-    /// Bytes that came since the last whole command.
+    /// Bytes since the last whole command.
     private var pending: [UInt8] = []
-    /// Where in ``pending`` the command under way begins; above 0 while out of step.
+    /// Where in ``pending`` the current command begins; above 0 while out of sync.
     private var start = 0
-    /// Whether bytes went by that are not in ``pending`` any more.
+    /// Whether bytes were skipped that are no longer in ``pending``.
     private var hasForgotten = false
-    /// Whether the line was in step before ``pending``.
+    /// Whether the line was in sync before ``pending``.
     private var isInStep = false
-    /// Bytes that belonged to no command.
+    /// The number of bytes that were not part of a command.
     package private(set) var skippedByteCount = 0
 
     package init() { pending.reserveCapacity(2 * Self.longest) }
@@ -21,10 +21,10 @@ package struct CommandParser {
     /// A code, a length and 255 bytes.
     private static let longest = 2 + ModemCommand.maximumByteCount
 
-    /// Whether something is under way that silence would end.
+    /// Whether there is an incomplete command that silence would end.
     package var isWaiting: Bool { !pending.isEmpty }
 
-    /// Takes a byte from the line.
+    /// Parses a byte from the line.
     ///
     /// - Returns: the command that it completes.
     package mutating func receive(_ byte: UInt8) -> ModemCommand? {
@@ -42,7 +42,7 @@ package struct CommandParser {
             return command
         }
         if start >= Self.longest {
-            // No single unknown command any more.
+            // It is no longer a single unknown command.
             skippedByteCount += start
             pending.removeFirst(start)
             start = 0
@@ -52,10 +52,10 @@ package struct CommandParser {
         return nil
     }
 
-    /// The line was silent for longer than a program pauses within a command: what is there stays half.
+    /// The line was silent for longer than a program pauses within a command: the command stays incomplete.
     ///
-    /// - Returns: whether it was one whole command of an unknown code, which the modem answers with an error. Other
-    ///   remains are noise, and an answer to noise would be taken for that of the next command.
+    /// - Returns: whether it was one whole command with an unknown code, which the modem answers with an error. Anything
+    ///   else is noise, and an answer to noise would be taken for that of the next command.
     package mutating func silence() -> Bool {
         let isUnknownCommand =
             isInStep && !hasForgotten && start > 0 && pending.count >= 2 && pending.count == 2 + Int(pending[1])
@@ -78,7 +78,7 @@ package struct CommandParser {
         isInStep = true
     }
 
-    /// Whether a command can begin there. Out of step the lengths must be right as well.
+    /// Whether a command can begin there. While out of sync the length must be valid too.
     private func mayBegin(at index: Int) -> Bool {
         guard ModemCommand.codes.contains(pending[index]) else { return false }
         guard index > 0 || !isInStep, index + 1 < pending.count else { return true }

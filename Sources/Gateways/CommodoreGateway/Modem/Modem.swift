@@ -1,8 +1,8 @@
 import Elemental
 import NIOCore
 
-/// What stands in the place of the modem on one line: takes bytes, commands and values with their times, and gives
-/// bytes and events. No sockets, no timers; everything in it happens on the gateway's event loop.
+/// The emulated modem of one line, as a state machine: it takes bytes, commands and values with their times, and returns
+/// bytes and events. No sockets, no timers; used on the gateway's event loop only.
 final class Modem {
     private var parser = CommandParser()
     private var queue = OutputQueue()
@@ -15,7 +15,7 @@ final class Modem {
     private var address: [UInt8] = []
     private var isConnected = false
     private var isLineOpen = false
-    /// When the last byte came that belongs to no whole command yet.
+    /// When the last byte of an incomplete command arrived.
     private var lastByteTime: NIODeadline?
     private(set) var state: [Int8: ElementValue] = [:]
     private var counts = Counts()
@@ -31,17 +31,17 @@ final class Modem {
         }
     }
 
-    /// What holds for a line.
+    /// The settings of a line.
     struct Settings {
-        /// Bytes a second that the line carries.
+        /// The line's capacity in bytes per second.
         var lineRate = 120.0
-        /// Bytes a second for programs that read one byte a frame.
+        /// Bytes per second for programs that read one byte per frame.
         var slowRate = 50.0
-        /// Bytes a second that other programs take at least.
+        /// The minimum of bytes per second that other programs read.
         var fastRate = 200.0
-        /// Silence after which half a command is dropped. A program's commands leave the KERNAL's buffer without a
-        /// pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose
-        /// loss it survives, and what it sends then is awaited again by that time.
+        /// The silence after which an incomplete command is dropped. A program's commands leave the KERNAL's buffer without
+        /// a pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose
+        /// loss it survives, and by then a new command is expected.
         var silence = TimeAmount.milliseconds(300)
     }
 
@@ -68,14 +68,14 @@ final class Modem {
 
     // MARK: The line
 
-    /// The line is there, or there again.
+    /// The line was opened, for the first time or again.
     func lineOpened() {
         isLineOpen = true
         parser.reset()
         owner.modem(publishes: .bool(true), of: CommodoreElements.present.definition)
     }
 
-    /// The line is gone, and with it the program's connection.
+    /// The line was lost, and with it the program's connection.
     func lineLost() {
         isLineOpen = false
         lastByteTime = nil
@@ -85,7 +85,7 @@ final class Modem {
         owner.modem(publishes: .bool(false), of: CommodoreElements.present.definition)
     }
 
-    /// Takes bytes from the line.
+    /// Handles bytes from the line.
     func receive(_ bytes: some Sequence<UInt8>, at now: NIODeadline) {
         wake(at: now)
         for byte in bytes {
@@ -109,11 +109,11 @@ final class Modem {
             answer(.ok)
         case .setPassword: answer(.ok)
         case .startWiFi:
-            // The gateway's own network is the only one. A program that names no network gets the firmware's answer.
+            // There is only the gateway's own network. A program that names no network gets the firmware's answer.
             answer(ssid?.isEmpty == true ? .emptySSID : .ok)
         case .stopWiFi:
-            // A program begins with this: nothing of what was meant for one before may reach it, and the answer has to
-            // come while it still throws away what it gets.
+            // A program starts with this command: nothing meant for an earlier program may reach it, and the answer has to
+            // arrive while it still discards its input.
             hangUp()
             counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
             pace = Self.pace(settings, .byteAFrame)
@@ -161,7 +161,7 @@ final class Modem {
 
     // MARK: Time
 
-    /// Does what is due by now.
+    /// Handles the timers that are due.
     func wake(at now: NIODeadline) {
         if let time = lastByteTime, now >= time + settings.silence {
             lastByteTime = nil
@@ -170,18 +170,18 @@ final class Modem {
         if let session, let time = session.wakeTime, now >= time { session.wake(at: now) }
     }
 
-    /// When to call ``wake(at:)`` and ``output(at:)`` again; nil for not before something happens.
+    /// When to call ``wake(at:)`` and ``output(at:)`` again; nil if not before the next event.
     var wakeTime: NIODeadline? {
         let output = queue.isEmpty ? nil : pace.nextTime
         return [silenceTime, output].compactMap { $0 }.min()
     }
 
-    /// As ``wakeTime``, while the line takes nothing.
+    /// As ``wakeTime``, while the line is not writable.
     var silenceTime: NIODeadline? {
         [lastByteTime.map { $0 + settings.silence }, session?.wakeTime].compactMap { $0 }.min()
     }
 
-    /// The bytes that may go over the line now.
+    /// The bytes that may be written to the line now.
     func output(at now: NIODeadline) -> [UInt8] {
         guard isLineOpen, !queue.isEmpty else { return [] }
         let bytes = queue.take(pace.room(at: now), at: now)
@@ -193,7 +193,7 @@ final class Modem {
 
     /// A client sent a value.
     ///
-    /// - Returns: why it does not go to the machine, or nil.
+    /// - Returns: why it is not sent to the machine, or nil.
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> String?
     {
         if element.latest { state[element.id] = value }
@@ -206,20 +206,20 @@ final class Modem {
             counts.unsent &+= 1
             return reason
         case .unwanted, nil:
-            // What is state the next program gets.
+            // The next program gets the values of `latest` elements.
             if element.latest { return nil }
             counts.unsent &+= 1
-            return isConnected ? "the program does not take it" : "no program is connected"
+            return isConnected ? "the program does not accept it" : "no program is connected"
         }
     }
 
-    /// Bytes of values that wait to go to the machine.
+    /// The bytes of queued values.
     var waitingByteCount: Int { queue.byteCount }
 
-    /// Bytes of values that were ever queued for the machine.
+    /// The total of bytes ever queued for the machine.
     var queuedByteCount: Int { queue.addedByteCount }
 
-    /// Tells the statistics that changed.
+    /// Publishes the statistics that changed.
     func publishStatistics() {
         let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
         let numbers: [(Element<UInt32>, UInt32)] = [
@@ -265,15 +265,15 @@ extension Modem: ProgramHost {
     }
 }
 
-/// Who has a modem, and is told what it does.
+/// Receives the events of a modem.
 protocol ModemOwner: AnyObject {
     /// A value has to be sent to the clients.
     func modem(publishes value: ElementValue, of element: ElementDefinition)
-    /// The machine has other elements from now on.
+    /// The machine's elements have changed.
     func modem(replacesElements elements: [ElementDefinition])
     /// A program is connected.
     func modemConnected(_ program: String)
-    /// It is not connected any more.
+    /// It is disconnected.
     func modemDisconnected(_ program: String)
     /// There is something to send.
     func modemHasOutput()

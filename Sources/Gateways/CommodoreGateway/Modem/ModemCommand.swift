@@ -1,4 +1,4 @@
-/// What the Commodore tells its modem: `code · length · bytes`, at most 255 of them.
+/// A command from the Commodore to its modem: `code · length · bytes`, with at most 255 bytes.
 package enum ModemCommand: Sendable, Hashable {
     /// The name of the wireless network.
     case setSSID([UInt8])
@@ -6,16 +6,16 @@ package enum ModemCommand: Sendable, Hashable {
     case setPassword([UInt8])
     /// Join the network.
     case startWiFi
-    /// Leave the network, and with it whatever is connected.
+    /// Leave the network, and close the connection.
     case stopWiFi
     /// Connect to an address.
     case startWebSocket([UInt8])
     /// Send a message over the connection.
     case send([UInt8])
 
-    /// The codes that mean something.
+    /// The known codes.
     static let codes: ClosedRange<UInt8> = 1...6
-    /// The most bytes that a command carries.
+    /// The maximum number of bytes in a command.
     package static let maximumByteCount = 255
 
     /// The command with that code, or nil if the code is unknown.
@@ -31,7 +31,7 @@ package enum ModemCommand: Sendable, Hashable {
         }
     }
 
-    /// The command as it goes over the line. What is longer than a command can carry is cut.
+    /// The encoded command, truncated to the maximum length.
     package var bytes: [UInt8] {
         switch self {
         case .setSSID(let bytes): Self.frame(1, bytes)

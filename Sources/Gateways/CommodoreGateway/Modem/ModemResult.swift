@@ -1,17 +1,17 @@
-/// What the modem tells the Commodore: `code · length · bytes`, at most 255 of them.
+/// A result from the modem to the Commodore: `code · length · bytes`, with at most 255 bytes.
 package enum ModemResult: Sendable, Hashable {
-    /// A command was carried out.
+    /// A command succeeded.
     case ok
-    /// A command was not carried out; a text in ASCII says why.
+    /// A command failed; a text in ASCII says why.
     case error(String)
-    /// A message that came over the connection.
+    /// A message received over the connection.
     case data([UInt8])
-    /// The connection came about.
+    /// The connection was opened.
     case connected
-    /// The connection did not come about, or is over.
+    /// The connection failed or was closed.
     case disconnected
 
-    /// The most bytes that a result carries.
+    /// The maximum number of bytes in a result.
     package static let maximumByteCount = 255
 
     // The texts of the modem's firmware, which programs may compare.
@@ -20,7 +20,7 @@ package enum ModemResult: Sendable, Hashable {
     static let malformedURL = ModemResult.error("Malformed URL")
     static let sendFailed = ModemResult.error("Send failed")
 
-    /// The result as it goes over the line. What is longer than a result can carry is cut, as the firmware does.
+    /// The encoded result, truncated to the maximum length as the firmware does it.
     package var bytes: [UInt8] {
         switch self {
         case .ok: Self.frame(1, [])

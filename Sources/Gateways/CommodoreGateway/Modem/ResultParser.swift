@@ -1,13 +1,13 @@
-/// Finds the results in what comes from a modem: the other end of ``CommandParser``, for a terminal.
+/// Parses the results from a modem, for a terminal: the counterpart of ``CommandParser``.
 package struct ResultParser {
     private var pending: [UInt8] = []
 
     package init() {}
 
-    /// Whether something is under way that silence would end.
+    /// Whether there is an incomplete record that silence would end.
     package var isWaiting: Bool { !pending.isEmpty }
 
-    /// Takes a byte from the line.
+    /// Parses a byte from the line.
     ///
     /// - Returns: the whole record that it completes, code and length included.
     package mutating func receive(_ byte: UInt8) -> [UInt8]? {
@@ -19,7 +19,7 @@ package struct ResultParser {
 
     /// The line was silent in the middle of a record.
     ///
-    /// - Returns: what there was of it.
+    /// - Returns: the incomplete record.
     package mutating func silence() -> [UInt8] {
         defer { pending.removeAll(keepingCapacity: true) }
         return pending

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Something that is filled in gulps and empties at a steady rate: a line, or the machine's buffer behind it.
+/// A leaky bucket, filled in bursts and drained at a constant rate: the line, or the machine's buffer behind it.
 struct LeakyBucket {
-    /// Bytes a second that leave.
+    /// The drain rate in bytes per second.
     let rate: Double
-    /// The most bytes that may be in it.
+    /// The capacity in bytes.
     let capacity: Int
     private var level = 0.0
     private var time = NIODeadline.uptimeNanoseconds(0)
@@ -14,7 +14,7 @@ struct LeakyBucket {
         self.capacity = capacity
     }
 
-    /// The bytes that there is room for.
+    /// The free capacity in bytes.
     mutating func room(at now: NIODeadline) -> Int {
         settle(now)
         return max(0, capacity - Int(level.rounded(.up)))

@@ -1,37 +1,37 @@
 import NIOCore
 
-/// What waits to go to the machine, record by record: answers first, then data in order.
+/// The queue of records for the machine: answers first, then data in order.
 ///
-/// A record that has begun is finished before another begins. Of a `latest` element one value waits at most: a newer
-/// one takes its place in the queue.
+/// A started record is finished before another begins. A `latest` element has at most one queued value: a newer one
+/// replaces it in place.
 struct OutputQueue {
     /// Data for the machine.
     struct Item {
         /// The bytes of a DATA record, or a part of them.
         var bytes: [UInt8]
-        /// The element of which only the newest value counts.
+        /// The element, if only its newest value counts.
         var latest: Int8?
-        /// Whether others may go in the same record.
+        /// Whether it may share a record with others.
         var sharesRecord: Bool
-        /// When it came.
+        /// When it was queued.
         var time: NIODeadline
     }
 
-    /// What went so far.
+    /// Counters of the queue.
     struct Counts: Equatable {
-        /// Records whose last byte was handed to the line.
+        /// Records whose last byte was written to the line.
         var records: UInt32 = 0
-        /// Values that newer ones replaced.
+        /// Values replaced by newer ones.
         var replaced: UInt32 = 0
-        /// Items and answers for which there was no room.
+        /// Items and answers dropped because the queue was full.
         var dropped: UInt32 = 0
     }
 
-    /// Answers that wait, in bytes, beyond which a machine cannot have waited for any of them.
+    /// The limit of queued answers, in bytes: with more, the machine cannot have waited for any of them.
     static let maximumAnswerByteCount = 1024
-    /// Data that waits, in bytes.
+    /// The limit of queued data, in bytes.
     static let maximumByteCount = 4 * 1024 * 1024
-    /// The bytes of a record that takes in several values. A longer one would keep answers and newer values waiting.
+    /// The maximum bytes of a record with several values. A longer one would delay answers and newer values.
     static let sharedRecordByteCount = 40
 
     private var answers: [[UInt8]] = []
@@ -39,11 +39,11 @@ struct OutputQueue {
     private var items: CircularBuffer<Item> = []
     /// Items that have left ``items``, so that positions count on.
     private var removedCount = 0
-    /// Where the waiting value of a `latest` element is.
+    /// The position of the queued value of a `latest` element.
     private var positions: [Int8: Int] = [:]
-    /// The bytes of ``items`` that wait.
+    /// The queued bytes of ``items``.
     private(set) var byteCount = 0
-    /// The bytes that were ever added to ``items``, replaced ones not counted.
+    /// The total of bytes ever added to ``items``, without replaced ones.
     private(set) var addedByteCount = 0
     /// The record being sent, and how much of it has been sent.
     private var record: [UInt8] = []
@@ -51,7 +51,7 @@ struct OutputQueue {
     private var recordTime: NIODeadline?
 
     private(set) var counts = Counts()
-    /// How long the last data record waited, from its oldest value's arrival until its last byte was handed on.
+    /// How long the last data record was queued, from its oldest value's arrival until its last byte was sent.
     private(set) var delay = TimeAmount.zero
 
     /// Whether nothing waits.
@@ -137,9 +137,9 @@ struct OutputQueue {
         return item
     }
 
-    /// Drops the data that waits; a record that has begun is finished.
+    /// Drops the queued data; a started record is finished.
     ///
-    /// - Returns: how many items that were.
+    /// - Returns: the number of dropped items.
     mutating func removeData() -> Int {
         defer {
             removedCount += items.count
@@ -150,9 +150,9 @@ struct OutputQueue {
         return items.count
     }
 
-    /// Drops everything, the rest of a record that has begun included.
+    /// Drops everything, including the rest of a started record.
     ///
-    /// - Returns: how many items that were.
+    /// - Returns: the number of dropped items.
     mutating func removeAll() -> Int {
         answers.removeAll()
         answerByteCount = 0

@@ -3,7 +3,7 @@ import SignalR
 
 /// A message of the chat program, sender and text, in the bytes that the program understands.
 ///
-/// Source of the layout: the program takes its parts from fixed places. [0] the body's length, one byte below 128; [1]
+/// The layout: the program reads the parts at fixed offsets. [0] the body's length, one byte below 128; [1]
 /// 95, an array of five; [2] 01, an invocation; [3] 80; [4] C0; [5] AA "NewMessage"; [16] 92; from [17] the sender and
 /// the text. It silently drops a longer body.
 enum ChatMessage {
@@ -11,13 +11,13 @@ enum ChatMessage {
     /// The body's bytes before the sender.
     private static let headerByteCount = 5 + target.count + 1
     private static let maximumBodyByteCount = 127
-    /// The longest name, as the program's own.
+    /// The maximum length of a name, as in the program.
     static let maximumNameByteCount = 16
 
-    /// The records that show a text under a name, one message each.
+    /// The records that show a text with a name, one message each.
     ///
     /// - Parameters:
-    ///   - sender: in ASCII; what is longer than 16 bytes is cut.
+    ///   - sender: in ASCII; truncated to 16 bytes.
     ///   - text: in ASCII.
     static func payloads(sender: [UInt8], text: [UInt8]) -> [[UInt8]] {
         let sender = Array(sender.prefix(maximumNameByteCount))
@@ -33,12 +33,12 @@ enum ChatMessage {
         }
     }
 
-    /// What the program says: `[length] 96 01 80 A1 C0 A9 "Broadcast" 92` name, text, `90`.
+    /// Decodes a message from the program: `[length] 96 01 80 A1 C0 A9 "Broadcast" 92` name, text, `90`.
     ///
     /// - Returns: name and text as bytes, or nil if it is something else, such as a ping.
     static func broadcast(_ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? { call("Broadcast".utf8, body) }
 
-    /// What a hub tells its clients: an invocation of "NewMessage" with a name and a text, in UTF-8.
+    /// Decodes a hub's call of "NewMessage" with a name and a text, in UTF-8.
     ///
     /// - Returns: both, or nil if it is something else.
     static func news(_ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? { call(target, body) }
@@ -64,7 +64,7 @@ enum ChatMessage {
         }
     }
 
-    /// A call of a hub's method that wants no answer, in the message's frame.
+    /// A framed call of a hub's method without an answer.
     static func invocation(_ method: String, _ arguments: String...) -> [UInt8] {
         framed { body in
             // Invocation: type, no headers, no number, method, arguments, no streams.

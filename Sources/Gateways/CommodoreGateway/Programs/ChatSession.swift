@@ -26,8 +26,8 @@ final class ChatSession: ProgramSession {
             guard let (name, text) = ChatMessage.broadcast(body) else { continue }
             host.publish(.string(ChatText.text(name)), of: CommodoreElements.name.definition)
             host.publish(.string(ChatText.text(text)), of: CommodoreElements.said.definition)
-            // A hub sends what is said to everyone, and that is how the program shows its own words. They go back as
-            // they came, screen codes being no worse than ASCII to it.
+            // A hub sends a message to all clients including its sender, which is how the program shows its own
+            // messages. The bytes are returned unchanged: the program shows screen codes as well as ASCII.
             _ = show(text, from: name, now)
         }
         return .ok
@@ -55,7 +55,7 @@ final class ChatSession: ProgramSession {
 
     private func show(_ text: [UInt8], from name: [UInt8], _ now: NIODeadline) -> Taken {
         for payload in ChatMessage.payloads(sender: name, text: text) where !send(payload, now) {
-            return .refused("too much waits for the machine")
+            return .refused("the queue for the machine is full")
         }
         return .queued
     }

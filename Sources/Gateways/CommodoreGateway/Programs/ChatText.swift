@@ -2,10 +2,10 @@ import PETSCII
 
 /// The chat program's characters.
 ///
-/// It shows ASCII on a screen in small and capital letters: 40 becomes screen code 00, and 60 and above lose 60. What
-/// lies between 5B and 5F would come out as graphics. What is typed it keeps as screen codes.
+/// It shows ASCII on a screen with small and capital letters: 40 becomes screen code 00, and 60 is subtracted from 60 and
+/// above. 5B to 5F would become graphics. Typed text is kept as screen codes.
 enum ChatText {
-    /// The ASCII bytes that show a text, without line ends.
+    /// The ASCII bytes of a text, without line ends.
     static func bytes(_ text: String) -> [UInt8] {
         [UInt8](ascii: text).map { byte in
             switch byte {
@@ -22,8 +22,7 @@ enum ChatText {
         }
     }
 
-    /// The text of bytes that the program sent: ASCII, and screen codes where those do not collide with ASCII. Others are
-    /// replaced.
+    /// Decodes bytes from the program: ASCII, and screen codes that do not collide with ASCII. Others are replaced.
     static func text(_ bytes: some Sequence<UInt8>) -> String {
         String(
             bytes.map { byte -> Character in
@@ -35,13 +34,13 @@ enum ChatText {
             })
     }
 
-    /// The text in pieces, parted at blanks where there are some.
+    /// Splits the text into pieces, at blanks if possible.
     static func pieces(of text: [UInt8], atMost count: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = text[...]
         while rest.count > count {
             let blank = UInt8(ascii: " ")
-            // A blank right behind the piece parts it as well.
+            // A blank right after the piece is a split point too.
             if let last = rest.prefix(count + 1).lastIndex(of: blank), last > rest.startIndex {
                 pieces.append(Array(rest[..<last]))
                 rest = rest[(last + 1)...]

@@ -1,14 +1,14 @@
 import Elemental
 import PETSCII
 
-/// The catalogue that a program says in one envelope, made for authors of 6502 programs: bytes only, no alignment.
+/// The catalogue that a program declares in one envelope, designed for 6502 programs: bytes only, no alignment.
 ///
 /// `version (1)`, then for each element: `id · type · flags · name length · name`, then, if flag bit 4 is set, the lower
 /// and the upper bound as values of the type, and, if bit 5 is set, `unit length · unit`. Types are numbered as
-/// ``ElementType``; flags are bit 1 latest, 2 the machine tells it, 3 clients send it. Texts are PETSCII in the set of
+/// ``ElementType``; flags are bit 1 latest, 2 the machine sends it, 3 clients set it. Texts are PETSCII in the set of
 /// small and capital letters.
 enum CompactCatalogue {
-    /// The system element that carries it.
+    /// The identifier of its system element.
     static let identifier: Int8 = -10
 
     private static let version: UInt8 = 1
@@ -25,7 +25,7 @@ enum CompactCatalogue {
 
     /// The elements of a catalogue.
     ///
-    /// - Throws: ``Problem`` if it is cut off or an element is invalid.
+    /// - Throws: ``Problem`` if it is truncated or an element is invalid.
     static func elements(in bytes: ArraySlice<UInt8>) throws(Problem) -> [ElementDefinition] {
         var reader = Reader(rest: bytes)
         guard try reader.byte() == version else { throw Problem(text: "version is not 1") }

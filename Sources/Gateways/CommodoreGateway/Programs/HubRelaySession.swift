@@ -2,7 +2,7 @@ import Elemental
 import NIOCore
 import SignalR
 
-/// A program that is connected to a real SignalR hub: bytes go both ways, in records of at most 254.
+/// A program that is connected to a real SignalR hub: bytes are forwarded in both directions, in records of at most 254.
 ///
 /// Two things are mended on the way, for hubs of today and the program of "Cloud enabled Commodore 64" differ. The program
 /// numbers its invocations with a text that is no UTF-8 (`A1 C0`), which some hubs take for a broken connection: what it
@@ -21,14 +21,14 @@ final class HubRelaySession: ProgramSession {
     private unowned let host: any ProgramHost
     private var socket: HubSocket?
     private var isOver = false
-    /// What came from the hub and is no whole message yet.
+    /// Bytes from the hub that are not a whole message yet.
     private var pending = ByteBuffer()
     private var isHandshakeDone = false
 
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
     /// The end of a handshake message.
     private static let separator: UInt8 = 0x1E
-    /// Bytes of the longest message of the hub: more could not be shown anyway.
+    /// The maximum length of a hub's message: more could not be shown anyway.
     private static let maximumMessage = 64 * 1024
     /// Bytes of the payload of one record: the program of "Cloud enabled Commodore 64" does not survive 255.
     private static let maximumRecord = 254
@@ -81,7 +81,7 @@ final class HubRelaySession: ProgramSession {
     // MARK: - To the hub
 
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
-        // A hub that takes nothing more is not sent more: the program tries again.
+        // While the hub is not writable, the program has to retry.
         guard let socket, socket.isWritable else { return .sendFailed }
         wakeTime = now + pingInterval
         let bodies = isHandshakeDone ? ChatMessage.bodies(of: message) : []
@@ -107,7 +107,7 @@ final class HubRelaySession: ProgramSession {
         }
         for payload in ChatMessage.payloads(sender: ChatText.bytes(client), text: ChatText.bytes(text))
         where !send(payload) {
-            return .refused("too much waits for the machine")
+            return .refused("the queue for the machine is full")
         }
         return .queued
     }
@@ -116,12 +116,12 @@ final class HubRelaySession: ProgramSession {
         guard !isOver else { return }
         pending.writeImmutableBuffer(bytes)
         while !isOver, let message = nextMessage() { hand(message) }
-        // What was read would stay in front of what comes.
+        // Otherwise the parsed bytes would stay in front of the next ones.
         pending.discardReadBytes()
         if pending.readableBytes > Self.maximumMessage { closed() }
     }
 
-    /// The next whole message with what frames it: up to the separator until the handshake is done, then behind its length.
+    /// The next whole message with its framing: up to the separator until the handshake is done, then with a length prefix.
     private func nextMessage() -> [UInt8]? {
         guard isHandshakeDone else {
             let view = pending.readableBytesView

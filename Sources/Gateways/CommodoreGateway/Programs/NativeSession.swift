@@ -21,14 +21,14 @@ final class NativeSession: ProgramSession {
     private unowned let host: any ProgramHost
     /// Whether the program has sent an envelope: the first one may be its catalogue.
     private var hasSpoken = false
-    /// Whether the program was told the values that were set before it came.
+    /// Whether the program got the values that were set before it connected.
     private var isGreeted = false
 
-    /// How long a program may take to say its catalogue before it is told values of the standard elements.
+    /// How long a program may take to declare its catalogue before it gets values of the standard elements.
     private static let patience = TimeAmount.milliseconds(500)
-    /// The longest value of one envelope, which has 5 bytes more, in a record.
+    /// The longest value that fits into a record with the envelope's 5 bytes.
     static let maximumValueByteCount = ModemResult.maximumByteCount - Envelope.streamByteCount
-    /// The longest piece of memory in an envelope, behind its address.
+    /// The longest piece of memory that fits into an envelope after its address.
     static let maximumMemoryByteCount = maximumValueByteCount - 2
 
     init(name: String, characterSet: CommodoreCharacterSet, standard: [ElementDefinition], host: any ProgramHost) {
@@ -72,11 +72,11 @@ final class NativeSession: ProgramSession {
             guard let element = host.machineElements.first(where: { $0.id == envelope.id }) else {
                 return .error("Unknown element \(envelope.id)")
             }
-            guard element.access.contains(.read) else { return .error("Element \(envelope.id) is not told") }
+            guard element.access.contains(.read) else { return .error("Element \(envelope.id) is write-only") }
             guard let value = value(envelope.value, of: element) else { return .error("Wrong value \(envelope.id)") }
             values.append((element, value))
         }
-        // What clients set before the program came counts, not what the program begins with.
+        // Values that clients set before the program connected win over the program's initial ones.
         let wishes = isGreeted ? [:] : host.state
         greet(now)
         for (element, value) in values where wishes[element.id] == nil { host.publish(value, of: element) }
@@ -108,14 +108,14 @@ final class NativeSession: ProgramSession {
     // MARK: To the machine
 
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
-        // Until the program has spoken, the elements may be another one's.
+        // Until the program's first envelope, the elements may be those of another program.
         guard hasSpoken || host.machineElements == standard else { return .unwanted }
-        // A value of each element that was set is among those of the greeting.
+        // The greeting will contain the value.
         if element.latest, !isGreeted { return .queued }
         return send(value, of: element, now)
     }
 
-    /// Tells a program the values that were set before it came.
+    /// Sends a program the values that were set before it connected.
     private func greet(_ now: NIODeadline) {
         guard !isGreeted else { return }
         isGreeted = true
@@ -152,12 +152,12 @@ final class NativeSession: ProgramSession {
 
     private func send(text: [UInt8], of element: ElementDefinition, _ now: NIODeadline) -> Taken {
         guard !element.latest || text.count <= Self.maximumValueByteCount else {
-            return .refused("the newest text only counts for this element, so it cannot be split: 250 characters")
+            return .refused("a text of this element cannot be split, so it has at most 250 characters")
         }
         var rest = text[...]
         repeat {
             guard case .queued = send(Array(rest.prefix(Self.maximumValueByteCount)), of: element, now) else {
-                return .refused("too much waits for the machine")
+                return .refused("the queue for the machine is full")
             }
             rest = rest.dropFirst(Self.maximumValueByteCount)
         } while !rest.isEmpty
@@ -166,7 +166,7 @@ final class NativeSession: ProgramSession {
 
     /// Memory is written in pieces, each with its own address.
     private func write(_ bytes: [UInt8], _ element: ElementDefinition, _ now: NIODeadline) -> Taken {
-        guard bytes.count > 2 else { return .refused("memoryWrite takes an address of 2 bytes and what is written") }
+        guard bytes.count > 2 else { return .refused("memoryWrite takes an address of 2 bytes and the bytes to write") }
         var address = UInt16(bytes[0]) | UInt16(bytes[1]) << 8
         guard Int(address) + bytes.count - 2 <= 0x10000 else { return .refused("the memory ends at $FFFF") }
         var rest = bytes.dropFirst(2)
@@ -184,6 +184,6 @@ final class NativeSession: ProgramSession {
         let header: [UInt8] = [UInt8(bitPattern: element.id), UInt8(value.count), 0, 0, 0]
         let item = OutputQueue.Item(
             bytes: header + value, latest: element.latest ? element.id : nil, sharesRecord: true, time: now)
-        return host.send(item, from: self) ? .queued : .refused("too much waits for the machine")
+        return host.send(item, from: self) ? .queued : .refused("the queue for the machine is full")
     }
 }

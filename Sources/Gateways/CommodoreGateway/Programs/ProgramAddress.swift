@@ -1,15 +1,15 @@
-/// Where a program wants to be connected to.
+/// The address that a program connects to.
 package enum ProgramAddress: Hashable {
     /// `elemental:NAME`: to the elements themselves.
     case elemental(name: String)
     /// `ws://HOST[:PORT]/PATH` or `wss://…`: to a hub.
     case webSocket(String)
 
-    /// The longest address, in bytes, is what a command carries.
+    /// An address is at most as long as a command.
     ///
     /// - Returns: nil if it is malformed.
     init?(_ bytes: [UInt8]) {
-        // A program may send its strings with the 0 at their end.
+        // A program may send strings with a terminating 0.
         let bytes = bytes.last == 0 ? bytes.dropLast() : bytes[...]
         guard !bytes.isEmpty, bytes.allSatisfy({ 0x21...0x7E ~= $0 || $0 == 0x20 }) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -33,7 +33,7 @@ package enum ProgramAddress: Hashable {
         self = .webSocket(text)
     }
 
-    /// Whether a program can ask for that address and means a hub by it.
+    /// Whether it is the valid address of a hub.
     package static func isHub(_ text: String) -> Bool { ProgramAddress(Array(text.utf8)) == .webSocket(text) }
 }
 

@@ -1,63 +1,62 @@
 import Elemental
 import NIOCore
 
-/// What a program on the Commodore is connected to: one kind for each kind of address (see ``Addresses``).
+/// The other end of a program's connection: one kind for each kind of address (see ``Addresses``).
 ///
-/// Everything in it happens on the gateway's event loop. It may call its host at any time from ``open()`` until
-/// ``end()``; whether a connection that takes its time came about it tells by ``ProgramHost/connected(_:)`` or
-/// ``ProgramHost/disconnected(_:)``.
+/// Used on the gateway's event loop only. It may call its host at any time from ``open()`` until ``end()``; it reports
+/// with ``ProgramHost/connected(_:)`` or ``ProgramHost/disconnected(_:)`` whether its connection was opened.
 protocol ProgramSession: AnyObject {
-    /// What the element ``CommodoreElements/program`` tells.
+    /// The value of the element ``CommodoreElements/program``.
     var name: String { get }
-    /// How the program reads.
+    /// How the program reads its input.
     var reading: ProgramReading { get }
 
-    /// Begins to connect.
+    /// Starts to connect.
     func open(at now: NIODeadline)
-    /// The program sent a message; the answer to its command.
+    /// Handles a message from the program, and returns the answer to its command.
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult
-    /// A client sent a value for the machine.
+    /// Handles a client's value for the machine.
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken
     /// When ``wake(at:)`` must be called, or nil if it need not be.
     var wakeTime: NIODeadline? { get }
-    /// The time that was asked for has come.
+    /// The requested time has come.
     func wake(at now: NIODeadline)
-    /// The program left, or the line was lost. The host is not called from now on.
+    /// The program disconnected, or the line was lost. The host is not called from now on.
     func end()
 }
 
-/// How a program takes what comes over the line.
+/// How a program reads from the line.
 enum ProgramReading: Hashable {
-    /// One byte a frame, as the chat program does.
+    /// One byte per frame, as the chat program does.
     case byteAFrame
-    /// As fast as the line brings them.
+    /// As fast as the line delivers them.
     case fast
 }
 
-/// What became of a value for the machine.
+/// The result of sending a value to the machine.
 enum Taken: Hashable {
     /// It is queued.
     case queued
-    /// The program does not take this element.
+    /// The program does not accept this element.
     case unwanted
-    /// It cannot go, and why.
+    /// It cannot be sent, for the given reason.
     case refused(String)
 }
 
-/// What a session can do.
+/// What a session can call.
 protocol ProgramHost: AnyObject {
-    /// The connection is there.
+    /// The connection was opened.
     func connected(_ session: any ProgramSession)
-    /// The connection did not come about, or is over.
+    /// The connection failed or was closed.
     func disconnected(_ session: any ProgramSession)
     /// Sends data to the machine.
     ///
     /// - Returns: whether there was room.
     func send(_ item: OutputQueue.Item, from session: any ProgramSession) -> Bool
-    /// Tells all clients a value.
+    /// Sends a value to all clients.
     func publish(_ value: ElementValue, of element: ElementDefinition)
-    /// The elements of the machine. Setting others replaces the service's catalogue.
+    /// The elements of the machine. Setting it replaces the service's catalogue.
     var machineElements: [ElementDefinition] { get set }
-    /// The newest value of each `latest` element that clients sent, so that a program that connects gets them.
+    /// The newest value of each `latest` element from clients, for a program that connects later.
     var state: [Int8: ElementValue] { get }
 }

@@ -3,26 +3,26 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// The machine's end of a line in a person's hands: sends what is typed, tells what comes, record by record.
+/// The machine's end of a line, for a person: sends typed commands, reports received records.
 package final class LineTerminal: Sendable {
     /// Where the modem, or a gateway in its place, is.
     package enum Place: Sendable {
-        /// A serial device, or a pseudo-terminal that another program has made.
+        /// A serial device, or a pseudo-terminal of another program.
         case device(path: String, baud: Int)
-        /// A TCP port to dial.
+        /// A TCP port to connect to.
         case dial(host: String, port: Int)
-        /// A TCP port to be dialled at.
+        /// A TCP port to listen on.
         case listen(host: String, port: Int)
-        /// A pseudo-terminal to be made.
+        /// A new pseudo-terminal.
         case pseudoTerminal
     }
 
-    /// What happens on the line.
+    /// An event on the line.
     package enum Event: Sendable {
         case ready(String)
         case opened
         case lost(String, retryIn: Duration?)
-        /// A whole record came.
+        /// A whole record was received.
         case record([UInt8])
         /// The line fell silent in the middle of a record.
         case remains([UInt8])
@@ -38,9 +38,9 @@ package final class LineTerminal: Sendable {
         self.latch = latch
     }
 
-    /// Opens a line and tells what happens on it.
+    /// Opens a line and reports its events.
     ///
-    /// - Throws: ``GatewayError`` if it cannot be had.
+    /// - Throws: ``GatewayError`` if it cannot be opened.
     package static func open(
         _ place: Place, _ tell: @escaping @Sendable (Event) -> Void
     ) async throws(GatewayError) -> LineTerminal {
@@ -69,7 +69,7 @@ package final class LineTerminal: Sendable {
     /// Returns when the line is open, or the task was cancelled.
     package func waitUntilOpen() async { await latch.wait() }
 
-    /// Sends bytes as they are. On a line that is not open they are lost.
+    /// Sends bytes unchanged. On a line that is not open they are lost.
     package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
 
     /// Closes the line.
@@ -86,7 +86,7 @@ package final class LineTerminal: Sendable {
         private var parser = ResultParser()
         private var silence: Scheduled<Void>?
 
-        /// Longer than the pauses of a record that is paced to a byte a frame.
+        /// Longer than the pauses within a record that is paced to one byte per frame.
         private static let maximumPause = TimeAmount.milliseconds(500)
 
         init(

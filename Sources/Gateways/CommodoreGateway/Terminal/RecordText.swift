@@ -1,7 +1,7 @@
 import Elemental
 import PETSCII
 
-/// A record in words, for a person who watches a line.
+/// The textual form of a record, for people.
 package enum RecordText {
     /// The name of a command's or a result's code.
     ///
@@ -20,7 +20,7 @@ package enum RecordText {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: " ")
     }
 
-    /// What a record says: its envelopes if it holds some, or else its text.
+    /// The content of a record: its envelopes if it has some, or else its text.
     package static func content(_ record: [UInt8]) -> String {
         let payload = Array(record.dropFirst(2))
         guard !payload.isEmpty else { return "" }

@@ -1,13 +1,13 @@
 import Elemental
 
-/// What a person types at a terminal, as bytes for the line.
+/// A command typed at the terminal, as bytes for the line.
 package enum TerminalLine {
-    /// What is wrong with a line, in words.
+    /// What is wrong with a command.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// What can be typed.
+    /// The commands.
     package static let help = [
         "ssid TEXT      SET_SSID", "pass TEXT      SET_PASS", "wifi           START_WIFI", "stop           STOP_WIFI",
         "connect TEXT   START_WEBSOCKET, such as: connect elemental:test",
@@ -17,7 +17,7 @@ package enum TerminalLine {
         "raw $HEX       bytes as they are, such as: raw $06 05 41", "help           this",
     ]
 
-    /// Reads a line.
+    /// Parses a command.
     ///
     /// - Throws: ``Problem``.
     package static func bytes(_ line: String) throws(Problem) -> [UInt8] {
@@ -44,7 +44,7 @@ package enum TerminalLine {
             }
             return ModemCommand.send([UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value).bytes
         default:
-            throw Problem(description: "unknown command '\((parts.first ?? "").excerpt)'; help shows what there is")
+            throw Problem(description: "unknown command '\((parts.first ?? "").excerpt)'; type help for a list")
         }
     }
 
@@ -52,11 +52,12 @@ package enum TerminalLine {
         guard text.hasPrefix("$") else { return Array(text.utf8) }
         var bytes: [UInt8] = []
         for digits in text.dropFirst().split(separator: " ") {
-            // Not "0 1 2 3" for 01 23: blanks stand between bytes.
+            // Not "0 1 2 3" for 01 23: blanks are allowed between bytes only.
             guard let group = digits.hexadecimalBytes else {
                 throw Problem(
                     description:
-                        "'\(text.excerpt)' is no row of bytes; give two hexadecimal digits for each, as in $01 7B")
+                        "'\(text.excerpt)' is not a sequence of bytes; give two hexadecimal digits for each, as in $01 7B"
+                )
             }
             bytes += group
         }

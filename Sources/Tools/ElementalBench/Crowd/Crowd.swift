@@ -2,7 +2,7 @@ import Elemental
 
 /// Makes one more connection to the service that is measured.
 ///
-/// `number` tells it from the others, from 1; `allowsUDP` says whether it needs a UDP socket.
+/// `number` distinguishes it from the others, from 1; `allowsUDP` says whether it needs a UDP socket.
 package typealias ConnectAnother =
     @Sendable (_ number: Int, _ allowsUDP: Bool) async throws(ElementalError) -> ElementalDevice
 
@@ -11,7 +11,7 @@ enum Crowd {
     /// How many connect at the same time.
     private static let width = 16
 
-    /// Runs `body` with so many connections, and closes them however it ends.
+    /// Runs `body` with the given number of connections, and closes them in every case.
     static func with<Report>(
         _ count: Int, allowsUDP: Bool, _ connect: @escaping ConnectAnother,
         _ body: ([ElementalDevice]) async throws(ElementalError) -> Report

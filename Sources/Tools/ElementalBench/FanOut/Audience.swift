@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// The devices that a broadcast goes to, each with a count of what it gets.
+/// The receivers of a broadcast, each with a count of its values.
 struct Audience: Sendable {
     private let devices: [ElementalDevice]
     private let sinks: [Sink]
@@ -16,20 +16,20 @@ struct Audience: Sendable {
         }
     }
 
-    /// Waits until every device counts: a handler is added in a turn of its device's event loop, and the answer to a ping
-    /// comes in a later one.
+    /// Waits until every device counts: a handler is added in an iteration of its device's event loop, and the answer to
+    /// a ping arrives in a later one.
     ///
     /// - Throws: ``ElementalError`` if a device does not answer in time.
     func begin(_ timeout: Duration) async throws(ElementalError) {
         for device in devices { _ = try await device.ping(timeout: timeout) }
     }
 
-    /// How many values have come until now, to all devices together.
+    /// How many values have arrived so far, at all devices together.
     var count: Int { sinks.reduce(0) { $0 + $1.count } }
 
-    /// Waits until the devices have so many values each on average, or nothing more comes in that time.
+    /// Waits until the devices have the given number of values on average, or nothing more arrives within the time.
     ///
-    /// - Returns: how many have come to all devices together.
+    /// - Returns: how many have arrived at all devices together.
     /// - Throws: ``ElementalError`` if a connection has ended or the task is cancelled.
     func wait(for sent: UInt64, _ quietTime: Duration) async throws(ElementalError) -> Int {
         var progress = Progress(patience: quietTime)

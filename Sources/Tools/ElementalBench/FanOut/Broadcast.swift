@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// A broadcast of a bench service, as the device sees it that asks for it.
+/// A broadcast of a bench service, from the view of the device that requests it.
 struct Broadcast: Sendable {
     private let device: ElementalDevice
     private let run: UInt32
@@ -23,7 +23,7 @@ struct Broadcast: Sendable {
         try device.send(BroadcastRequest(run: run, byteCount: byteCount), to: BenchElements.broadcast)
     }
 
-    /// Ends the broadcast. How many values it had is told behind them all, so that it may take as long as they arrive.
+    /// Ends the broadcast. The number of its values is sent after them, so this takes until they have arrived.
     ///
     /// - Returns: how many values it had.
     func end(_ audience: Audience) async throws(ElementalError) -> UInt64 {
@@ -40,7 +40,7 @@ struct Broadcast: Sendable {
         return try await measurement.result()
     }
 
-    /// Ends the broadcast if nobody waits for its end.
+    /// Ends the broadcast without waiting.
     func cancel() {
         registration.cancel()
         try? device.send(BroadcastRequest(run: run), to: BenchElements.broadcast)

@@ -1,10 +1,10 @@
-/// How much arrived in a run in which a service sends to many devices.
+/// The result of a fan-out run.
 package struct FanOutReport: Sendable {
     /// How many devices there were.
     package let devices: Int
-    /// Values that arrived in the time that counts, at all devices together.
+    /// Values that arrived in the counted time, at all devices together.
     package let deliveries: Int
-    /// The time that counts.
+    /// The counted time.
     package let seconds: Double
     /// Values that were sent in all, to all devices together.
     package let sent: Int
@@ -22,7 +22,7 @@ package struct FanOutReport: Sendable {
         lost = max(0, sent - arrived)
     }
 
-    /// The report for a person.
+    /// The report as text.
     package var lines: [String] {
         let each = devices == 0 ? 0 : deliveriesPerSecond / Double(devices)
         return [

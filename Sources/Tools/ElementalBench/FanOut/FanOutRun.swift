@@ -1,10 +1,10 @@
 import Elemental
 import Support
 
-/// A run in which a bench service sends values to many devices at once, as fast as they take them.
+/// A run in which a bench service sends values to many devices at once, as fast as they accept them.
 ///
-/// All devices are connections of this process. What they get is counted while values flow, after a time that does not
-/// count; each device's values are checked to the last.
+/// All devices are connections of this process. Deliveries are counted after a warm-up; all values of each device are
+/// checked.
 package struct FanOutRun: Sendable {
     /// How many devices there are.
     package var deviceCount = 10
@@ -13,13 +13,13 @@ package struct FanOutRun: Sendable {
     /// The bytes of each value, from ``BenchElements/minimumByteCount``; values of just that many are numbers, others
     /// data.
     package var size = 8
-    /// How long to wait for the other end's report, and for what is still under way then.
+    /// How long to wait for the other end's report, and for values in flight then.
     package var timeout: Duration = .seconds(5)
 
     /// 8 bytes to 10 devices for 2 s.
     package init() {}
 
-    /// Values flow for so long before the first that counts.
+    /// The warm-up before values are counted.
     private static let warmUpTime: Duration = .milliseconds(300)
 
     /// Measures.
@@ -27,7 +27,7 @@ package struct FanOutRun: Sendable {
     /// - Parameters:
     ///   - device: a connection to a service of ``BenchService``, the first of the devices.
     ///   - connect: makes the others.
-    /// - Throws: ``ElementalError`` if the other end is no such service, a connection ends or no report comes.
+    /// - Throws: ``ElementalError`` if the other end is not such a service, a connection ends or no report arrives.
     package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother
     ) async throws(ElementalError) -> FanOutReport {

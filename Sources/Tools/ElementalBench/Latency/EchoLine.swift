@@ -1,13 +1,13 @@
 import Elemental
 
-/// A way to a bench service's echo and back: the element, and what takes what comes back.
+/// A path to a bench service's echo and back: the element, and the receiver of the answers.
 struct EchoLine<Value: NumberedValue>: Sendable {
     let device: ElementalDevice
     let element: Element<Value>
     let via: Via
     let timeout: Duration
 
-    /// Ends the handing over.
+    /// Stops delivering.
     struct Listening: Sendable {
         fileprivate let registration: HandlerRegistration?
         fileprivate let task: Task<Void, Never>?
@@ -20,7 +20,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
 
     func send(_ message: Value) throws(ElementalError) { try device.send(message, to: element) }
 
-    /// Hands over what comes back: on the event loop, or in a task that consumes an async stream.
+    /// Delivers the answers: on the event loop, or in a task that consumes an async stream.
     ///
     /// - Parameter measurement: fails when the connection ends.
     func listen<Report>(
@@ -31,7 +31,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
             return Listening(registration: device.onValue(of: element, perform: take), task: nil)
         }
         try await device.sendWhenReady(via == .streams, to: BenchElements.openStreams)
-        // Datagrams may overtake it, so what was sent is waited for: it is handled before the ping behind it.
+        // Datagrams may overtake the request, so wait for it: it is handled before the ping that follows it.
         _ = try await device.ping(timeout: timeout)
         let values = device.values(of: element)
         let task = Task(executorPreference: via == .streams ? device.executor : nil) {

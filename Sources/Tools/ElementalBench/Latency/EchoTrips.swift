@@ -1,13 +1,13 @@
 import Elemental
 import Support
 
-/// Round trips one after the other through a bench service's echo: each answer sends the next message.
+/// Consecutive round trips through a bench service's echo: each answer sends the next message.
 ///
-/// An answer costs a lock that is free but for the moment when the watch looks for losses, and allocates nothing.
+/// An answer takes a lock that is uncontended except when the timer checks for losses, and allocates nothing.
 final class EchoTrips<Value: NumberedValue>: Sendable {
     private struct State: Sendable {
         var machine: TripMachine
-        /// The message sent last, whose storage serves again.
+        /// The last message, whose storage is reused.
         var message: Value
     }
 

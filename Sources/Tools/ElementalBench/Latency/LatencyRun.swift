@@ -1,39 +1,39 @@
 import Elemental
 
-/// A run of round trips, one after the other or at a fixed rate.
+/// A run of round trips, consecutive or at a fixed rate.
 ///
-/// At a rate, each round trip begins when it is due, whether or not those before it were answered, and its time counts
-/// from then: a stall of the other end shows in all the round trips that it delayed, not in one alone (which is known
-/// as coordinated omission).
+/// At a rate, each round trip begins when it is due, whether or not the previous ones were answered, and is timed from
+/// then: a stall of the other end shows in all the round trips that it delayed, not in a single one, which would be
+/// coordinated omission.
 package struct LatencyRun: Sendable {
-    /// Which way the messages travel.
+    /// The transport of the messages.
     package var transport = Transport.tcp
     /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
     package var via: Via?
-    /// How many round trips are made.
+    /// The number of round trips.
     package var count = 10_000
     /// The bytes of each message's value, at least 8; at most 1,024 for pings.
     package var size = 8
-    /// Round trips a second; `nil` for one after the other.
+    /// Round trips a second; `nil` for consecutive ones.
     package var rate: Double?
     /// How long one may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
 
-    /// What else happens meanwhile; `nil` for nothing.
+    /// The load during the measurement; `nil` for none.
     package var load: Load?
 
-    /// 10,000 round trips of 8 bytes over TCP, one after the other.
+    /// 10,000 round trips of 8 bytes over TCP, one after another.
     package init() {}
 
-    /// Round trips before the first that counts, so that both ends have their memory and code at hand.
+    /// Round trips for warm-up, so that both ends have their memory and code in the caches.
     private static let warmUpCount = 1000
 
     /// Measures.
     ///
     /// - Parameters:
     ///   - device: a connection to a service of ``BenchService``, or for pings without a load to any service.
-    ///   - connect: makes further connections, for a load that takes them.
-    /// - Throws: ``ElementalError`` if the other end answers none or is no bench service where it takes one, if the
+    ///   - connect: makes further connections, for a load that needs them.
+    /// - Throws: ``ElementalError`` if the other end answers nothing or is not a bench service where one is needed, if the
     ///   connection ends or the task is cancelled.
     package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother
@@ -99,7 +99,7 @@ package struct LatencyRun: Sendable {
     private func run<Value>(
         _ line: EchoLine<Value>, _ report: LatencyReport
     ) async throws(ElementalError) -> LatencyReport {
-        // Losses need no exact end, and a watch that looks often would be in the way.
+        // Losses need no exact time, and frequent checks would disturb the measurement.
         let interval = max(.milliseconds(1), min(timeout / 4, .seconds(1)))
         let trips = EchoTrips(
             line, report, warmUpCount: warmUpCount, count: rate == nil ? count : 0, size: size, timeout: timeout)

@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// Round trips at a fixed rate through a bench service's echo: each begins when it is due and its time counts from then.
+/// Round trips at a fixed rate through a bench service's echo: each begins when it is due and is timed from then.
 final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     private struct State: Sendable {
         var report: LatencyReport

@@ -3,9 +3,9 @@ import Support
 
 /// Round trips by the framework's own pings, which any service answers.
 struct PingTrips: Sendable {
-    /// The most bytes of a ping.
+    /// The maximum length of a ping.
     static let maximumSize = 1024
-    /// The most under way at a time; those due beyond it count as lost.
+    /// The maximum number in flight; further ones that are due count as lost.
     private static let maximumUnderWay = 10_000
 
     let device: ElementalDevice
@@ -71,7 +71,7 @@ struct PingTrips: Sendable {
     }
 }
 
-/// What the round trips that are under way at the same time add up to.
+/// Counts the round trips that are in flight.
 private final class Tally: Sendable {
     private struct State {
         var report: LatencyReport
@@ -86,7 +86,7 @@ private final class Tally: Sendable {
     var report: LatencyReport { state.withLock { $0.report } }
     var failure: ElementalError? { state.withLock { $0.failure } }
 
-    /// - Returns: whether one more may be under way; otherwise it counts as lost.
+    /// - Returns: whether one more may be in flight; otherwise it counts as lost.
     func begin(atMost most: Int) -> Bool {
         state.withLock { state in
             guard state.underWay < most else {

@@ -1,9 +1,9 @@
-/// Round trips one after the other: what comes next when an answer comes or does not come. It has no socket and no clock.
+/// Consecutive round trips as a state machine: what follows an answer or its absence. No socket, no clock.
 ///
-/// The first ones warm up and do not count. Times are nanoseconds of ``MonotonicClock``.
+/// The first ones are warm-up and do not count. Times are nanoseconds of ``MonotonicClock``.
 struct TripMachine: Sendable {
     enum Action: Equatable {
-        /// Send the message of that number, after telling by ``begin(at:)`` when.
+        /// Send the message with this number, after reporting its time with ``begin(at:)``.
         case send(MessageNumber)
         case wait
         /// All round trips are over.
@@ -12,11 +12,11 @@ struct TripMachine: Sendable {
         case giveUp
     }
 
-    /// So many unanswered in the beginning say that none will be.
+    /// After this number of unanswered messages at the start, none will be answered.
     private static let patience = 3
 
     private(set) var report: LatencyReport
-    /// The message under way.
+    /// The message in flight.
     private(set) var current: MessageNumber
     private let warmUpCount: UInt64
     private let end: UInt64
@@ -25,8 +25,8 @@ struct TripMachine: Sendable {
     private var hasAnswer = false
 
     /// - Parameters:
-    ///   - report: takes in the round trips that count.
-    ///   - timeout: after so many nanoseconds a round trip counts as lost.
+    ///   - report: collects the round trips that count.
+    ///   - timeout: the nanoseconds after which a round trip counts as lost.
     init(_ report: LatencyReport, run: UInt32, warmUpCount: Int, count: Int, timeout: UInt64) {
         self.report = report
         self.warmUpCount = UInt64(warmUpCount)
@@ -38,7 +38,7 @@ struct TripMachine: Sendable {
     /// The current message is about to be sent.
     mutating func begin(at now: UInt64) { began = now }
 
-    /// A message came back. One that is not awaited, for it was given up or is not ours, means nothing.
+    /// A message came back. One that is not expected, because it was given up or is not ours, is ignored.
     mutating func answer(_ number: MessageNumber, at now: UInt64) -> Action {
         guard number == current, number.sequence < end else { return .wait }
         hasAnswer = true

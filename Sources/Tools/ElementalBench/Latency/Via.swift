@@ -1,17 +1,17 @@
 /// How a program sends and receives the messages whose round trips are measured.
 package enum Via: String, Sendable, CaseIterable {
-    /// A handler at each end, on its event loop, through the typed API. It takes a bench service.
+    /// A handler at each end, on its event loop, through the typed API. It needs a bench service.
     case handlers
-    /// An async stream at each end, consumed by a task that runs on the connection's event loop. It takes a bench service.
+    /// An async stream at each end, consumed by a task that runs on the connection's event loop. It needs a bench service.
     case streams
-    /// An async stream at each end, consumed by a task that runs on Swift's thread pool. It takes a bench service.
+    /// An async stream at each end, consumed by a task that runs on Swift's thread pool. It needs a bench service.
     case taskStreams = "task-streams"
     /// The framework's own pings, which any service answers. A task waits for each.
     case ping
 }
 
 extension Via {
-    /// What a report says of it.
+    /// Its name in a report.
     var title: String {
         switch self {
         case .handlers: "handlers"

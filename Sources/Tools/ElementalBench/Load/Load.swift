@@ -1,11 +1,11 @@
-/// What else happens while round trips are measured. It takes a bench service.
+/// A load during the measurement of round trips. It needs a bench service.
 package enum Load: String, Sendable, CaseIterable {
-    /// Values of 1 MiB stream over the same connection to the service, as fast as it takes them.
+    /// Values of 1 MiB stream over the same connection to the service, as fast as it accepts them.
     case large
-    /// 100 other connections of this process send 120 vectors a second each over UDP, as devices that tell their motion
-    /// do.
+    /// 100 other connections of this process send 120 vectors a second each over UDP, as devices that send their
+    /// motion do.
     case motion
 
-    /// Round trips begin when the load has lasted so long.
+    /// How long the load runs before round trips begin.
     static let leadTime: Duration = .milliseconds(300)
 }

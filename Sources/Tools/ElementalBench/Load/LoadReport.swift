@@ -1,4 +1,4 @@
-/// What went over the network beside the round trips.
+/// What the load transferred during the round trips.
 package struct LoadReport: Sendable {
     /// What kind of load it was.
     package let load: Load
@@ -18,7 +18,7 @@ package struct LoadReport: Sendable {
     /// Bytes of values that arrived in a second.
     package var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
-    /// The report for a person.
+    /// The report as text.
     var line: String {
         let rate =
             switch load {

@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// Many devices that tell their motion, each on a connection of its own.
+/// Many devices that send their motion, each on a connection of its own.
 struct MotionLoad: Sendable {
     static let deviceCount = 100
     /// Messages a second of each device.
@@ -60,7 +60,7 @@ struct MotionLoad: Sendable {
 
 /// Sends the devices' motion, evenly spread, from one thread.
 private final class Motion: Sendable {
-    /// How often the thread looks who is due, in a second.
+    /// How often per second the thread checks which devices are due.
     private static let lookRate = 1000.0
 
     private struct State {
@@ -99,7 +99,7 @@ private final class Motion: Sendable {
                 let due = max(0, time * MotionLoad.rate - phase)
                 while Double(state.sent[position]) < due {
                     let number = MessageNumber(run: runs[position], sequence: state.sent[position])
-                    // What does not go is lost, and shows in the report as such.
+                    // What cannot be sent is lost, and shows in the report.
                     try? device.send(Vector3(number, byteCount: 12), to: BenchElements.motion)
                     state.sent[position] += 1
                 }

@@ -1,4 +1,4 @@
-/// What the first 8 bytes of every message of a measurement say: which run it belongs to and which message of it this is.
+/// The first 8 bytes of every message of a measurement: its run and its number within the run.
 struct MessageNumber: Sendable, Equatable {
     /// The run in the upper 24 bits, the sequence number in the lower 40: the number after this one is one more.
     var rawValue: UInt64
@@ -13,7 +13,7 @@ struct MessageNumber: Sendable, Equatable {
     ///   - sequence: from 0, less than 2^40.
     init(run: UInt32, sequence: UInt64 = 0) { rawValue = UInt64(run) << 40 | sequence }
 
-    /// The number that tells a run's messages from those of earlier runs.
+    /// The number that distinguishes a run's messages from those of earlier runs.
     var run: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 40) }
     /// The message's number within its run, from 0.
     var sequence: UInt64 { rawValue & 0xFF_FFFF_FFFF }

@@ -6,12 +6,12 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// A value that a measurement can send: it bears a message's number.
+/// A value for measurements, which carries a message's number.
 protocol NumberedValue: ElementRepresentable {
-    /// A value of so many bytes.
+    /// A value of the given length.
     init(_ number: MessageNumber, byteCount: Int)
 
-    /// The number, or `nil` if the value is too short to bear one. Setting it to `nil` does nothing.
+    /// The number, or `nil` if the value is too short for one. Setting it to `nil` does nothing.
     var number: MessageNumber? { get set }
 }
 

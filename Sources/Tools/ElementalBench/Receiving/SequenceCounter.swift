@@ -1,25 +1,25 @@
-/// Counts numbered messages of one run: which came, which came twice, which came late.
+/// Counts the numbered messages of one run: received, duplicate and late ones.
 ///
-/// It keeps the numbers that are missing, as ranges, so that messages in order cost an addition and a run of any length
-/// takes little memory. Beyond ``capacity`` ranges it gives up the oldest: their messages stay lost.
+/// It keeps the missing numbers as ranges, so that messages in order cost an addition and a run of any length takes
+/// little memory. Beyond ``capacity`` ranges it drops the oldest: their messages stay lost.
 struct SequenceCounter: Sendable {
     static let capacity = 4096
 
-    /// The number after the highest that came.
+    /// The number after the highest received one.
     private(set) var next: UInt64 = 0
-    /// Numbers that did not come.
+    /// The count of missing numbers.
     private(set) var missingCount: UInt64 = 0
-    /// Messages that came a second time.
+    /// Duplicate messages.
     private(set) var repeated = 0
-    /// Messages that came after a later one.
+    /// Messages that arrived after a later one.
     private(set) var disordered = 0
-    /// In ascending order, none empty, none touching another.
+    /// In ascending order, none empty, none adjacent.
     private var missing: [Range<UInt64>] = []
 
-    /// Messages that came, each counted once.
+    /// Messages that arrived, each counted once.
     var count: UInt64 { next - missingCount }
 
-    /// Takes in the number of a message.
+    /// Records the number of a message.
     ///
     /// - Returns: whether it is the message's first arrival.
     @discardableResult
@@ -30,7 +30,7 @@ struct SequenceCounter: Sendable {
         return true
     }
 
-    /// Takes in that all numbers before this one came in order.
+    /// Records that all numbers before this one arrived in order.
     mutating func advance(to number: UInt64) {
         if number > next { next = number }
     }
@@ -42,7 +42,7 @@ struct SequenceCounter: Sendable {
     }
 
     private mutating func takeLate(_ number: UInt64) -> Bool {
-        // Late messages are mostly a little late.
+        // Late messages are usually only a little late.
         guard let position = missing.lastIndex(where: { $0.lowerBound <= number }), missing[position].contains(number)
         else {
             repeated += 1

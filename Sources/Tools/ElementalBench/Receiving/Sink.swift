@@ -4,8 +4,8 @@ import Synchronization
 
 /// Counts the numbered messages that come over one connection.
 ///
-/// Messages come on the connection's event loop, one at a time. The one that was expected, nearly always the case, costs
-/// neither lock nor clock: the number expected is atomic only so that whoever asks for a report may read it.
+/// Messages arrive on the connection's event loop, one at a time. An expected one, nearly always the case, takes neither
+/// the lock nor the clock: the expected number is atomic only so that a request for a report can read it.
 final class Sink: Sendable {
     private struct State {
         var report: SinkReport
@@ -17,7 +17,7 @@ final class Sink: Sendable {
         var processorTime = 0.0
     }
 
-    /// In between a message's arrival is only noted when its number is a multiple of this.
+    /// The arrival time is recorded only for messages whose number is a multiple of this.
     private static let markDistance: UInt64 = 64
     /// No run has this number: before the first message of a run none is expected.
     private static let nothing = UInt64.max
@@ -26,13 +26,13 @@ final class Sink: Sendable {
     private let expected = Atomic(nothing)
     /// The bytes of each of the run's messages.
     private let byteCount = Atomic(0)
-    /// When the newest message came whose arrival was noted.
+    /// The last recorded arrival time.
     private let last = Atomic<UInt64>(0)
 
     /// - Parameter run: the run that begins; 0 for none yet.
     init(run: UInt32 = 0) { state = Locked(State(report: SinkReport(run: run))) }
 
-    /// Takes in a message. One of another run than the one begun last, or of another length, does not count.
+    /// Counts a message. One of another run than the latest, or of another length, is ignored.
     @inline(__always)
     func take<Value: NumberedValue>(_ value: Value, over transport: Transport) {
         guard let number = value.number else { return }
@@ -62,7 +62,7 @@ final class Sink: Sendable {
         }
     }
 
-    /// The report of the run; the first time that a run is asked for begins it.
+    /// The report of the run; the first request for a run starts it.
     func report(of run: UInt32) -> SinkReport {
         state.withLock { state in
             let processorTime = ProcessorTime.seconds
@@ -72,7 +72,7 @@ final class Sink: Sendable {
             }
             catchUp(&state)
             let count = Int(state.numbers.count)
-            // Over TCP whoever asks does so right behind the last message. A datagram's arrival is not known as well:
+            // Over TCP the request follows the last message. Over UDP the last arrival is less exact:
             // up to `markDistance` of them may have come after the last one noted.
             if state.transport == .tcp, count > state.report.messages {
                 last.store(MonotonicClock.nanoseconds, ordering: .relaxed)
@@ -88,7 +88,7 @@ final class Sink: Sendable {
         }
     }
 
-    /// How many messages of the run have come until now.
+    /// How many messages of the run have arrived so far.
     var count: Int {
         state.withLock { state in
             catchUp(&state)
@@ -96,7 +96,7 @@ final class Sink: Sendable {
         }
     }
 
-    /// Counts the messages that came in order.
+    /// Counts the messages that arrived in order.
     private func catchUp(_ state: inout State) {
         let number = MessageNumber(rawValue: expected.load(ordering: .relaxed))
         if number.rawValue != Self.nothing { state.numbers.advance(to: number.sequence) }

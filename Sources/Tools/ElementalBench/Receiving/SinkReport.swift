@@ -1,8 +1,8 @@
-/// What a bench service has received of one run, as it tells the sender.
+/// What a bench service has received of one run, as reported to the sender.
 struct SinkReport: Codable, Sendable {
-    /// The run's number, which tells its messages and report from those of an earlier one.
+    /// The run's number, which distinguishes its messages and report from those of earlier ones.
     var run: UInt32
-    /// Messages that came, each counted once.
+    /// Messages that arrived, each counted once.
     var messages = 0
     /// Their values' bytes.
     var bytes = 0

@@ -1,15 +1,15 @@
 import Elemental
 import Support
 
-/// Sends the numbered messages of a run, as many as the connection takes or at a rate.
+/// Sends the numbered messages of a run, as fast as the connection accepts them or at a rate.
 struct NumberedSender<Value: NumberedValue>: Sendable {
-    /// When it is enough.
+    /// When to stop.
     enum Limit: Sendable {
-        /// After so many messages.
+        /// After this number of messages.
         case count(UInt64)
-        /// At that time of ``MonotonicClock``, in nanoseconds.
+        /// At this time of ``MonotonicClock``, in nanoseconds.
         case time(UInt64)
-        /// When that is raised.
+        /// When the flag is set.
         case flag(StopFlag)
     }
 
@@ -20,7 +20,7 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
     /// Messages a second; `nil` for as many as possible.
     var rate: Double?
 
-    /// Bytes between two looks at the clock.
+    /// Bytes between two readings of the clock.
     private static var turnByteCount: Int { 4096 }
 
     /// Sends messages numbered from 0.
@@ -41,14 +41,14 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
                 try sendBurst(&messages, &number, upTo: min(due, number.sequence + turn))
                 try await device.waitForRoom(for: byteCount)
             } else if let rate {
-                // Waiting for less than a timer can tell would only slow down: those messages go together.
+                // Waiting for less than a timer's resolution would only slow down: those messages are sent together.
                 let next = Double(number.sequence) / rate - MonotonicClock.seconds(from: start, to: now)
                 await Delay.wait(.seconds(min(max(0.001, next), 0.1)))
             }
         }
     }
 
-    /// The number of messages at which it is enough, as far as is known now.
+    /// The number of messages at which to stop, as far as it is known now.
     private static func end(_ limit: Limit, _ now: UInt64) -> UInt64 {
         switch limit {
         case .count(let count): count
@@ -57,14 +57,14 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         }
     }
 
-    /// A long message is sent from where it is, so that the next is written elsewhere meanwhile: as many take turns as
+    /// A long message is sent without a copy, so the next one needs other storage: there are as many in rotation as
     /// may wait in the queue, and some more.
     private var messageCount: Int {
         byteCount < 16 * 1024 ? 1 : 4 + device.limits.readyQueueByteCount / byteCount
     }
 
-    /// Sends without a wait, apart from the loop above since a function that never waits keeps its state in registers.
-    /// It ends early where the queue is full.
+    /// Sends without suspending; separate from the loop above because a function that never suspends keeps its state in
+    /// registers. It ends early if the queue is full.
     private func sendBurst(
         _ messages: inout [Value], _ number: inout MessageNumber, upTo end: UInt64
     ) throws(ElementalError) {

@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// Asks a bench service for reports, one at a time.
+/// Requests reports from a bench service, one at a time.
 struct Reports: Sendable {
     private let device: ElementalDevice
     private let timeout: Duration
@@ -23,7 +23,7 @@ struct Reports: Sendable {
         device.onDisconnect { _, _ in arrival.finish() }
     }
 
-    /// Has the service begin a run.
+    /// Makes the service start a run.
     ///
     /// - Returns: the run's number.
     func begin() async throws(ElementalError) -> UInt32 {
@@ -32,7 +32,7 @@ struct Reports: Sendable {
         return run
     }
 
-    /// Waits until all messages of a run have arrived, or over UDP no more come.
+    /// Waits until all messages of a run have arrived, or over UDP until no more arrive.
     ///
     /// - Returns: the report, and the processor time that this process has used until all was sent, in seconds.
     func end(
@@ -45,7 +45,7 @@ struct Reports: Sendable {
         while report.messages < Int(sent), !progress.hasStopped(at: report.messages) {
             await Delay.wait(.milliseconds(20))
             let next = try await ask(run)
-            // One that tells nothing new would only add the processor time of asking.
+            // A report without news would only add the CPU time of requesting it.
             if next.messages > report.messages { report = next }
         }
         return (report, processorTime)
@@ -54,7 +54,7 @@ struct Reports: Sendable {
     /// Asks for the report of a run and waits for it; the first time begins the run.
     private func ask(_ run: UInt32) async throws(ElementalError) -> SinkReport {
         try await device.sendWhenReady(run, to: BenchElements.ask)
-        // What is queued before it takes its time: the limit counts from when the queue is empty.
+        // What is queued before the request takes time: the limit starts when the queue is empty.
         while device.statistics.messagesUnsent > 0 {
             try await device.waitForRoom()
             await Delay.wait(.milliseconds(1))

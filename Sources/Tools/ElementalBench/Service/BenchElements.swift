@@ -9,13 +9,13 @@ import struct Foundation.Data
 /// The elements of a bench service: sinks for numbered messages and a report of what arrived, echoes that send each message
 /// back to the device that sent it, and broadcasts to all devices.
 ///
-/// Every message bears a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
+/// Every message carries a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
 /// another length is data.
 package enum BenchElements {
     // Sinks.
     static let data = Element<Data>(0, "Data", access: .write)
     static let dataDatagram = Element<Data>(1, "Data datagram", transport: .udp, access: .write)
-    /// A run's number: begins the run, or asks for its report if it has begun.
+    /// A run's number: starts the run, or requests its report if it has started.
     static let ask = Element<UInt32>(2, "Ask", access: .write)
     static let report = Element<JSON<SinkReport>>(3, "Report", access: .read)
     static let number = Element<UInt64>(4, "Number", access: .write)
@@ -56,15 +56,15 @@ package enum BenchElements {
     ]
     /// The name under which a bench service is published.
     package static let service = "elemental_bench"
-    /// The fewest bytes of a message: those of its number.
+    /// The minimum length of a message: that of its number.
     package static let minimumByteCount = 8
-    /// The most bytes of a message that a bench service is asked for, and of one over TCP.
+    /// The maximum length of a message over TCP, and of one requested from a bench service.
     package static let maximumByteCount = 16_000_000
 
     /// Whether the other end is a bench service of this version.
     static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }
 
-    /// Makes sure that the other end is a bench service of this version.
+    /// Checks that the other end is a bench service of this version.
     static func check(_ device: ElementalDevice, _ purpose: String) throws(ElementalError) {
         guard !areKnown(to: device) else { return }
         throw ElementalError(

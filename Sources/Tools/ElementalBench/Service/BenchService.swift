@@ -5,10 +5,10 @@ import Elemental
 ///
 /// A device that is merely connected costs it nothing beyond the connection.
 package enum BenchService {
-    /// A broadcast is ahead of each device by as much as its queue holds: with hundreds of them it must be little.
+    /// A broadcast runs ahead of each device by its queue's size: with hundreds of devices it has to be small.
     private static let maximumQueueByteCount = 64 * 1024
 
-    /// Makes the service; the caller starts and stops it.
+    /// Creates the service; the caller starts and stops it.
     package static func make(displayName: String?, configuration: ServiceConfiguration) -> ElementalService {
         var configuration = configuration
         configuration.limits.maximumQueueByteCount = maximumQueueByteCount

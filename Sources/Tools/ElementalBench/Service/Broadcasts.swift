@@ -1,8 +1,8 @@
 import Elemental
 import Support
 
-/// A bench service's broadcasts: numbered values to all devices, from when a device asks for them until it says that it
-/// is enough, or is gone.
+/// A bench service's broadcasts: numbered values to all devices, from when a device requests them until it stops them or
+/// disconnects.
 final class Broadcasts: Sendable {
     private let ends = Locked<[ElementalDevice: StopFlag]>([:])
 
@@ -30,7 +30,7 @@ final class Broadcasts: Sendable {
 
     private func end(_ device: ElementalDevice) { ends.withLock { $0.removeValue(forKey: device) }?.raise() }
 
-    /// Sends values numbered from 0 to all devices, as fast as the slowest takes them.
+    /// Sends values numbered from 0 to all devices, as fast as the slowest accepts them.
     ///
     /// - Returns: how many.
     private static func send<Value: NumberedValue>(
@@ -41,7 +41,7 @@ final class Broadcasts: Sendable {
         while !isOver.isRaised {
             message.number = number
             guard let failures = try? service.send(message, to: element) else { break }
-            // The others have it already. Those that are full get it now, before anyone gets the next.
+            // The others have it already. Devices whose queue was full get it now, before anyone gets the next value.
             for failure in failures where failure.error.code == .queueFull {
                 try? await failure.device.sendWhenReady(message, to: element)
             }
@@ -51,11 +51,11 @@ final class Broadcasts: Sendable {
     }
 }
 
-/// What a device wants of a bench service's broadcasts.
+/// A device's request for broadcasts.
 struct BroadcastRequest: Codable, Sendable {
-    /// The run's number, which the values bear.
+    /// The run's number, which the values carry.
     var run: UInt32
-    /// The bytes of each value; `nil` if it is enough.
+    /// The bytes of each value; `nil` to stop.
     var byteCount: Int?
 }
 

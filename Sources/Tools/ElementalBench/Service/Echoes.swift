@@ -15,7 +15,7 @@ enum Echoes {
                 try device.send(value, to: element)
             } catch {
                 guard error.code == .queueFull else { return }
-                // A handler cannot wait. That the answers behind it may overtake it does not matter: all are numbered.
+                // A handler cannot wait. Later answers may overtake it, which does not matter because all are numbered.
                 Task { try? await device.sendWhenReady(value, to: element) }
             }
         }

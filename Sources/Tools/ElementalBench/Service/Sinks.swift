@@ -7,7 +7,7 @@ final class Sinks: Sendable {
 
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.ask) { [self] run, device in
-            // A device that cannot take the report is gone or full; it asks again.
+            // If the report cannot be sent, the device is gone or its queue is full; it will ask again.
             try? device.send(sink(of: device).report(of: run), to: BenchElements.report)
         }
         service.onEvent { [self] event in
@@ -15,7 +15,7 @@ final class Sinks: Sendable {
         }
     }
 
-    /// The device's sink. Its handlers are the device's own, so that no message has to look for it.
+    /// The device's sink. Its handlers are added to the device, so that messages need no lookup.
     private func sink(of device: ElementalDevice) -> Sink {
         sinks.withLock { sinks in
             if let sink = sinks[device] { return sink }

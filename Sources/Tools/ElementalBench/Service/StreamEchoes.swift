@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// A bench service's echoes by async streams, for the devices that asked for them.
+/// A bench service's echoes by async streams, for the devices that requested them.
 final class StreamEchoes: Sendable {
     private let devices = Locked<Set<ElementalDevice>>([])
 

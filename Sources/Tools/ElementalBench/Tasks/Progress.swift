@@ -1,15 +1,15 @@
-/// Tells whether a count that should grow has come to a stop.
+/// Detects that a count which should grow has stopped growing.
 struct Progress: Sendable {
     private let patience: UInt64
     private var count = 0
     private var since = MonotonicClock.nanoseconds
 
-    /// - Parameter patience: how long the count may stay as it is.
+    /// - Parameter patience: how long the count may stay unchanged.
     init(patience: Duration) { self.patience = patience.nanoseconds }
 
-    /// Takes in how far the count is now.
+    /// Records the current count.
     ///
-    /// - Returns: whether it has stayed there for too long.
+    /// - Returns: whether it has been unchanged for too long.
     mutating func hasStopped(at count: Int) -> Bool {
         let now = MonotonicClock.nanoseconds
         if count > self.count {

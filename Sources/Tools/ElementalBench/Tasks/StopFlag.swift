@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells a task or thread that it is enough.
+/// Tells a task or thread to stop.
 final class StopFlag: Sendable {
     private let value = Atomic(false)
 

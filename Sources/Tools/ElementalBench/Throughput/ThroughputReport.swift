@@ -1,8 +1,8 @@
 import ElementalWire
 
-/// How much arrived in a run that sends as much as the other end takes.
+/// The result of a throughput run.
 package struct ThroughputReport: Sendable {
-    /// Which way the messages travelled.
+    /// The transport of the messages.
     package let transport: Transport
     /// Messages that were sent.
     package let sent: Int
@@ -10,17 +10,17 @@ package struct ThroughputReport: Sendable {
     package let messages: Int
     /// Bytes of the values that arrived, without envelopes.
     package let bytes: Int
-    /// The time that it took: from the first arrival to the last at the other end, or from the first send to the last
-    /// where that took longer.
+    /// The duration: from the first arrival to the last at the other end, or from the first send to the last if that
+    /// took longer.
     package let seconds: Double
     /// Messages that arrived twice.
     package let repeated: Int
     /// Messages that arrived after a later one.
     package let disordered: Int
 
-    /// Processor time that the sending process used in the time that counts, all its threads, in seconds.
+    /// CPU time of the sending process in that time, of all its threads, in seconds.
     package let senderProcessorTime: Double
-    /// Processor time that the receiving process used meanwhile, in seconds.
+    /// CPU time of the receiving process in that time, in seconds.
     package let receiverProcessorTime: Double
 
     /// Messages that were sent and did not arrive.
@@ -42,7 +42,7 @@ package struct ThroughputReport: Sendable {
         receiverProcessorTime = arrived.processorTime
     }
 
-    /// The report for a person.
+    /// The report as text.
     package var lines: [String] {
         var lines = [
             "\(messages) messages, \(bytes) bytes over \(transport.rawValue) in \(Self.rounded(seconds * 1000)) ms",

@@ -6,19 +6,19 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// A run that sends messages to a bench service as fast as it takes them, or at a rate, and counts what arrives.
+/// A run that sends messages to a bench service as fast as it accepts them, or at a rate, and counts what arrives.
 ///
 /// The sender waits while the connection's queue is full, so that it never holds more unsent than the device's limit.
 package struct ThroughputRun: Sendable {
     /// How much is sent.
     package enum Amount: Sendable {
-        /// So many messages.
+        /// A number of messages.
         case count(Int)
-        /// As many as go in that time.
+        /// As many as can be sent in a time.
         case time(Duration)
     }
 
-    /// Which way the messages travel.
+    /// The transport of the messages.
     package var transport = Transport.tcp
     /// How much is sent.
     package var amount = Amount.time(.seconds(2))
@@ -33,14 +33,13 @@ package struct ThroughputRun: Sendable {
     /// 64 bytes over TCP as fast as possible, for 2 s.
     package init() {}
 
-    /// Messages are sent for so long before the first that counts, so that both ends have their memory and code at
-    /// hand.
+    /// The warm-up before messages are counted, so that both ends have their memory and code in the caches.
     private static let warmUpTime: Duration = .milliseconds(300)
 
     /// Measures.
     ///
     /// - Parameter device: a connection to a service of ``BenchService``.
-    /// - Throws: ``ElementalError`` if the other end is no such service, the connection ends or no report comes.
+    /// - Throws: ``ElementalError`` if the other end is not such a service, the connection ends or no report arrives.
     package func run(_ device: ElementalDevice) async throws(ElementalError) -> ThroughputReport {
         try BenchElements.check(device, "throughput")
         switch (size == BenchElements.minimumByteCount, transport) {

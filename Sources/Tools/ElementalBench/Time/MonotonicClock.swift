@@ -2,7 +2,7 @@ import Support
 
 /// The system's monotonic clock, read without a system call and without an allocation.
 enum MonotonicClock {
-    /// Nanoseconds since some moment in the past.
+    /// Nanoseconds since an arbitrary point in the past.
     static var nanoseconds: UInt64 {
         #if canImport(Darwin)
         return clock_gettime_nsec_np(CLOCK_UPTIME_RAW)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Calls an action at fixed times, from a thread of its own.
 ///
-/// To keep them to a few microseconds it sleeps until shortly before each time and then watches the clock: a timer alone
-/// is late by the slack that the system allows itself, which is as long as a round trip on one machine.
+/// For a precision of a few microseconds it sleeps until shortly before each time and then polls the clock: a timer alone
+/// is late by the system's timer slack, which is as long as a round trip on one machine.
 final class Pacer: Sendable {
     /// Nanoseconds.
     private static let watchTime: UInt64 = 150_000
@@ -21,7 +21,7 @@ final class Pacer: Sendable {
     /// - Parameters:
     ///   - count: how often the action is called.
     ///   - rate: how often in a second.
-    ///   - isExact: whether it watches the clock, which takes a processor; otherwise calls come a little late.
+    ///   - isExact: whether to poll the clock, which occupies a CPU; otherwise calls are a little late.
     init(count: Int, rate: Double, isExact: Bool = true) {
         self.count = count
         self.rate = rate
@@ -36,7 +36,7 @@ final class Pacer: Sendable {
         begin.load(ordering: .relaxed) + UInt64(Double(number) * 1e9 / rate)
     }
 
-    /// Begins to call the action.
+    /// Starts to call the action.
     ///
     /// - Parameter action: gets the number of the call, from 0.
     func start(_ action: @escaping @Sendable (Int) -> Void) {

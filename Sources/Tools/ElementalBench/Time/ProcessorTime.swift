@@ -1,8 +1,8 @@
 import Support
 
-/// The processor time of this process.
+/// The CPU time of this process.
 enum ProcessorTime {
-    /// Seconds that all threads of the process have used until now, in the program and in the system.
+    /// Seconds of CPU time that all threads of the process have used so far, user and system.
     static var seconds: Double {
         var usage = rusage()
         #if canImport(Glibc)

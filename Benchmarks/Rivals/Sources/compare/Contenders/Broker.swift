@@ -1,6 +1,6 @@
 import Foundation
 
-/// A mosquitto of our own: on loopback, for anybody, without Nagle's delay, with nothing kept on disk.
+/// A private mosquitto: on loopback, without authentication, Nagle's delay or persistence.
 final class Broker {
     let port: Int
     private let child: Child
@@ -20,7 +20,7 @@ final class Broker {
         let program = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"].first {
             FileManager.default.isExecutableFile(atPath: $0)
         }
-        // It does not end with its standard input, so that it is made to end with this process.
+        // It does not exit at the end of its standard input, so it is set to be killed with this process.
         let command = Command(program ?? "mosquitto", ["-c", file.path]).on(core: core)
         child = try Child(Command("setpriv", ["--pdeathsig", "TERM", command.program] + command.arguments))
         for _ in 0..<500 {
@@ -53,7 +53,7 @@ private func withSocket<Result>(
     }
 }
 
-/// A port of 127.0.0.1 that nobody listens at.
+/// A free port of 127.0.0.1.
 private func freePort() throws -> Int {
     let port = withSocket(0) { descriptor, address, length in
         guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else { return 0 }

@@ -1,4 +1,4 @@
-/// How messages travel.
+/// The transport of messages.
 enum Transport: String {
     case tcp, udp
 
@@ -10,12 +10,12 @@ enum Role: String {
     case echo, sink
 }
 
-/// One of those that are compared: how to start its two ends.
+/// A library that is compared, and how to start its two ends.
 struct Contender {
     private enum Kind {
         /// One of this package's own executables.
         case peer(String, options: [String])
-        /// The framework's command line, by one of the ways in which values are received.
+        /// The framework's command line, with one of the ways of receiving values.
         case elemental(via: String)
     }
 
@@ -25,7 +25,7 @@ struct Contender {
     var needsBroker = false
     private let kind: Kind
 
-    /// The framework is what all ratios are given to.
+    /// The framework, which all ratios refer to.
     var isOurs: Bool {
         if case .elemental = kind { true } else { false }
     }
@@ -75,7 +75,7 @@ extension Contender {
     static let handlersName = "elemental, handlers"
     static let zeroMQName = "ZeroMQ REQ/REP"
 
-    /// Those that make round trips, the framework first.
+    /// The contenders for round trips, the framework first.
     static let ofRoundTrips = [
         Contender(name: handlersName, transports: [.tcp, .udp], kind: .elemental(via: "handlers")),
         Contender(name: "elemental, streams", transports: [.tcp, .udp], kind: .elemental(via: "streams")),
@@ -95,7 +95,7 @@ extension Contender {
     static let elemental = Contender(
         name: elementalName, transports: [.tcp, .udp], kind: .elemental(via: "handlers"))
 
-    /// Those that move as many messages as they can from one sender to one receiver.
+    /// The contenders for throughput from one sender to one receiver.
     static let ofThroughput = [
         elemental,
         Contender(name: rawLargeName, kind: .peer("raw-peer", options: ["--write", "large"])),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One run of one contender: starts its server, lets its client measure, ends both.
+/// One run of a contender: starts its server, runs its measuring client, ends both.
 struct Encounter {
     var programs: Programs
     var contender: Contender
@@ -28,7 +28,7 @@ struct Encounter {
         }
     }
 
-    /// Runs a measurement that only the framework's own command line makes.
+    /// Runs a measurement that only the framework's command line supports.
     static func bench(
         _ programs: Programs, _ subcommand: String, _ arguments: [String], field: String, patience: Double
     ) throws -> Report {
@@ -68,7 +68,7 @@ struct Encounter {
     }
 }
 
-/// The files in which counted processes leave their counts.
+/// The files to which processes write their allocation counts.
 private final class AllocationFiles {
     private let folder: URL
     private let library: String

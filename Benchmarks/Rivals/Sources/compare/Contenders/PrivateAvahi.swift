@@ -1,4 +1,4 @@
-/// A D-Bus and an avahi-daemon of our own, and what is found and published through them.
+/// A private D-Bus and avahi-daemon, and ways to publish and browse through them.
 final class PrivateAvahi {
     private let child: Child
     private let busAddress: String
@@ -13,7 +13,7 @@ final class PrivateAvahi {
 
     deinit { child.end() }
 
-    /// The same command, seeing this avahi-daemon only.
+    /// The same command with this avahi-daemon only.
     func command(_ program: String, _ arguments: [String]) -> Command {
         Command(program, arguments, environment: ["DBUS_SYSTEM_BUS_ADDRESS": busAddress])
     }
@@ -24,7 +24,7 @@ struct Discoverer {
     var name: String
     var browse: (_ avahi: PrivateAvahi, _ service: String) -> Command
     var publish: (_ avahi: PrivateAvahi, _ service: String) -> Command
-    /// What a line that tells of a service begins with, its address known.
+    /// The prefix of a line that reports a resolved service.
     var foundPrefix: String
 
     static func all(_ programs: Programs) -> [Discoverer] {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Where the programs are.
+/// The paths of the programs.
 struct Programs {
     /// The framework's own command line, in release.
     var elemental: String
     /// The folder of the peers' executables and of the library that counts allocations.
     var peers: String
-    /// Runs a command beside an avahi-daemon that nobody else sees.
+    /// Runs a command with a private avahi-daemon.
     var privateAvahi: String
 
     func peer(_ name: String) -> String { "\(peers)/\(name)" }
 
     var allocationCounter: String { "\(peers)/libAllocationCounter.so" }
 
-    /// Throws what is missing.
+    /// Throws if a program is missing.
     func check() throws {
         for program in [elemental, peer("raw-peer"), peer("nio-peer"), allocationCounter, privateAvahi]
         where !FileManager.default.isReadableFile(atPath: program) {

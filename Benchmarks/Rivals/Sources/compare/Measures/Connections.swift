@@ -1,6 +1,6 @@
 import Foundation
 
-/// What connections cost that nobody uses, and how long it takes until one can be used.
+/// The cost of idle connections, and the time until a new one is ready.
 struct Connections: Measure {
     let programs: Programs
     let group = Group.scale
@@ -18,7 +18,7 @@ struct Connections: Measure {
 
     private func job(_ count: Int) -> Job {
         Job(name: "\(count) idle connections", seconds: Self.idleSeconds + 1.5 + Double(count) / 2000) { book, round in
-            // It takes more devices than a service that is told nothing.
+            // It allows more devices than the default.
             let service = try Child(Contender.elemental.server(programs, .sink, .tcp))
             defer { service.end() }
             let port = Int(try service.report(having: "port", within: 10).number("port"))
@@ -27,7 +27,7 @@ struct Connections: Measure {
             let peer = try Child(Command(programs.peer("idle-peer"), ["\(port)", "\(count)"]))
             defer { peer.end() }
             let ready = try peer.report(having: "p50", within: 60)
-            // The service has all connections; what it still does because of them is not idleness.
+            // The service has all connections, but may still be busy with them.
             usleep(500_000)
             let start = try ProcessUsage(of: service.pid)
             Thread.sleep(forTimeInterval: Self.idleSeconds)

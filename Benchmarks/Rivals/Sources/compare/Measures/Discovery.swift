@@ -1,6 +1,6 @@
 import Foundation
 
-/// The time from publishing to being found, side by side with avahi's own tools.
+/// The time from publishing to being found, compared with avahi's own tools.
 struct Discovery: Measure {
     let programs: Programs
     let group = Group.scale
@@ -14,7 +14,7 @@ struct Discovery: Measure {
             let avahi = try PrivateAvahi(programs)
             let browser = try Child(discoverer.browse(avahi, "found"))
             defer { browser.terminate() }
-            // By then it listens.
+            // It is listening by now.
             usleep(500_000)
             let publisher = try Child(discoverer.publish(avahi, "found"))
             defer { publisher.terminate() }

@@ -1,7 +1,7 @@
 /// One service sends to many connected devices.
 struct FanOut: Measure {
     let programs: Programs
-    /// How long one run counts.
+    /// The counted time of one run.
     let seconds: Double
     let group = Group.fanout
 

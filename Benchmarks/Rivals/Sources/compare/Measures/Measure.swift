@@ -1,19 +1,19 @@
-/// What --only chooses from.
+/// The choices of --only.
 enum Group: String, CaseIterable {
     case roundtrip, throughput, fanout, load, scale, start
 }
 
 /// One run of one contender.
 struct Job {
-    /// What it is, for the progress line and for failures.
+    /// Its name, for the progress line and for failures.
     var name: String
-    /// About how long it takes.
+    /// The approximate duration.
     var seconds: Double
-    /// Measures, and enters what it found as of this round.
+    /// Measures, and records the results for this round.
     var run: (_ book: inout Book, _ round: Int) throws -> Void
 }
 
-/// Jobs that take turns: in each round each of them runs once.
+/// Jobs that alternate: each runs once per round.
 struct Stage {
     var rounds: Int
     var jobs: [Job]

@@ -52,7 +52,7 @@ struct RoundTrips: Measure {
         }
     }
 
-    /// The difference of two runs of different length, so that starting and ending do not count.
+    /// The difference of two runs of different length, which excludes start-up and shutdown.
     private func counting(_ transport: Transport, _ contender: Contender) -> Job {
         let measure = Self.allocationMeasure(transport)
         return Job(name: "\(measure): \(contender.name)", seconds: 1.8) { book, round in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How soon the command line is of use, and what a service costs that does nothing.
+/// The start-up time of the command line, and the memory of an idle service.
 struct Start: Measure {
     let programs: Programs
     let group = Group.start
@@ -14,7 +14,7 @@ struct Start: Measure {
             let avahi = try PrivateAvahi(programs)
             let publisher = try Child(discoverer.publish(avahi, "started"))
             defer { publisher.terminate() }
-            // The first browser waits for the publishing; the second one finds what is there.
+            // The first browser waits until the service is published; the second one finds it at once.
             let waiting = try Child(discoverer.browse(avahi, "started"))
             _ = try waiting.line(startingWith: discoverer.foundPrefix, within: 10)
             waiting.terminate()

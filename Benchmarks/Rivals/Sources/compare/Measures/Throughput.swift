@@ -1,7 +1,7 @@
-/// As many messages as go from one sender to one receiver.
+/// The maximum throughput from one sender to one receiver.
 struct Throughput: Measure {
     let programs: Programs
-    /// How long one run counts.
+    /// The counted time of one run.
     let seconds: Double
     let group = Group.throughput
 
@@ -10,7 +10,7 @@ struct Throughput: Measure {
         (.udp, [8, 64, 1024]),
     ]
 
-    /// A flood takes little time and varies much, that of long values most: it has more rounds than the rest.
+    /// Throughput takes little time and varies much, most for long values: it has more rounds than the rest.
     private static func moreRounds(_ size: Int) -> Int { size < 65536 ? 2 : 8 }
 
     static func measure(_ transport: Transport, _ size: Int) -> String { "throughput \(transport.title) \(size) bytes" }
@@ -53,7 +53,7 @@ struct Throughput: Measure {
         }
     }
 
-    /// What the receiver allocates for a message, by the difference of two runs of different length.
+    /// The receiver's allocations per message, as the difference of two runs of different length.
     private func allocations(_ contender: Contender) -> Job {
         Job(name: "\(Self.allocationMeasure): \(contender.name)", seconds: 2.6) { book, round in
             let encounter = Encounter(

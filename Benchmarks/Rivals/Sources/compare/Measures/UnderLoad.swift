@@ -1,15 +1,15 @@
-/// Round trips of one element while others are busy.
+/// Round trips of one element under load.
 struct UnderLoad: Measure {
     let programs: Programs
     let group = Group.load
 
     private static let count = 3000
 
-    /// Round trips a second. Each has its time, and what comes late counts from when it was due: one after another, they
-    /// would wait while the load is worst.
+    /// Round trips per second. Each is timed from when it was due: consecutive round trips would pause while the load is
+    /// worst.
     private static let rate = 1000
 
-    /// What goes on beside the round trips.
+    /// The load during the round trips.
     enum Beside: String, CaseIterable {
         case nothing, large, motion
 

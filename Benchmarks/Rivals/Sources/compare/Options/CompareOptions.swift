@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line says; the script Benchmarks/compare, which starts this, explains it.
+/// The command line's options; the script Benchmarks/compare, which starts this program, documents them.
 struct CompareOptions {
     var rounds = 3
     var seconds = 1.0
@@ -50,7 +50,7 @@ struct CompareOptions {
             })
     }
 
-    /// The programs beside this one and in the repository.
+    /// The programs in this one's folder and in the repository.
     func programs() throws -> Programs {
         let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
         guard let root else { throw CompareError("--root says where the repository is; Benchmarks/compare gives it") }

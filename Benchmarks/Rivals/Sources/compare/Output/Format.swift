@@ -1,10 +1,10 @@
 import Foundation
 
-/// Numbers as they stand in the tables; what was not measured is a dash.
+/// Formats numbers for the tables, with a dash for missing ones.
 enum Format {
     static let nothing = "–"
 
-    /// Three digits or so.
+    /// About three significant digits.
     static func number(_ value: Double?) -> String {
         guard let value else { return nothing }
         let digits = abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0
@@ -42,7 +42,7 @@ enum Format {
         return value < 1000 ? "\(number(value)) ns" : "\(number(value / 1000)) µs"
     }
 
-    /// A number that may be near 0, such as allocations a message.
+    /// A number that may be near 0, such as allocations per message.
     static func small(_ value: Double?) -> String {
         guard let value else { return nothing }
         return value < 0.0005 ? "0" : value < 0.1 ? String(format: "%.3f", value) : number(value)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The results as JSON: every round of every figure, and what was to be reached.
+/// The results as JSON: every round of every figure, and the targets.
 struct JSONOutput: Encodable {
     struct Row: Encodable {
         var measure: String
@@ -11,7 +11,7 @@ struct JSONOutput: Encodable {
         var median: Double
         var lowest: Double
         var highest: Double
-        /// To the framework's figure of the same kind, within each round.
+        /// The ratio to the framework's figure of the same kind, within each round.
         var ratioToOurs: Double?
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the comparison ran on.
+/// The machine that the comparison ran on.
 struct MachineDescription: Encodable {
     var processor: String
     var cores: Int
@@ -9,7 +9,7 @@ struct MachineDescription: Encodable {
     var system: String
     var swift: String
     var date: String
-    /// Of the last minute before the comparison: what else ran.
+    /// The load average of the last minute before the comparison.
     var load: Double
 
     init() {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The panels as an SVG picture that is readable on light and on dark ground.
+/// The panels as an SVG picture that is readable on light and dark backgrounds.
 struct Picture {
     var title: String
     var panels: [Panel]

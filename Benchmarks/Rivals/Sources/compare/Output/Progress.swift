@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells on standard error what runs now and about how long it all still takes.
+/// Prints the current job and the approximate remaining time on standard error.
 struct Progress {
     private let jobCount: Int
     private var remaining: Double
@@ -15,7 +15,7 @@ struct Progress {
 
     mutating func begin(_ job: Job, round: Int, of rounds: Int) {
         done += 1
-        // The machine may be slower than was thought when the durations were written down.
+        // The machine may be slower than the estimated durations.
         let pace = expected > 10 ? (ContinuousClock.now - start).seconds / expected : 1
         let left = Int(remaining * pace)
         let time = left >= 90 ? "\((left + 30) / 60) min" : "\(left) s"

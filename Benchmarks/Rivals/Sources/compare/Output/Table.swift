@@ -33,7 +33,7 @@ struct Table {
 }
 
 extension String {
-    /// Without the spaces at its end.
+    /// Without trailing spaces.
     fileprivate var trimmingEnd: String {
         var text = self
         while text.last == " " { text.removeLast() }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A process that this one started: its standard input is a pipe, its lines of output are read as they come.
+/// A child process: its standard input is a pipe, and its lines of output are read as they arrive.
 ///
-/// Most of what is started here ends with its standard input, so that nothing stays behind even if this process is
-/// killed. ``end()`` insists.
+/// Most children exit at the end of their standard input, so that none stays behind even if this process is killed.
+/// ``end()`` kills the others.
 final class Child {
     let command: Command
     let pid: pid_t
@@ -19,7 +19,7 @@ final class Child {
         let input = try Self.pipe()
         let output = try Self.pipe()
         let errors = try Self.pipe()
-        // More complaints than the pipe holds are dropped rather than waited for.
+        // Error output beyond the pipe's capacity is dropped, so that nobody waits.
         _ = fcntl(errors.write, F_SETFL, O_NONBLOCK)
         defer {
             close(input.read)
@@ -44,7 +44,7 @@ final class Child {
         close(errors)
     }
 
-    /// The next line of output, with the time at which it came.
+    /// The next line of output, with its time of arrival.
     func line(within seconds: Double) throws -> LineReader.Line {
         switch output.next(within: seconds) {
         case .line(let line): return line
@@ -62,7 +62,7 @@ final class Child {
         }
     }
 
-    /// The next line of output that begins so.
+    /// The next line of output with this prefix.
     func line(startingWith prefix: String, within seconds: Double) throws -> LineReader.Line {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
@@ -71,7 +71,7 @@ final class Child {
         }
     }
 
-    /// Closes its standard input, and sees to it that the process ends. Does nothing if it has ended.
+    /// Closes its standard input, and makes sure that the process ends. Does nothing if it has ended.
     func end() {
         if let input { close(input) }
         input = nil
@@ -81,13 +81,13 @@ final class Child {
         }
     }
 
-    /// Asks the process to end by SIGTERM first, where it does not end with its standard input.
+    /// Sends SIGTERM first, for a process that does not exit at the end of its standard input.
     func terminate() {
         if status == nil { kill(pid, SIGTERM) }
         end()
     }
 
-    /// The last line of the process's complaints.
+    /// The last line of the process's error output.
     func complaint() -> String? {
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
         var bytes = [UInt8](repeating: 0, count: 65536)
@@ -129,7 +129,7 @@ final class Child {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // This process blocks the signals that end it; the others shall not.
+        // This process blocks termination signals; its children must not.
         var mask = sigset_t()
         sigemptyset(&mask)
         posix_spawnattr_setsigmask(&attributes, &mask)
@@ -150,7 +150,7 @@ final class Child {
     }
 }
 
-/// A list of strings as C takes it.
+/// A null-terminated array of C strings.
 private final class CStrings {
     let pointers: [UnsafeMutablePointer<CChar>?]
 

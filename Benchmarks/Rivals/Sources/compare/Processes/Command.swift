@@ -2,7 +2,7 @@
 struct Command {
     var program: String
     var arguments: [String]
-    /// What is added to the environment.
+    /// Additional environment variables.
     var environment: [String: String] = [:]
 
     init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) {
@@ -11,13 +11,13 @@ struct Command {
         self.environment = environment
     }
 
-    /// The same on that core alone; on any if `nil`.
+    /// The same command pinned to a core; not pinned if `nil`.
     func on(core: Int?) -> Command {
         guard let core else { return self }
         return Command("taskset", ["--cpu-list", "\(core)", program] + arguments, environment: environment)
     }
 
-    /// As one would type it, for messages.
+    /// The command line, for messages.
     var line: String {
         ([program.split(separator: "/").last.map(String.init) ?? program] + arguments).joined(separator: " ")
     }

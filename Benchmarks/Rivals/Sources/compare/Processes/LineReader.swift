@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Reads the lines of a descriptor in a thread of its own, so that no writer ever has to wait, and notes when they came.
+/// Reads the lines of a descriptor on a thread of its own, so that no writer has to wait, and records their times.
 final class LineReader: Sendable {
     struct Line {
         var text: String

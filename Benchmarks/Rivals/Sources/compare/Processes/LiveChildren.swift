@@ -9,7 +9,7 @@ final class LiveChildren: Sendable {
 
     func add(_ pid: pid_t) { pids.withLock { _ = $0.insert(pid) } }
 
-    /// The exit status if the process has ended. It is forgotten then: its number may be another's.
+    /// The exit status if the process has ended. The process is removed then, because its ID may be reused.
     func reap(_ pid: pid_t) -> Int32? {
         pids.withLock { pids in
             var status: Int32 = 0
@@ -21,7 +21,7 @@ final class LiveChildren: Sendable {
 
     /// Ends all of them and then this process, on SIGINT, SIGTERM and SIGHUP.
     ///
-    /// To be called before other threads start, so that they inherit the blocked signals.
+    /// Call it before other threads start, so that they inherit the blocked signals.
     func endOnSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)

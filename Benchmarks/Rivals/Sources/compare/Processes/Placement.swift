@@ -2,11 +2,11 @@ import Foundation
 
 /// Which cores the ends of a measurement may use.
 enum Placement {
-    /// Whichever the kernel chooses.
+    /// Any cores that the kernel chooses.
     case free
-    /// Both on the first, so that work is measured and not the waking of another core.
+    /// Both on the first core, to measure work and not the wake-up of another core.
     case together
-    /// The server on the second, the client on the first: the kernel moves neither about. Free on a machine of one core.
+    /// The server on the second, the client on the first: the kernel migrates neither. Unrestricted on a single-core machine.
     case apart
 
     /// The core of the server, or `nil` for any.

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What /proc tells of a running process.
+/// The resource usage of a running process, from /proc.
 struct ProcessUsage {
     /// Resident memory in bytes.
     var residentByteCount: Double
-    /// Processor time in seconds, user and kernel mode, all threads.
+    /// CPU time in seconds, user and kernel mode, all threads.
     var processorTime: Double
 
     init(of pid: pid_t) throws {
@@ -14,7 +14,7 @@ struct ProcessUsage {
         else { throw CompareError("/proc/\(pid)/status tells no VmRSS") }
         residentByteCount = kibibytes * 1024
 
-        // schedstat counts nanoseconds where stat counts hundredths of a second; one file a thread.
+        // schedstat counts nanoseconds where stat counts hundredths of a second; one file per thread.
         let tasks = "/proc/\(pid)/task"
         processorTime = try FileManager.default.contentsOfDirectory(atPath: tasks).reduce(0) { sum, task in
             let text = (try? String(contentsOfFile: "\(tasks)/\(task)/schedstat", encoding: .utf8)) ?? ""

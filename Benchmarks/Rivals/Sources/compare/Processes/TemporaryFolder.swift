@@ -1,6 +1,6 @@
 import Foundation
 
-/// The folder of everything that is written beside the results; it goes with this process.
+/// The folder for temporary files, which is removed with this process.
 enum TemporaryFolder {
     private static let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("elemental-rivals-\(getpid())")

@@ -1,6 +1,6 @@
-/// All that was measured.
+/// All results.
 struct Book {
-    /// The figures in the order in which they first came.
+    /// The figures in the order of their first measurement.
     private(set) var figures: [Figure] = []
     /// What could not be measured, and why.
     private(set) var failures: [String] = []
@@ -11,7 +11,7 @@ struct Book {
         values[figure, default: [:]][round] = value
     }
 
-    /// Notes a failure; the same one in another round is noted once.
+    /// Records a failure; the same failure in several rounds is recorded once.
     mutating func add(failure: String) {
         if !failures.contains(failure) { failures.append(failure) }
     }
@@ -24,7 +24,7 @@ struct Book {
 
     func median(_ figure: Figure) -> Double? { summary(figure)?.median }
 
-    /// The median of the ratios within each round: what changes between rounds changes for both.
+    /// The median of the ratios within each round: what changes between rounds affects both.
     func ratio(_ figure: Figure, over other: Figure) -> Double? {
         let divisors = values[other] ?? [:]
         let ratios = (values[figure] ?? [:]).compactMap { round, value in

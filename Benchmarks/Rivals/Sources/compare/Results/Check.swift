@@ -1,4 +1,4 @@
-/// A ratio that has to be reached, and one to be proud of.
+/// A ratio with a required target and an ambitious one.
 struct Check {
     enum Bound {
         case atMost(Double)
@@ -13,15 +13,15 @@ struct Check {
     }
 
     var name: String
-    /// Which part of the comparison it belongs to.
+    /// The part of the comparison that it belongs to.
     var group: Group
-    /// `nil`: only to be documented.
+    /// `nil` if the ratio is only reported.
     var must: Bound?
     var proud: Bound
     var unit = ""
     var value: (Book) -> Double?
 
-    /// A must without a figure does not hold.
+    /// A required target without a figure fails.
     func mustHolds(_ book: Book) -> Bool {
         guard let value = value(book) else { return false }
         return must?.holds(value) ?? true
@@ -70,7 +70,7 @@ extension Check {
                 name: "fan-out to 250 devices, over throughput to one", group: .fanout,
                 must: .atLeast(0.3), proud: .atLeast(0.7)
             ) {
-                // Where throughput was not asked for, the fan-out to one device stands for it.
+                // If throughput was not measured, the fan-out to one device is used instead.
                 $0.ratio(FanOut.figure(250), over: rate(.tcp, 8, Contender.elementalName))
                     ?? $0.ratio(FanOut.figure(250), over: FanOut.figure(1))
             },
@@ -90,7 +90,7 @@ extension Check {
         ]
     }
 
-    /// - Parameter withTargets: whether it tells what each is to reach, too.
+    /// - Parameter withTargets: whether to show the targets too.
     static func table(_ checks: [Check], _ book: Book, withTargets: Bool) -> Table {
         var table = Table(
             title: "Ratios", note: "within each round, their median",

@@ -1,4 +1,4 @@
-/// What is measured of a contender.
+/// A quantity that is measured of a contender.
 enum Quantity: String, Sendable {
     case p50, p90, p99, p999, max
     case lost
@@ -26,11 +26,11 @@ enum Quantity: String, Sendable {
     static let percentiles: [Quantity] = [.p50, .p90, .p99, .p999, .max]
 }
 
-/// Names one row of numbers: one a round.
+/// Identifies a series of numbers, one per round.
 struct Figure: Hashable, Sendable {
-    /// What was done, such as "round trip TCP pinned".
+    /// The measurement, such as "round trip TCP pinned".
     var measure: String
-    /// Who did it.
+    /// The contender.
     var contender: String
     var quantity: Quantity
 
