@@ -1,4 +1,4 @@
-/// A command of a page that the test does not run, and why.
+/// A command on a page that the test does not run, with the reason.
 struct Omission: Sendable {
     let page: String
     let command: String

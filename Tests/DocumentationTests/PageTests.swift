@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// What holds for every page.
+/// Checks for every page.
 struct PageTests {
-    /// The languages of blocks and what becomes of them: Swift is compiled, `sh` and `console` are run, `asm` is
-    /// assembled, JSON is compared with the table of its page. The others are only shown.
+    /// The languages of blocks: Swift is compiled, `sh` and `console` are run, `asm` is assembled, and JSON is compared with
+    /// the table on its page. The others are not checked.
     private static let languages: Set = ["swift", "sh", "console", "asm", "json", "ini", "csharp", "text"]
 
     @Test(arguments: Page.all)
     func everyBlockSaysItsLanguage(_ page: Page) throws {
         for block in try page.blocks {
             #expect(Self.languages.contains(block.language), "\(page.path):\(block.firstLine)")
-            // A line that is typed has a prompt, which is what makes the test run it.
+            // A typed line has a prompt, by which the test finds and runs it.
             if block.language == "text" {
                 #expect(!block.lines.contains { $0.hasPrefix("$ ") }, "\(page.path):\(block.firstLine)")
             }

@@ -1,4 +1,4 @@
-/// What the fragments of a page use without saying it again.
+/// Declarations that the fragments of a page use.
 enum Prelude {
     static let ofPages = [
         "CommodoreGateway.md": "import CommodoreGateway",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's first programs, as they stand in it, and its table of modules.
+/// The README's first programs, unchanged, and its table of modules.
 struct ReadmeTests {
     private var readme: Page { Page(path: "README.md") }
 
@@ -32,7 +32,7 @@ struct ReadmeTests {
         }
     }
 
-    /// The column "uses" is what Package.swift says of this package's own modules, without those that no user sees.
+    /// The column "depends on" has the dependencies in Package.swift on this package's own modules, without internal ones.
     @Test
     func theTableOfModulesIsTrue() throws {
         let manifest = try String(contentsOf: Page.package.appending(path: "Package.swift"), encoding: .utf8)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands on the pages do what the pages say. One block after the other: they publish services of the same names.
+/// The commands on the pages do what the pages say. Serialized, because blocks publish services of the same names.
 @Suite(.serialized)
 struct ShellBlockTests {
     @Test(arguments: Page.blocks(in: "sh", "console"))
@@ -43,7 +43,7 @@ struct ShellBlockTests {
                 at: Page.package.appending(path: sample), to: folder.appending(path: sample))
         }
         for command in commands {
-            // A page's program of the reader's own.
+            // The page refers to a program of the reader's own.
             for name in ["hello.prg", "program.prg"] where command.text.contains(name) {
                 try Data(await CommodoreProgram.prg).write(to: folder.appending(path: name))
             }
@@ -58,7 +58,7 @@ struct ShellBlockTests {
         }
     }
 
-    /// The list of what is not run has nothing that is not on a page any more.
+    /// Every omitted command is still on its page.
     @Test(arguments: Omission.all.indices)
     func whatIsLeftOutIsOnItsPage(_ index: Int) throws {
         let omission = Omission.all[index]

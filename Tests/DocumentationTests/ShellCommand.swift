@@ -1,6 +1,6 @@
 import Foundation
 
-/// A command that a page shows, with the output that it shows below it.
+/// A command on a page, with the output that the page shows below it.
 struct ShellCommand: Sendable {
     /// As it is on the page, without the prompt and the comment at its end.
     let text: String
@@ -29,7 +29,7 @@ struct ShellCommand: Sendable {
         }
     }
 
-    /// Whether it runs until it is told to end.
+    /// Whether it runs until it is stopped.
     var runsOn: Bool {
         if text.hasSuffix("&") { return true }
         guard !text.contains(#/--(for|count|seconds|frames) /#), !text.hasPrefix("echo ") else { return false }
@@ -37,11 +37,11 @@ struct ShellCommand: Sendable {
             /elemental (publish|browse|watch|connect|c64 (gateway|terminal|run)|signalr (listen|bridge)|bench serve)\b/)
     }
 
-    /// Whether a service of it is to be found by the commands that follow.
+    /// Whether it publishes a service for the commands that follow.
     var publishes: Bool { text.contains(/elemental (publish|c64 gateway|bench serve)\b/) }
 
-    /// Whether two lines of output say the same but for what differs between two runs and two machines: addresses, ports,
-    /// names of hosts, the times of a terminal's records, the width of columns.
+    /// Whether two lines of output are equal except for what differs between runs and machines: addresses, ports, host
+    /// names, the times of a terminal's records, the width of columns.
     static func isSame(_ shown: String, _ printed: String) -> Bool { comparable(shown) == comparable(printed) }
 
     private static func comparable(_ line: String) -> String {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Types the commands of a block as its reader does: one after the other, and those that run on in a terminal of their
-/// own each, until the block is over.
+/// Runs the commands of a block as its reader does: one after another, with long-running ones in terminals of their own
+/// until the end of the block.
 final class ShellSession {
     private let folder: URL
     private let path: String
@@ -12,7 +12,7 @@ final class ShellSession {
 
     /// - Parameters:
     ///   - folder: where the commands run.
-    ///   - hub: the address that takes the place of those of hubs on the pages.
+    ///   - hub: replaces the addresses of hubs on the pages.
     init(in folder: URL, hub: String?) throws {
         self.folder = folder
         self.hub = hub
@@ -20,7 +20,7 @@ final class ShellSession {
         path = "\(built):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
     }
 
-    /// Types a command. If it ends, it has to succeed and to print what the page shows, if that shows anything.
+    /// Runs a command. If it ends, it has to succeed and to print the output on the page, if there is any.
     func type(_ command: ShellCommand) async throws {
         var text = command.text
         if let hub { text = text.replacing(/http:\/\/localhost:5000\/\w+/, with: hub) }
@@ -61,7 +61,7 @@ final class ShellSession {
         running[background].command.shown += rest
     }
 
-    /// Waits until the commands that still run have printed what the page shows, and ends them in order.
+    /// Waits until the running commands have printed the output on the page, and stops them gracefully.
     func finish() async throws {
         for (command, process) in running {
             var rest = command.shown[...]
@@ -91,7 +91,7 @@ final class ShellSession {
         }
     }
 
-    /// Ends what a failure has left.
+    /// Kills what is left after a failure.
     func abandon() async {
         for (_, process) in running {
             kill(-process.processID, SIGKILL)

@@ -1,7 +1,7 @@
-/// What a page takes for granted when it shows a command: services that run, under the names that it uses.
+/// What a page assumes for a command: running services with the names that it uses.
 struct Stage {
     let page: String
-    /// A part of the block that needs it.
+    /// A text by which the block that needs it is found.
     let mark: String
     let command: String
 

@@ -4,10 +4,9 @@ import Testing
 
 /// The Swift on the pages compiles.
 ///
-/// A block that begins with a comment that is a file's name, such as `// Lamp.swift`, is that file in the programs that
-/// follow on the page. A block that imports something is a whole program and is compiled as it stands. Any other
-/// continues what its page has told before: it is compiled as the body of a function, in which the page's prelude has
-/// what it uses.
+/// A block that begins with a file's name as a comment, such as `// Lamp.swift`, is that file in the programs that follow
+/// on the page. A block with an import is a whole program and is compiled unchanged. Any other block is a fragment: it is
+/// compiled as the body of a function, after the page's prelude.
 struct SwiftBlockTests {
     @Test(arguments: Page.all.filter { page in (try? page.blocks.contains { $0.language == "swift" }) ?? false })
     func swiftCompiles(_ page: Page) async throws {
@@ -23,7 +22,7 @@ struct SwiftBlockTests {
             } else {
                 let prelude = try #require(
                     Prelude.ofPages[page.name], "\(page.path):\(block.firstLine) imports nothing, and has no prelude")
-                // A body that is left open on the page is empty here.
+                // A body that is elided on the page is empty here.
                 let body = block.text.replacingOccurrences(of: "{ … }", with: "{}")
                 complaint = try await compiler.compile(
                     prelude + "\nfunc block() async throws {\n\(body)\n}\n", with: files)
@@ -32,7 +31,7 @@ struct SwiftBlockTests {
         }
     }
 
-    /// A prelude whose page needs none any more is taken away.
+    /// There is no prelude for a page that does not need one.
     @Test
     func everyPreludeIsUsed() throws {
         for name in Prelude.ofPages.keys {

@@ -1,11 +1,10 @@
 import Foundation
 import TestSupport
 
-/// The compiler with what a program that uses this package's products gives it.
+/// The compiler, with the flags of a program that uses this package's products.
 ///
-/// The flags are those with which SwiftPM compiled this test, which it left in its build folder: the folder of the
-/// modules and the module maps of C libraries. The package's name is not among them, so that only what is public is
-/// there.
+/// The flags are those with which SwiftPM compiled this test, from its build folder: the folder of the modules and the
+/// module maps of C libraries. The package's name is not among them, so that only public API is visible.
 struct SwiftCompiler {
     private let compiler: String
     private let flags: [String]
@@ -46,7 +45,7 @@ struct SwiftCompiler {
     ///   - main: its `main.swift`.
     ///   - others: its other files by their names.
     ///   - executable: where the built program goes; without it the program is checked only.
-    /// - Returns: what the compiler has to say; empty if nothing.
+    /// - Returns: the compiler's diagnostics; empty if there are none.
     func compile(_ main: String, with others: [String: String] = [:], to executable: URL? = nil) async throws -> String
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")

@@ -1,9 +1,9 @@
 import Foundation
 import Support
 
-/// Finds the executables that are built together with the tests.
+/// Finds the package's executables.
 public enum BuiltProduct {
-    /// Those that were found.
+    /// The paths found so far.
     private static let paths = Locked<[String: String]>([:])
 
     /// The path of an executable target's product, beside the running test bundle.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Support
 
-/// A real process, started and ended by a test, whose output is read line by line.
+/// A child process of a test, whose output is read line by line.
 public final class ChildProcess: Sendable {
     /// One of the two streams a child writes to.
     public enum Stream: Int, Sendable {
@@ -14,15 +14,15 @@ public final class ChildProcess: Sendable {
 
     /// How a process ended.
     public enum ExitStatus: Equatable, Sendable {
-        /// It ended by itself with this status.
+        /// It exited with this status.
         case exited(Int32)
-        /// This signal ended it.
+        /// It was terminated by this signal.
         case signalled(Int32)
     }
 
     private struct Waiter: Sendable {
         let id: Int
-        /// Looks at the state and resumes whoever waits if the wait is over, which it returns.
+        /// Checks the state, resumes the waiter if its wait is over, and returns whether it did.
         let attempt: @Sendable (inout State) -> Bool
     }
 
@@ -76,7 +76,7 @@ public final class ChildProcess: Sendable {
         if state.withLock({ $0.isInputOpen }) { close(input) }
     }
 
-    /// Runs a process while the body runs, and ends it however the body ends.
+    /// Runs a process during the body, and ends it in every case.
     ///
     /// - Throws: what the body throws; ``TestSupportError`` if a sanitizer reported something in the process.
     public static func with<Result>(
@@ -117,7 +117,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// The next line for which the condition holds; lines before it are skipped and not looked at again.
+    /// The next line for which the condition holds; lines before it are skipped for good.
     ///
     /// - Throws: ``TestSupportError`` with all that was printed, if the time is over or the stream ends before.
     @discardableResult
@@ -131,7 +131,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// The next line that begins with a text.
+    /// The next line with a prefix.
     ///
     /// - Throws: as ``nextLine(of:timeout:_:where:)``.
     @discardableResult
@@ -145,13 +145,13 @@ public final class ChildProcess: Sendable {
     @discardableResult
     public func waitForExit(timeout: Duration = .seconds(30)) async throws -> ExitStatus {
         try await wait(timeout, "it did not end") { state in
-            // With its output complete. A grandchild that holds it open is waited for, too.
+            // After all of its output. This waits for a grandchild that holds the pipe open, too.
             guard state.streams.allSatisfy(\.isAtEnd) else { return nil }
             return state.status.map { .success($0) }
         }
     }
 
-    /// The lines so far, the ones looked at too.
+    /// All lines so far, including skipped ones.
     public func lines(of stream: Stream) -> [String] {
         state.withLock { $0.streams[stream.rawValue].lines }
     }
@@ -161,7 +161,7 @@ public final class ChildProcess: Sendable {
         state.withLock { $0.transcript(title) }
     }
 
-    /// Whether the process has not ended.
+    /// Whether the process is still running.
     public var isRunning: Bool { state.withLock { $0.status == nil } }
 
     /// Writes a line to the process's standard input.
@@ -185,17 +185,17 @@ public final class ChildProcess: Sendable {
 
     /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
-        // Under the lock, as is reaping: until it is reaped nobody else can have the number.
+        // Under the lock, as is reaping: the ID cannot be reused before the process is reaped.
         state.withLock { state in
             if state.status == nil { kill(processID, signal) }
         }
     }
 
-    /// Kills the process, if it still runs, and waits until it is gone.
+    /// Kills the process if it is still running, and waits for its end.
     public func end() async {
         closeInput()
         send(signal: SIGKILL)
-        // Killed, it cannot fail to end; one that the kernel holds on to is no reason to hang the test.
+        // A killed process ends soon; one stuck in the kernel must not hang the test.
         _ = try? await waitForExit(timeout: .seconds(20))
     }
 
@@ -228,7 +228,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Tries at once, and keeps what did not succeed for later.
+    /// Tries at once, and keeps the failed ones for later.
     private func enqueue(_ attempt: @escaping @Sendable (inout State) -> Bool) -> Int? {
         state.withLock { state in
             guard !attempt(&state) else { return nil }

@@ -17,7 +17,7 @@ public enum CommodoreProgram {
             : "the 6502 program is not tested: \(missing.joined(separator: ", ")) missing (Debian's cc65, make, python3)"
     }()
 
-    /// Whether it can be built here.
+    /// Whether the program can be built here.
     public static let isAvailable: Bool = {
         if let unavailableReason { print(unavailableReason) }
         return unavailableReason == nil

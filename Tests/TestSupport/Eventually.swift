@@ -1,4 +1,4 @@
-/// Waits until a condition holds, asking for it again and again.
+/// Polls a condition until it holds.
 ///
 /// - Throws: ``TestSupportError`` with the place of the call if it does not hold in time, or what `condition` throws.
 public func eventually(
@@ -12,7 +12,7 @@ public func eventually(
         guard SuspendingClock.now < deadline else {
             throw TestSupportError("\(fileID):\(line): did not come about within \(timeout): \(what())")
         }
-        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
+        // The suspending clock: sleeps on the continuous clock were seen to hang (see Delay in the library).
         try await Task.sleep(for: .milliseconds(2), clock: .suspending)
     }
 }

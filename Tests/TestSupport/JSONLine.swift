@@ -2,7 +2,7 @@ import Foundation
 
 /// A line of JSON output.
 public struct JSONLine: @unchecked Sendable {
-    // Foundation's plain objects, never changed after they were read.
+    // Foundation's property-list objects, never mutated after parsing.
     private let object: [String: Any]
 
     public init?(_ line: String) {
@@ -12,10 +12,10 @@ public struct JSONLine: @unchecked Sendable {
         self.object = object
     }
 
-    /// What happened.
+    /// The event.
     public var event: String? { self["event"] }
 
-    /// A member, if it is of that type.
+    /// A member, if it has the given type.
     public subscript<Value>(key: String) -> Value? { object[key] as? Value }
 
     /// A number.

@@ -1,4 +1,4 @@
-/// The lines that a child wrote to one descriptor, and how far they have been looked at.
+/// The lines that a child wrote to one descriptor, and how far they have been consumed.
 struct LineBuffer {
     private(set) var lines: [String] = []
     private var rest: [UInt8] = []
@@ -21,7 +21,7 @@ struct LineBuffer {
         isAtEnd = true
     }
 
-    /// The first line not looked at yet that fits; it and those before it count as looked at then.
+    /// The first unconsumed line that matches; it and those before it are then consumed.
     mutating func take(where isWanted: (String) -> Bool) -> String? {
         guard let index = lines[next...].firstIndex(where: isWanted) else { return nil }
         next = index + 1

@@ -1,26 +1,26 @@
 import Foundation
 
-/// Implementations of SignalR that nobody of this project wrote, set up by `Tests/signalr-peers/install`.
+/// Third-party implementations of SignalR, set up by `Tests/signalr-peers/install`.
 public enum Peers {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     public static let folder = root.appending(path: ".build/signalr-peers").path
 
-    /// Whether they are there. `Tests/run` sets them up, or says why it cannot.
+    /// Whether they are installed. `Tests/run` installs them, or says why it cannot.
     public static let areThere = ["server", "signalrcore", "pysignalr"].allSatisfy {
         FileManager.default.fileExists(atPath: "\(folder)/\($0)/installed")
     }
 
     private static func script(_ name: String) -> String { root.appending(path: "Tests/signalr-peers/\(name)").path }
 
-    /// Runs a script of a peer while the body runs.
+    /// Runs a peer's script during the body.
     public static func with<Result>(
         _ peer: String, _ name: String, _ arguments: [String] = [], _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         try await ChildProcess.with("\(folder)/\(peer)/bin/python", [script(name)] + arguments, body)
     }
 
-    /// Runs the hub on aiosignalr, with TLS or without, and gives its port.
+    /// Runs the hub on aiosignalr, with TLS or without, during the body, which gets its port.
     public static func withHub(
         isSecure: Bool = false, address: String = "127.0.0.1", _ body: (ChildProcess, Int) async throws -> Void
     ) async throws {

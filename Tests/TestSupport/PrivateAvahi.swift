@@ -1,13 +1,13 @@
 import Foundation
 import Support
 
-/// A D-Bus and an avahi-daemon that only this test sees.
+/// A private D-Bus and avahi-daemon for a test.
 ///
 /// Without a network namespace given, the avahi-daemon gets one of its own in which there is a loopback interface and
 /// nothing else: two avahi-daemons on one loopback interface would fight over their host names. Programs that use it
 /// need not be in it, for they reach it over D-Bus. In a namespace that is given it uses all interfaces.
 ///
-/// Needs root, for avahi-daemon insists on /run/avahi-daemon and so gets a mount namespace of its own, too.
+/// Needs root: avahi-daemon uses /run/avahi-daemon unconditionally, so it gets a mount namespace of its own, too.
 public final class PrivateAvahi: Sendable {
     private struct State {
         var bus: ChildProcess?
@@ -22,7 +22,7 @@ public final class PrivateAvahi: Sendable {
     private let directory: String
     private let state = Locked(State())
 
-    /// Why there can be none here, or nil.
+    /// Why it is not available here, or nil.
     public static var unavailableReason: String? {
         #if os(Linux)
         guard geteuid() == 0 else { return "a private avahi-daemon for a test needs root" }
@@ -44,13 +44,13 @@ public final class PrivateAvahi: Sendable {
         self.hostName = hostName
         self.namespace = namespace
         self.usesIPv6 = usesIPv6
-        // Short, for a socket's path may have 107 bytes only.
+        // Short, because a socket's path may have at most 107 bytes.
         var template = Array("/tmp/zeroconf-test.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw TestSupportError("cannot make a folder in /tmp") }
         directory = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
-    /// Runs both daemons while the body runs, and ends them however the body ends.
+    /// Runs both daemons during the body, and ends them in every case.
     public static func with<Result>(
         hostName: String, namespace: String? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (PrivateAvahi) async throws -> Result
@@ -67,10 +67,10 @@ public final class PrivateAvahi: Sendable {
         }
     }
 
-    /// For every process that is to use these daemons.
+    /// The environment for processes that use these daemons.
     public var environment: [String: String] { ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(directory)/bus.sock"] }
 
-    /// Starts whichever of the two does not run, and returns when avahi-daemon answers that it is running.
+    /// Starts the daemons that are not running, and returns when avahi-daemon answers that it is running.
     public func start() async throws {
         try writeConfiguration()
         if state.withLock({ $0.bus?.isRunning }) != true {
@@ -98,30 +98,30 @@ public final class PrivateAvahi: Sendable {
         }
     }
 
-    /// Kills avahi-daemon as a crash would, without a goodbye to anyone; the bus goes on.
+    /// Kills avahi-daemon like a crash, without goodbyes; the bus keeps running.
     public func kill() async {
         await state.withLock { $0.daemon }?.end()
     }
 
-    /// Ends avahi-daemon in order, with goodbyes; the bus goes on.
+    /// Terminates avahi-daemon gracefully, with goodbyes; the bus keeps running.
     public func stopDaemon() async throws {
         guard let daemon = state.withLock({ $0.daemon }) else { return }
         daemon.send(signal: SIGTERM)
         try await daemon.waitForExit()
     }
 
-    /// Kills both, the bus as well.
+    /// Kills both daemons.
     public func killAll() async {
         await kill()
         await state.withLock { $0.bus }?.end()
     }
 
-    /// Makes avahi-daemon hang (SIGSTOP) or go on (SIGCONT).
+    /// Suspends (SIGSTOP) or continues (SIGCONT) avahi-daemon.
     public func suspend(_ isSuspended: Bool) {
         state.withLock { $0.daemon }?.send(signal: isSuspended ? SIGSTOP : SIGCONT)
     }
 
-    /// Ends both and removes their files.
+    /// Terminates both daemons and removes their files.
     public func remove() async {
         if let daemon = state.withLock({ $0.daemon }) {
             daemon.send(signal: SIGCONT)
@@ -132,7 +132,7 @@ public final class PrivateAvahi: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// What both daemons printed.
+    /// The output of both daemons.
     public var transcript: String {
         state.withLock { [$0.bus, $0.daemon].compactMap { $0?.transcript }.joined(separator: "\n") }
     }

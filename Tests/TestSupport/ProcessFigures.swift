@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// What the system says that a process takes at the moment.
+/// The current resource usage of a process.
 public struct ProcessFigures: Sendable {
     private let processID: Int32
 
-    /// The figures of a process that runs.
+    /// The figures of a running process.
     public init(of process: ChildProcess) { processID = process.processID }
 
     /// Resident memory in KiB.
     public var residentMemory: Int { get throws { try status("VmRSS:") } }
-    /// The most resident memory so far, in KiB.
+    /// The peak of resident memory, in KiB.
     public var peakMemory: Int { get throws { try status("VmHWM:") } }
     /// Open descriptors.
     public var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }
     }
-    /// Processor time used so far, in seconds.
+    /// CPU time used so far, in seconds.
     public var processorTime: Double {
         get throws {
             let text = try String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)

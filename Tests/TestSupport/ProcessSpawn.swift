@@ -1,9 +1,9 @@
 import Foundation
 import Support
 
-/// Starts processes with nothing but the three standard descriptors.
+/// Starts processes with only the three standard descriptors.
 ///
-/// posix_spawn rather than fork, for a test has many threads. Pipes are made and processes started one at a time, and
+/// posix_spawn instead of fork, because a test has many threads. Pipes are made and processes started one at a time, and
 /// every other descriptor is closed in the child, so that no child holds another's pipe open, or a socket that a
 /// library in the test made.
 struct ProcessSpawn {
@@ -56,7 +56,7 @@ struct ProcessSpawn {
         return (ends[0], ends[1])
     }
 
-    /// Starts a process whose standard descriptors are a terminal, which is its controlling one, too.
+    /// Starts a process whose standard descriptors are its controlling terminal.
     ///
     /// - Returns: its id.
     static func inTerminal(
@@ -106,7 +106,7 @@ struct ProcessSpawn {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
-        // POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not see.
+        // POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not import.
         if terminal != nil { flags |= 0x80 }
         #if os(Linux)
         // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) To close one that has been closed

@@ -1,9 +1,9 @@
 import Dispatch
 import Glibc
 
-/// A bare socket, for peers that are not ours: it says just the bytes that a test gives it.
+/// A plain socket, for scripted peers: it sends exactly the bytes of a test.
 public final class RawSocket: Sendable {
-    /// What a call of the system answered.
+    /// A failed system call.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
         init(_ call: String) { description = "\(call): \(String(cString: strerror(errno)))" }
@@ -17,7 +17,7 @@ public final class RawSocket: Sendable {
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        // What is written is there when the call returns, not when the system finds it enough. Of no meaning for datagrams.
+        // Sends at once instead of waiting for more data. It has no effect on datagrams.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -45,7 +45,7 @@ public final class RawSocket: Sendable {
 
     /// Connects to a port of this machine.
     ///
-    /// - Parameter receiveBuffer: how many bytes the system keeps while nothing is read; the system's choice if `nil`.
+    /// - Parameter receiveBuffer: the size of the system's receive buffer; the default if `nil`.
     public static func connect(
         to port: Int, at address: String = "127.0.0.1", from source: String = "127.0.0.1", receiveBuffer: Int32? = nil
     ) throws -> RawSocket {
@@ -55,7 +55,7 @@ public final class RawSocket: Sendable {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        // The port is chosen as for sockets that are not bound, which leaves alone those of servers that come back.
+        // The port is chosen as for unbound sockets, which avoids the ports of servers that are restarted.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_IP), bindsAddressOnly, &isOn, socklen_t(MemoryLayout<Int32>.size))
         guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
@@ -68,9 +68,8 @@ public final class RawSocket: Sendable {
     /// Listens on a port, which the system chooses if it is 0.
     ///
     /// - Parameters:
-    ///   - backlog: so many connections and one more come about before they are accepted.
-    ///   - receiveBuffer: how many bytes the system keeps for a connection that does not read; the system's choice if
-    ///     `nil`.
+    ///   - backlog: this number of connections plus one are completed before they are accepted.
+    ///   - receiveBuffer: the size of the system's receive buffer of a connection; the default if `nil`.
     public static func listen(
         port: Int = 0, address: String = "127.0.0.1", backlog: Int32 = 16, receiveBuffer: Int32? = nil
     ) throws -> (socket: RawSocket, port: Int) {
@@ -94,7 +93,7 @@ public final class RawSocket: Sendable {
         return raw
     }
 
-    /// A UDP socket on a port that the system gives to nobody who does not ask for it.
+    /// A UDP socket on a port outside the ephemeral range.
     public static func datagramBelowEphemeralPorts() throws -> RawSocket {
         for _ in 0..<100 {
             if let socket = try? datagram(port: .random(in: 20_000..<30_000)) { return socket }
@@ -116,7 +115,7 @@ public final class RawSocket: Sendable {
     /// The next connection.
     public func accept() async throws -> RawSocket {
         try await blocking { [descriptor] in
-            // Closed in processes that are started: one would keep the connection open.
+            // Not inherited by child processes, which would keep the connection open.
             let accepted = Glibc.accept(descriptor, nil, nil)
             guard accepted >= 0 else { throw Failure("accept") }
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
@@ -146,7 +145,7 @@ public final class RawSocket: Sendable {
         guard count == bytes.count else { throw Failure("sendto") }
     }
 
-    /// Exactly so many bytes, or an error after 20 s or at the end of the stream.
+    /// Reads exactly this number of bytes; fails after 20 s or at the end of the stream.
     public func read(_ count: Int) async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var bytes: [UInt8] = []
@@ -164,8 +163,8 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// Reads so many bytes at a time, with a pause behind each, on a thread of its own, which tests that compute do not
-    /// hold up.
+    /// Reads this number of bytes at a time, with a pause after each, on a thread of its own, which busy tests do not
+    /// delay.
     public func readSlowly(_ count: Int, times: Int, pause milliseconds: UInt32) async throws {
         try await blocking { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: count)
@@ -181,7 +180,7 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// What has come, at least one byte; empty at the end of the stream. An error after 20 s.
+    /// Reads what has arrived, at least one byte; empty at the end of the stream. Fails after 20 s.
     public func readSome() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -191,14 +190,14 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// One frame of a stream.
+    /// Reads one frame of a stream.
     public func readFrame() async throws -> (id: Int8, value: [UInt8]) {
         let header = try await read(5)
         let length = header[1...].reversed().reduce(0) { $0 << 8 | Int($1) }
         return (Int8(bitPattern: header[0]), length == 0 ? [] : try await read(length))
     }
 
-    /// The next datagram.
+    /// Reads the next datagram.
     public func readDatagram() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -208,7 +207,7 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// What comes until the other end closes; a reset counts as an end.
+    /// Reads until the other end closes; a reset counts as an end.
     public func readToEnd() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var bytes: [UInt8] = []
@@ -222,7 +221,7 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// Ends the stream to the other end; what comes from there can still be read.
+    /// Shuts down sending; receiving still works.
     public func closeOutput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func blocking<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {

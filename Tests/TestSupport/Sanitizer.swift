@@ -5,7 +5,7 @@ public enum Sanitizer: String, Sendable {
     case thread
     case address
 
-    /// The one in this process.
+    /// The sanitizer in this process.
     public static let current: Sanitizer? = [.thread, .address].first { sanitizer in
         #if os(Linux)
         let everything = UnsafeMutableRawPointer(bitPattern: 0)
@@ -15,26 +15,26 @@ public enum Sanitizer: String, Sendable {
         return dlsym(everything, sanitizer.symbol) != nil
     }
 
-    /// How much longer a process may take than it would without a sanitizer: about what the thread sanitizer costs where
-    /// two processors are shared by many threads.
+    /// The factor for time limits with a sanitizer: about the cost of the thread sanitizer when many threads share two
+    /// CPUs.
     public static var patience: Int { current == nil ? 1 : 5 }
 
     /// The variable of the environment that says where sanitizers write: this, a full stop and the process's id.
     public static let logVariable = "SANITIZER_LOG"
 
-    /// What a sanitizer had to say of a process that has ended, or `nil` if that was nothing.
+    /// A sanitizer's report about a process that has ended, or `nil`.
     static func report(of process: Int32, environment: [String: String]) -> String? {
         guard let log = environment[logVariable] else { return nil }
         return try? String(contentsOfFile: "\(log).\(process)", encoding: .utf8)
     }
 
-    /// Whether an executable is built with it.
+    /// Whether an executable is built with the sanitizer.
     public func isIn(_ executable: String) throws -> Bool {
         try Data(contentsOf: URL(fileURLWithPath: executable), options: .alwaysMapped).range(of: Data(symbol.utf8))
             != nil
     }
 
-    /// A function that every program built with the sanitizer has, and whose name no other program mentions.
+    /// A symbol that is in every program built with the sanitizer, and in no other.
     private var symbol: String {
         switch self {
         case .thread: "__tsan_func_entry"

@@ -1,9 +1,8 @@
 import Foundation
 
-/// One connection of a server that says just what a test has it say, in HTTP and in WebSocket frames. To be used by one
-/// task.
+/// One connection of a scripted server, in HTTP and WebSocket frames. Use it from one task.
 public final class ScriptedPeer: @unchecked Sendable {
-    // Unchecked: a test hands the peer on, and never uses it in two tasks at once.
+    // Unchecked: a test may pass the peer on, but never uses it in two tasks at once.
     public struct Request {
         public let method: String
         public let target: String
@@ -36,6 +35,29 @@ public final class ScriptedPeer: @unchecked Sendable {
 
     public func closeOutput() { socket.closeOutput() }
 
+    /// Accepts a SignalR client over server-sent events, up to and including its handshake request.
+    ///
+    /// - Parameter headers: further lines of the event stream's response, each ending in CR LF.
+    /// - Returns: the event stream, and the connection that the client posts on.
+    public static func acceptServerSentEvents(
+        on listener: RawSocket, headers: String = ""
+    ) async throws -> (hub: ScriptedPeer, posts: ScriptedPeer) {
+        let negotiation = ScriptedPeer(try await listener.accept())
+        _ = try await negotiation.request()
+        try negotiation.respond(
+            "200 OK", ["Connection: close"],
+            #"{"negotiateVersion":1,"connectionId":"i","connectionToken":"t","availableTransports":[{"transport":"#
+                + #""ServerSentEvents","transferFormats":["Text"]}]}"#)
+        negotiation.closeOutput()
+        let hub = ScriptedPeer(try await listener.accept())
+        _ = try await hub.request()
+        try hub.write("HTTP/1.1 200 OK\r\n\(headers)\r\n")
+        let posts = ScriptedPeer(try await listener.accept())
+        _ = try await posts.request()
+        try posts.respond()
+        return (hub, posts)
+    }
+
     private func fill() async throws {
         let bytes = try await socket.readSome()
         guard !bytes.isEmpty else { throw RawSocket.Failure(text: "end of stream after \(buffer)") }
@@ -48,7 +70,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         return Array(buffer[..<count])
     }
 
-    /// Whether the client ends its side of the connection, whatever it says before.
+    /// Whether the client closes its side of the connection, whatever it sends before.
     public func readToEnd() async throws { _ = try await socket.readToEnd() }
 
     // MARK: - HTTP
@@ -95,7 +117,7 @@ public final class ScriptedPeer: @unchecked Sendable {
                 + "Sec-WebSocket-Accept: \(accept)\r\n\r\n")
     }
 
-    /// The next frame, which the client has to have masked.
+    /// The next frame, which must be masked.
     public func frame() async throws -> Frame {
         let head = try await take(2)
         guard head[1] & 0x80 != 0 else { throw TestSupportError("a client masks its frames") }
@@ -136,7 +158,7 @@ public final class ScriptedPeer: @unchecked Sendable {
         return frame + mask + bytes.enumerated().map { $1 ^ mask[$0 % 4] }
     }
 
-    /// Says messages of the hub protocol, in one text frame.
+    /// Sends messages of the hub protocol in one text frame.
     public func say(_ messages: String...) throws {
         try write(Self.frame(Array(messages.map { $0 + "\u{1e}" }.joined().utf8)))
     }

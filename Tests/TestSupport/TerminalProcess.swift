@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// A real process in a pseudo-terminal of its own, which the test plays: it sees all that is written there, and types.
+/// A child process in a pseudo-terminal of its own: the test sees its output and types its input.
 public final class TerminalProcess: Sendable {
     private struct State {
         var output: [UInt8] = []
@@ -13,7 +13,7 @@ public final class TerminalProcess: Sendable {
     private let terminal: Int32
     private let state = Locked(State())
 
-    /// Runs a process in a terminal of that size while the body runs, and ends it however the body ends.
+    /// Runs a process in a terminal of the given size during the body, and ends it in every case.
     public static func with<Result>(
         _ executable: String, _ arguments: [String], columns: UInt16 = 80, rows: UInt16 = 40,
         isolation: isolated (any Actor)? = #isolation, _ body: (TerminalProcess) async throws -> Result
@@ -34,7 +34,7 @@ public final class TerminalProcess: Sendable {
     private init(_ executable: String, _ arguments: [String], columns: UInt16, rows: UInt16) throws {
         title = ([executable] + arguments).joined(separator: " ")
         terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // unlockpt and ptsname, which Swift does not see on Linux, are these two (TIOCSPTLCK, TIOCGPTN; ioctl_tty(2)).
+        // unlockpt and ptsname, which Swift does not import on Linux, are these two (TIOCSPTLCK, TIOCGPTN; ioctl_tty(2)).
         var isLocked: Int32 = 0
         var number: Int32 = 0
         guard terminal >= 0, ioctl(terminal, 0x4004_5431, &isLocked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0
@@ -48,7 +48,7 @@ public final class TerminalProcess: Sendable {
         Thread.detachNewThread { [self] in reap() }
     }
 
-    /// All that was written to the terminal so far.
+    /// All output so far.
     public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
 
     /// How the terminal treats keys and output: the flags and the special characters, to be compared.
@@ -63,7 +63,7 @@ public final class TerminalProcess: Sendable {
         return ["\(settings.c_iflag)", "\(settings.c_oflag)", "\(settings.c_lflag)", "\(settings.c_cc)"]
     }
 
-    /// Types: bytes, as a terminal would send them.
+    /// Types bytes, as a terminal would send them.
     public func type(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard bytes.withUnsafeBytes({ write(terminal, $0.baseAddress, $0.count) }) == bytes.count else {
@@ -78,9 +78,9 @@ public final class TerminalProcess: Sendable {
         }
     }
 
-    /// Waits until what was written contains a text.
+    /// Waits until the output contains a text.
     ///
-    /// - Throws: ``TestSupportError`` with all that was written, if it does not.
+    /// - Throws: ``TestSupportError`` with all output, if it does not.
     public func waitFor(_ text: String, timeout: Duration = .seconds(30)) async throws {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }
@@ -107,7 +107,7 @@ public final class TerminalProcess: Sendable {
             if count > 0 {
                 state.withLock { $0.output += buffer[..<count] }
             } else if count == 0 || errno != EINTR {
-                // EIO: nobody has the other end open any more.
+                // EIO: the other end is closed.
                 return
             }
         }

@@ -3,8 +3,8 @@ import Support
 
 /// Two hosts on one machine: network namespaces joined by a veth pair, each with an avahi-daemon of its own.
 ///
-/// Several beds can be there at the same time, of one test run or of several. Nothing they do reaches the machine's
-/// own network: both ends of the link are made inside the namespaces.
+/// Several test beds can exist at the same time, of one test run or of several. They do not reach the machine's own
+/// network: both ends of the link are created inside the namespaces.
 public final class TestBed: Sendable {
     /// One of the two hosts.
     public struct Host: Sendable {
@@ -25,7 +25,7 @@ public final class TestBed: Sendable {
                 executable, arguments, environment: avahi.environment.merging(environment) { $1 }, namespace: namespace)
         }
 
-        /// Runs a process on this host while the body runs, and ends it however the body ends.
+        /// Runs a process on this host during the body, and ends it in every case.
         public func withChild<Result>(
             _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
             isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
@@ -45,7 +45,7 @@ public final class TestBed: Sendable {
     private static let link = "veth0"
     private static let counter = Locked(0)
 
-    /// Why there can be no test bed here, or nil: it needs Linux, root, and `ip netns`.
+    /// Why a test bed is not available here, or nil: it needs Linux, root, and `ip netns`.
     public static let unavailableReason: String? = {
         if let reason = PrivateAvahi.unavailableReason { return reason }
         let name = "\(prefix)\(getpid())-probe"
@@ -54,7 +54,7 @@ public final class TestBed: Sendable {
         return isMade ? nil : "network namespaces cannot be made here (\"ip netns add\" fails)"
     }()
 
-    /// Whether there can be a test bed here.
+    /// Whether a test bed is available here.
     public static var isAvailable: Bool { unavailableReason == nil }
 
     private let hasBadLink: Bool
@@ -75,7 +75,7 @@ public final class TestBed: Sendable {
         b = try host("b", 2)
     }
 
-    /// Sets a bed up, runs the body and takes the bed down however the body ends.
+    /// Sets up a test bed, runs the body, and takes it down in every case.
     ///
     /// - Parameter hasBadLink: whether the link can be impaired, see ``impair(loss:delay:hurry:rate:)``.
     public static func with<Result>(
@@ -101,18 +101,18 @@ public final class TestBed: Sendable {
         }
     }
 
-    /// Takes the link away.
+    /// Takes the link down.
     ///
-    /// - Parameter host: whose end goes down. That host sees that its interface has gone, and its avahi-daemon forgets
-    ///   what it learnt there; the other one loses the carrier only, which Avahi ignores by default
-    ///   (`use-iff-running=no`), so its services stay listed. Without a host both ends go down.
+    /// - Parameter host: whose end goes down. That host loses its interface, and its avahi-daemon forgets what it learnt
+    ///   there; the other one only loses the carrier, which Avahi ignores by default (`use-iff-running=no`), so its
+    ///   services stay listed. Without a host both ends go down.
     public func cutLink(at host: Host? = nil) async throws {
         for host in host.map({ [$0] }) ?? [a, b] {
             try await ip("-netns", host.namespace, "link", "set", Self.link, "down")
         }
     }
 
-    /// Puts the link back.
+    /// Brings the link up again.
     public func restoreLink() async throws {
         for host in [a, b] {
             try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
@@ -126,8 +126,7 @@ public final class TestBed: Sendable {
         return address
     }
 
-    /// Takes a host its address on the link and gives it another one in the same subnet (last byte 3...254), which is
-    /// returned.
+    /// Replaces a host's address on the link by another one in the same subnet (last byte 3...254), and returns it.
     public func replaceAddress(by last: Int, of host: Host) async throws -> String {
         let address = try await addAddress(last, to: host)
         try await ip("-netns", host.namespace, "address", "delete", "\(host.address)/24", "dev", Self.link)
@@ -136,13 +135,13 @@ public final class TestBed: Sendable {
         return address
     }
 
-    /// Makes the link lose, delay, reorder or throttle frames, both ways, from now on; what is left out is no fault.
+    /// Makes the link drop, delay, reorder or throttle frames in both directions from now on; omitted faults are off.
     ///
     /// - Parameters:
-    ///   - loss: share of the frames that are lost, 0...1.
-    ///   - delay: seconds that each is late.
-    ///   - hurry: share of the frames that are not late, and overtake those that are.
-    ///   - rate: bits a second; of what waits, 20 frames are kept.
+    ///   - loss: the fraction of frames that are dropped, 0...1.
+    ///   - delay: the delay of each frame in seconds.
+    ///   - hurry: the fraction of frames that are not delayed, and overtake the others.
+    ///   - rate: bits per second, with a queue of 20 frames.
     /// - Returns: how many frames were carried and lost so far.
     @discardableResult
     public func impair(

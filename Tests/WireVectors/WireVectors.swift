@@ -2,7 +2,7 @@ import Foundation
 
 /// Frames recorded from the ElementalController implementation of 2019-2021.
 public struct WireVectors: Decodable, Sendable {
-    /// A frame that its server sent back after its handler set and sent the same element.
+    /// A frame that its server echoed: its handler set and sent the same element.
     public struct Echo: Decodable, Sendable, CustomStringConvertible {
         public let id: Int8
         public let type: String
@@ -44,7 +44,7 @@ public struct WireVectors: Decodable, Sendable {
         }
     }
 
-    /// Something odd that the older server takes, and what shows that it went on.
+    /// An odd input that the older server tolerates, and the frame that shows that it continued.
     public struct Tolerated: Decodable, Sendable, CustomStringConvertible {
         public let sent: String
         public let then: String

@@ -1,17 +1,17 @@
 import Elemental
 import Foundation
 
-// A service and clients that number what they send, and keep account of what arrives, as processes of their own: tests
-// cut them off, stop and kill them, and then ask whether anything was lost, doubled or out of order that should not be.
+// A service and clients that send numbers and count what arrives, as processes of their own: tests cut them off, stop and
+// kill them, and then check whether anything was lost, duplicated or out of order that should not be.
 //
 //   ledger serve NAME [HEARTBEAT]                 publishes "ledger/NAME"
 //   ledger client NAME PREFIX COUNT [HEARTBEAT]   connects COUNT devices to it, which reconnect for ever
 //
 // HEARTBEAT is the silence in seconds after which a peer is pinged. Both print a JSON line for every event, and take
-// lines at standard input: "count" tells how many devices are connected, "stop" stops the sending and waits for what is
-// under way, "report" prints the accounts. The input's end ends the process.
+// lines at standard input: "count" tells how many devices are connected, "stop" stops sending and waits for what is in
+// flight, "report" prints the accounts. The process exits at the end of its input.
 
-/// What both ends share: one element over each transport in each direction, and one of which the newest counts.
+/// The shared elements: one over each transport in each direction, and one marked `latest`.
 enum Numbers {
     static let up = Element<UInt64>(1, "Up")
     static let upDatagram = Element<UInt64>(2, "Up by datagram", transport: .udp)
@@ -53,10 +53,10 @@ enum Ledger {
         return limits
     }
 
-    /// The run of this process, in the upper half of what its service sends.
+    /// The run of this process, in the upper half of its service's numbers.
     static let run = UInt64(UInt32.random(in: 1 ... .max)) << 32
 
-    /// Prints a JSON line, at once.
+    /// Prints a JSON line and flushes it.
     static func say(_ event: String, _ members: [String: any Sendable] = [:]) {
         var object: [String: any Sendable] = members
         object["event"] = event
@@ -75,7 +75,7 @@ enum Ledger {
         }
     }
 
-    /// Sends by `send` and does what the lines of standard input say, until it ends.
+    /// Calls `send` periodically and executes commands from standard input, until its end.
     static func serve(
         send: @escaping @Sendable () -> Void, count: () -> Int, settle: () async -> Void, report: () -> Void
     ) async {
@@ -103,7 +103,7 @@ enum Ledger {
         while !Task.isCancelled {
             body()
             due += interval
-            // After a stop of the whole process it goes on from now, without catching up.
+            // After a suspension of the process it continues from now, without catching up.
             due = max(due, .now)
             try? await Task.sleep(until: due, clock: .suspending)
         }

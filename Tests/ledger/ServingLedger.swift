@@ -5,7 +5,7 @@ import Support
 final class ServingLedger: Sendable {
     /// The account with the devices of one name.
     private struct Account {
-        /// Its newest connection. One that nobody has found dead yet may be there beside it.
+        /// Its newest connection. There may be an older one that has not timed out yet.
         var device: ElementalDevice?
         var up = Tally()
         var upDatagram = Tally()

@@ -1,21 +1,21 @@
-/// What became of numbers that were sent as 1, 2, 3 … in their lower 32 bits; the upper ones name the sender's run.
+/// Counts received numbers, sent as 1, 2, 3 … in their lower 32 bits; the upper ones are the sender's run.
 struct Tally: Sendable {
-    /// Numbers whose places are remembered, to tell a doubled one from a late one.
+    /// Missing numbers that are remembered, to distinguish duplicates from late ones.
     private static let memory: UInt64 = 1 << 8
 
-    /// Numbers that came.
+    /// Received numbers.
     private(set) var received: UInt64 = 0
     /// The highest of them.
     private(set) var last: UInt64 = 0
-    /// Numbers skipped where a new connection began: they were under way when the old one broke.
+    /// Numbers missing at the start of a new connection: they were in flight when the old one broke.
     private(set) var lostAtBreaks: UInt64 = 0
-    /// Numbers skipped within a connection, those that came late not counted.
+    /// Numbers missing within a connection, without late ones.
     private(set) var missing: Int64 = 0
-    /// Numbers that came after a higher one.
+    /// Numbers that arrived after a higher one.
     private(set) var late: UInt64 = 0
-    /// Numbers of an earlier connection that came when the next one had begun: no promise holds between the two.
+    /// Numbers of an earlier connection that arrived after the next one had begun: there is no guarantee across the two.
     private(set) var overtaken: UInt64 = 0
-    /// Numbers that came twice.
+    /// Duplicates.
     private(set) var doubled: UInt64 = 0
 
     private var isFresh = true
@@ -27,7 +27,7 @@ struct Tally: Sendable {
     /// - Parameter isOfBefore: whether it came over an earlier connection than the newest.
     mutating func take(_ number: UInt64, isOfBefore: Bool = false) {
         if number >> 32 != last >> 32 {
-            // The sender begins anew, and so does the count of what came.
+            // The sender starts again, and so does the count of received numbers.
             last = (number >> 32) << 32
             received = 0
             lostAtBreaks = 0

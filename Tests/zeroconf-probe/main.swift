@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import Zeroconf
 
-// Publishes, browses or resolves as a process of its own, for tests that kill it, starve it of its daemon or put it
-// on another host. Prints a line for every event; ends when its standard input does.
+// Publishes, browses or resolves in a process of its own, for tests that kill it, stop its daemon or run it on another
+// host. Prints a line for every event; exits at the end of its standard input.
 
-/// Prints at once, also into a pipe.
+/// Prints and flushes, also into a pipe.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
@@ -78,7 +78,7 @@ func browse(_ type: ServiceType) async {
     printing.cancel()
 }
 
-/// Publishes, browses and resolves again and again, and tells what that left open.
+/// Publishes, browses and resolves repeatedly, and prints what that leaves open.
 func churn(_ type: ServiceType, rounds: Int) async throws {
     func count(_ folder: String) -> Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? -1

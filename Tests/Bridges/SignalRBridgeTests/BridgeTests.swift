@@ -5,7 +5,7 @@ import SignalRBridge
 import TestSupport
 import Testing
 
-/// A service, a bridge, a hub that nobody of this project wrote, and another client of the hub.
+/// A service, a bridge, a third-party hub, and another client of the hub.
 @Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"), .timeLimit(.minutes(1)))
 struct BridgeTests {
     enum Rover {
@@ -15,7 +15,7 @@ struct BridgeTests {
         static let all: ElementCatalogue = [speed, level, arm]
     }
 
-    /// One value of each type that tells bytes and signs apart.
+    /// One value of each type that reveals errors in byte order and sign.
     static let values: [(name: String, value: ElementValue)] = [
         ("int8", .int8(-128)), ("uint8", .uint8(255)), ("int16", .int16(-32768)), ("uint16", .uint16(65535)),
         ("int32", .int32(.min)), ("uint32", .uint32(.max)), ("int64", .int64(.min)), ("uint64", .uint64(.max)),
@@ -29,7 +29,7 @@ struct BridgeTests {
     func valuesOfAllTypesPassBothWays(_ isBinary: Bool) async throws {
         let elements = try ElementCatalogue(
             Self.values.enumerated().map { try ElementDefinition(id: $0, name: "v \($1.name)", type: $1.value.type) })
-        // With no value for what does not pass.
+        // Without values for elements that are not forwarded.
         let set = Notes<(Int8, ElementValue?)>()
         let service = service(elements)
         service.onAnyValue { element, value, _ in set.add((element.id, value)) }
@@ -58,7 +58,7 @@ struct BridgeTests {
     }
 
     @Test
-    func whatTheHubSaysWrongIsRefusedAndNothingElse() async throws {
+    func invalidCallsOfTheHubAreRefusedAndNothingElse() async throws {
         let set = Notes<Float>()
         let service = service(Rover.all)
         service.onValue(of: Rover.speed) { value, _ in set.add(value) }
@@ -81,7 +81,7 @@ struct BridgeTests {
     }
 
     @Test
-    func ofLatestTheNewestPassesAndOfOthersAll() async throws {
+    func onlyTheNewestOfLatestValuesIsForwardedAndAllOthers() async throws {
         let service = service(Rover.all)
         try await service.start()
         let heard = Notes<(String, HubValue)>()
@@ -96,7 +96,7 @@ struct BridgeTests {
                         if method.lowercased() == "level" { levels.append(value) } else { speeds.append(value) }
                     }
                     #expect(speeds == [.double(0.25), .double(0.5), .double(0.75)])
-                    // How many pass depends on how long sending takes; all 500 would take 50 s.
+                    // How many are forwarded depends on how long sending takes; all 500 would take 50 s.
                     #expect(levels.count < 400)
                 }
             }
@@ -104,7 +104,7 @@ struct BridgeTests {
         await service.stop()
     }
 
-    /// One that waits for its turn when the hub sets another.
+    /// A value that is waiting when the hub sets another.
     @Test
     func anOlderValueDoesNotOvertakeTheHubs() async throws {
         let set = Notes<UInt32>()
@@ -140,7 +140,7 @@ struct BridgeTests {
     }
 
     @Test
-    func anEchoOfALatestValueIsNoNews() async throws {
+    func anEchoOfALatestValueIsDropped() async throws {
         let set = Notes<UInt32>()
         let service = service(Rover.all)
         service.onValue(of: Rover.level) { value, _ in set.add(value) }
@@ -162,7 +162,7 @@ struct BridgeTests {
     }
 
     @Test
-    func aHubThatReturnsIsToldTheNewestValues() async throws {
+    func aReconnectedHubGetsTheNewestValues() async throws {
         let service = service(Rover.all)
         try await service.start()
         let port = try RawSocket.listen().port
@@ -212,7 +212,7 @@ struct BridgeTests {
     }
 
     @Test
-    func aServiceThatReturnsIsBridgedOn() async throws {
+    func aReconnectedServiceIsBridgedAgain() async throws {
         let first = service(Rover.all)
         try await first.start()
         let port = try #require(first.port)
@@ -237,7 +237,7 @@ struct BridgeTests {
                 #expect(try await set.next() == 77)
                 try again.send(78, to: Rover.level)
                 while try await heard.next().1 != .integer(78) {}
-                // One that ends for good ends the bridge.
+                // A device that ends for good ends the bridge.
                 device.disconnect()
                 #expect(try await running.value != nil)
                 await again.stop()
@@ -246,7 +246,7 @@ struct BridgeTests {
     }
 
     @Test
-    func aHubThatIsNotThereIsAnErrorAtTheStart() async throws {
+    func anUnreachableHubIsAnErrorAtTheStart() async throws {
         let service = service(Rover.all)
         try await service.start()
         let device = try await connect(service)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import SignalRBridge
 
-/// Which value may go when, without clocks.
+/// When values may be forwarded, without clocks.
 struct LaneTests {
     private static let speed = Element<Float>(1, "Speed").definition
     private static let level = Element<UInt32>(2, "Level", latest: true).definition
     private let start = ContinuousClock.now
 
     @Test
-    func valuesGoInTheirOrderAndOfLatestTheNewest() {
+    func valuesAreForwardedInOrderAndOnlyTheNewestOfLatestOnes() {
         var lanes = Lanes(interval: .zero, limit: 10)
         #expect(lanes.next(at: start) == .idle)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
@@ -34,7 +34,7 @@ struct LaneTests {
             #expect(lanes.add(.float(Float(number)), of: Self.speed) == true)
             #expect(lanes.add(.uint32(UInt32(number)), of: Self.level) == true)
         }
-        // The first goes at once.
+        // The first is forwarded at once.
         #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
         #expect(lanes.next(at: start + .milliseconds(500)) == .send(Self.level, .uint32(2)))
         #expect(lanes.next(at: start + .milliseconds(600)) == .wait(until: start + .seconds(1)))
@@ -48,7 +48,7 @@ struct LaneTests {
     }
 
     @Test
-    func aFullLaneTakesNoMoreButOneOfLatestIsNeverFull() {
+    func aFullLaneDropsValuesButALatestLaneIsNeverFull() {
         var lanes = Lanes(interval: .zero, limit: 2)
         #expect(lanes.add(.float(0), of: Self.speed) == true)
         #expect(lanes.add(.float(1), of: Self.speed) == true)

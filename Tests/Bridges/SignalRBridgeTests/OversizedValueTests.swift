@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalRBridge
 
-/// Which value a hub does not take, found out by the connections that are lost.
+/// Detecting values that are too large for a hub by lost connections.
 struct OversizedValueTests {
     private static let text = Element<String>(1, "Text").definition
     private static let note = Element<String>(2, "Note").definition

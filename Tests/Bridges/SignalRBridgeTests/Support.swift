@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What handlers were told, for a test to wait for.
+/// Values from handlers, for a test to wait for.
 final class Notes<Note: Sendable>: Sendable {
     private let stream: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
@@ -20,16 +20,16 @@ final class Notes<Note: Sendable>: Sendable {
 
     var all: [Note] { notes.withLock { $0 } }
 
-    /// The next that was not waited for. It comes, or the test's time limit does.
+    /// The next value. Without one, the test's time limit expires.
     func next() async throws -> Note {
         for await note in stream { return note }
         throw TestSupportError("the test was cancelled")
     }
 }
 
-/// What a bridge told.
+/// The events of a bridge.
 struct BridgeNotes: Sendable {
-    /// The names of elements of which a value did not pass.
+    /// The names of elements with a value that was not forwarded.
     let failed = Notes<String>()
 }
 
@@ -42,7 +42,7 @@ func service(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
     return ElementalService("rover", displayName: "Rover", elements: elements, configuration: configuration)
 }
 
-/// A client of the service that reconnects in short order.
+/// A client of the service that reconnects quickly.
 func connect(_ service: ElementalService) async throws -> ElementalDevice {
     var options = ConnectOptions()
     options.timeout = .seconds(20)
@@ -62,7 +62,7 @@ func bridge(
     return try HubBridge(device: device, elements: elements, connection: connection, options: options)
 }
 
-/// Runs a bridge between a service and a hub while the body runs.
+/// Runs a bridge between a service and a hub during the body.
 func withBridge(
     _ service: ElementalService, _ elements: ElementCatalogue, _ port: Int, _ hubProtocol: HubProtocol = .json,
     interval: Duration = .zero, _ body: (HubBridge, BridgeNotes) async throws -> Void
@@ -83,7 +83,7 @@ func withBridge(
     await device.close()
 }
 
-/// Another client of the hub, while the body runs.
+/// Another client of the hub, during the body.
 func withWatcher(
     _ port: Int, _ hubProtocol: HubProtocol, _ methods: [String], _ heard: Notes<(String, HubValue)>,
     _ body: (HubConnection) async throws -> Void

@@ -96,7 +96,7 @@ struct CodecTests {
         #expect(try Self.read(&bytes, codec) == message)
     }
 
-    /// The page's encodings that this client reads and does not write: those of the same thing in more bytes.
+    /// The page's encodings that this client reads but does not write: longer forms of the same messages.
     @Test
     func otherEncodingsOfMessagesAreRead() throws {
         let codec = HubProtocol.messagePack.codec
@@ -166,14 +166,14 @@ struct CodecTests {
     func brokenMessagePackIsAViolation(_ hex: String) {
         let error = #expect(throws: SignalRError.self) {
             let message = try HubProtocol.messagePack.codec.read(ByteBuffer(hex: hex))
-            // A ping may have more fields, even ones that are cut off: they are not looked at.
+            // A ping may have more fields, even truncated ones: they are ignored.
             if message == .ping { throw SignalRError(.protocolViolation, "") }
         }
         #expect(error?.code == .protocolViolation)
     }
 
     @Test
-    func anythingIsReadOrAViolation() throws {
+    func anyBytesAreDecodedOrAViolation() throws {
         var generator = SeededGenerator(seed: 6)
         for codec in [HubProtocol.json.codec, HubProtocol.messagePack.codec] {
             for example in Self.examples {
@@ -203,7 +203,7 @@ struct CodecTests {
     }
 
     @Test(arguments: [false, true])
-    func messagesAreCutOutOfAnyPieces(_ isBinary: Bool) throws {
+    func messagesAreParsedHoweverTheyAreSplit(_ isBinary: Bool) throws {
         let codec = isBinary ? HubProtocol.messagePack.codec : HubProtocol.json.codec
         let messages = try Self.examples.map { try $0.message(codec) }
         var whole = ByteBuffer()
@@ -221,7 +221,7 @@ struct CodecTests {
     }
 
     @Test
-    func tooLargeMessagesAreRefusedBeforeTheyAreThere() throws {
+    func tooLargeMessagesAreRefusedBeforeTheyArrive() throws {
         var text = FrameReader(isBinary: false, maximum: 10)
         text.append(ByteBuffer(string: "0123456789"))
         #expect(try text.next() == nil)

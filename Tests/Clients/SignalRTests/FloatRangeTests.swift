@@ -12,7 +12,7 @@ struct FloatRangeTests {
         #expect(abs(try MessagePackDecoder().decode(Double.self, from: ByteBuffer(hex: hex))) > 1e38)
     }
 
-    @Test("infinity itself and numbers within the range are taken")
+    @Test("infinity and numbers within the range are accepted")
     func messagePackDoublesThatFit() throws {
         let decoder = MessagePackDecoder()
         #expect(try decoder.decode(Float.self, from: ByteBuffer(hex: "cb7ff0000000000000")) == .infinity)

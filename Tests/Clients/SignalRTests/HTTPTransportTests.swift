@@ -4,13 +4,13 @@ import Testing
 
 @testable import SignalR
 
-/// Server-sent events and long polling, against a server that says what the test has it say.
+/// Server-sent events and long polling, against a scripted server.
 struct HTTPTransportTests {
     private func connection(_ server: ScriptedServer, _ kind: TransportKind) -> HubConnection {
         HubConnectionBuilder(url: server.url).withTransports(kind).withAccessToken { "t" }.build()
     }
 
-    /// The next POST with what the client says, which is answered.
+    /// Answers the next POST and returns its body.
     private func post(_ peer: ScriptedPeer) async throws -> String {
         let request = try await peer.request()
         #expect(request.method == "POST")
@@ -45,7 +45,7 @@ struct HTTPTransportTests {
         #expect(try await post(posts) == "{\"type\":1,\"invocationId\":\"1\",\"target\":\"A\",\"arguments\":[]}\u{1e}")
         try stream.write("data: {\"type\":3,\ndata:\"invocationId\":\"1\",\r\ndata: \"result\":\"x\"}\u{1e}\n\n")
         #expect(try await answer == "x")
-        // What is sent while a request is under way goes together in the next.
+        // Messages sent during a request are combined in the next one.
         try await connection.send("B", 1)
         let request = try await posts.request()
         #expect(request.text == "{\"type\":1,\"target\":\"B\",\"arguments\":[1]}\u{1e}")
@@ -106,7 +106,7 @@ struct HTTPTransportTests {
 
     /// As aiosignalr does it.
     @Test
-    func aFirstPollThatWaitsForAMessageIsNotWaitedFor() async throws {
+    func aFirstPollThatWaitsForAMessageDoesNotBlock() async throws {
         let server = try ScriptedServer()
         let connection = connection(server, .longPolling)
         async let script: (ScriptedPeer, ScriptedPeer) = {
@@ -174,7 +174,7 @@ struct HTTPTransportTests {
         #expect(try await events.next().hasPrefix("closed"))
     }
 
-    /// Opens a connection up to the hub's answer to the handshake, which has to come over `incoming`.
+    /// Opens a connection up to the hub's handshake response, which has to be sent over `incoming`.
     private func openings(
         _ server: ScriptedServer, _ kind: TransportKind
     ) async throws -> (incoming: ScriptedPeer, posts: ScriptedPeer) {
@@ -217,7 +217,7 @@ struct HTTPTransportTests {
     }
 
     @Test(arguments: [TransportKind.serverSentEvents, .longPolling])
-    func stoppingReturnsThoughTheServerDoesNotAnswer(_ kind: TransportKind) async throws {
+    func stoppingReturnsEvenIfTheServerDoesNotAnswer(_ kind: TransportKind) async throws {
         let server = try ScriptedServer()
         let connection = connection(server, kind)
         async let script: [ScriptedPeer] = {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalR
 
-/// Values that a hub may send and that Swift's types do not hold as they are.
+/// Values from a hub that Swift's types cannot represent.
 struct HostileValueTests {
     private static let nested = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     /// Calls with numbers beyond 64 bits, halves of surrogate pairs and deep nesting, to begin a search from.
@@ -17,7 +17,7 @@ struct HostileValueTests {
     ]
 
     @Test
-    func whatIsChangedInThemIsReadOrAViolation() throws {
+    func mutatedMessagesAreDecodedOrAViolation() throws {
         var generator = SeededGenerator(seed: 12)
         let codec = HubProtocol.json.codec
         for seed in Self.seeds {
@@ -25,7 +25,7 @@ struct HostileValueTests {
                 var bytes = Array(seed.utf8)
                 for _ in 0..<(round == 0 ? 0 : Int.random(in: 1...4, using: &generator)) {
                     let index = Int.random(in: bytes.indices, using: &generator)
-                    // What is in them already is likelier to mean something.
+                    // Bytes that already occur are likelier to have a meaning.
                     bytes[index] =
                         .random(using: &generator)
                         ? bytes[Int.random(in: bytes.indices, using: &generator)]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SignalR
 
-/// What the requests of a connection are made of, from an address as a person types it.
+/// The requests of a connection, from an address as a person types it.
 struct HubAddressTests {
     /// The encoded names are those that `python3 -c 'print(name.encode("idna"))'` gives.
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalR
 
-/// What a hub can make a client keep, and how often it can make it connect.
+/// Bounds of what a hub can make a client buffer, and how often it can make it reconnect.
 struct HubCostTests {
     private static let name = String(repeating: "x", count: 10_000)
     /// The client does not have such a method and says so, with its name.
@@ -62,7 +62,7 @@ struct HubCostTests {
 
     /// The policy says "at once" each time.
     @Test
-    func aHubThatEndsEachConnectionIsAskedLessAndLess() async throws {
+    func aHubThatEndsEachConnectionIsContactedLessAndLess() async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).withoutNegotiation()
             .withAutoReconnect(.exponential(first: .zero)).build()

@@ -3,7 +3,7 @@ import Support
 import TestSupport
 import Testing
 
-/// Calls both ways, against a server that says what the test has it say.
+/// Calls in both directions, against a scripted server.
 struct InvocationTests {
     struct Point: Codable, Sendable, Equatable {
         var x: Int
@@ -48,7 +48,7 @@ struct InvocationTests {
     }
 
     @Test
-    func resultsThatAreNoneAndErrors() async throws {
+    func missingResultsAndErrors() async throws {
         try await withHub { connection, hub, _ in
             async let void: Void = connection.invoke("A")
             _ = try await hub.message()
@@ -103,7 +103,7 @@ struct InvocationTests {
     }
 
     @Test
-    func aCancelledCallIsFreedAtOnceAndTheHubTold() async throws {
+    func aCancelledCallReturnsAtOnceAndTheHubIsTold() async throws {
         try await withHub { connection, hub, _ in
             let task = Task { try await connection.invoke("Slow", returning: Int.self) }
             _ = try await hub.message()
@@ -138,7 +138,7 @@ struct InvocationTests {
     }
 
     @Test
-    func aStreamsErrorComesBehindItsItems() async throws {
+    func aStreamsErrorFollowsItsItems() async throws {
         try await withHub { connection, hub, _ in
             let stream: HubStream<Int> = try await connection.stream("Counter")
             try hub.say(
@@ -153,7 +153,7 @@ struct InvocationTests {
     }
 
     @Test
-    func aStreamIsCancelledOnTheServerByAnyWayOfLeavingIt() async throws {
+    func leavingAStreamInAnyWayCancelsItOnTheServer() async throws {
         try await withHub { connection, hub, _ in
             // The task that iterates is cancelled while it waits.
             let started = Notes<Void>()
@@ -193,7 +193,7 @@ struct InvocationTests {
     }
 
     @Test
-    func aStreamThatNobodyTakesIsNotKeptWithoutEnd() async throws {
+    func anUnconsumedStreamIsBounded() async throws {
         try await withHub({ $0.withOptions { $0.maximumUndeliveredSize = 10_000 } }) { connection, hub, _ in
             let stream = try await connection.stream("A", of: Int.self)
             _ = try await hub.message()

@@ -2,7 +2,7 @@ import SignalR
 import TestSupport
 import Testing
 
-/// Starting, stopping, timeouts, and what is told of them.
+/// Starting, stopping, time-outs, and their events.
 struct LifecycleTests {
     @Test
     func aCancelledHandlerOfEventsIsNotCalled() async throws {
@@ -114,7 +114,7 @@ struct LifecycleTests {
     }
 
     @Test
-    func stoppingFreesAllThatWaits() async throws {
+    func stoppingResumesAllWaiters() async throws {
         try await withHub { connection, hub, _ in
             async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
             _ = try await hub.message()
@@ -129,7 +129,7 @@ struct LifecycleTests {
     }
 
     @Test
-    func stoppingReturnsThoughTheServerDoesNotAnswer() async throws {
+    func stoppingReturnsEvenIfTheServerDoesNotAnswer() async throws {
         // The scripted hub does not read any more.
         try await withHub { connection, _, _ in
             let events = record(connection)
@@ -166,7 +166,7 @@ struct LifecycleTests {
             await signalRError { () throws(SignalRError) in try await connection.value(of: task) }?.code == .cancelled)
         #expect(connection.state == .disconnected)
         try await peer.readToEnd()
-        // A provider that does not hear of the cancellation holds nobody.
+        // A provider that ignores the cancellation delays nobody.
         let waiting = Notes<Void>()
         let other = HubConnectionBuilder(url: server.url).withAccessToken {
             waiting.add(())
@@ -203,7 +203,7 @@ struct LifecycleTests {
     }
 
     @Test
-    func signsOfLifeAreSentAndWanted() async throws {
+    func keepAlivesAreSentAndExpected() async throws {
         try await withHub({ $0.withOptions { $0.keepAliveInterval = .milliseconds(20) } }) { _, hub, _ in
             for _ in 0..<3 {
                 let frame = try await hub.frame()
@@ -215,7 +215,7 @@ struct LifecycleTests {
             { $0.withOptions { $0.serverTimeout = .milliseconds(400) } },
             prepare: { connection in connection.onClosed { closed.add($0) } }
         ) { _, hub, _ in
-            // The server says that it lives as long as the client is there, and then falls silent.
+            // The server pings for as long as the client is connected, and then becomes silent.
             let start = SuspendingClock.now
             while SuspendingClock.now - start < .milliseconds(600), closed.all.isEmpty {
                 try? hub.say(#"{"type":6}"#)
@@ -225,11 +225,11 @@ struct LifecycleTests {
         }
     }
 
-    /// A hub may turn a client away as soon as it has shaken hands, and all that can come in one read.
+    /// A hub may reject a client right after the handshake, and both can arrive in one read.
     @Test(arguments: [
         (#"{"type":7,"error":"not you"}"# + "\u{1e}", "closed: closedByServer"), ("", "closed: -"),
     ])
-    func anEndThatComesWithTheHandshakeIsTold(_ last: String, _ ending: String) async throws {
+    func aCloseTogetherWithTheHandshakeIsReported(_ last: String, _ ending: String) async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).build()
         let said = Notes<Int>()
@@ -256,7 +256,7 @@ struct LifecycleTests {
     }
 
     @Test
-    func handlersThatNobodyWaitsForAreCountedToo() async throws {
+    func handlersInTasksOfTheirOwnAreCountedToo() async throws {
         // They end when they like, cancelled or not.
         let held = Notes<CheckedContinuation<Void, Never>>()
         try await withHub(

@@ -4,7 +4,7 @@ import SignalR
 import TestSupport
 import Testing
 
-/// How a connection comes about, and how it fails to.
+/// How a connection is opened, and how that fails.
 struct NegotiationTests {
     private func failure(_ connection: HubConnection) async -> SignalRError? {
         let error = await signalRError { () throws(SignalRError) in try await connection.start() }
@@ -89,7 +89,7 @@ struct NegotiationTests {
     }
 
     @Test
-    func redirectsWithoutEndAreLeft() async throws {
+    func endlessRedirectsAreGivenUp() async throws {
         let server = try ScriptedServer()
         async let script: Int = {
             var count = 0
@@ -236,7 +236,7 @@ struct NegotiationTests {
         try await script
     }
 
-    /// At each step of opening: the server closes, says nonsense, or says nothing.
+    /// At each step of opening: the server closes, sends garbage, or sends nothing.
     @Test(arguments: ["negotiation", "upgrade", "handshake"], ["closes", "nonsense", "hangs"])
     func aServerThatDiesAtAStep(_ step: String, _ fault: String) async throws {
         // A short time for each step may be over before the step that hangs, on a busy machine: then with more of it.
@@ -253,7 +253,7 @@ struct NegotiationTests {
 
     /// Opens a connection to a server that dies at a step.
     ///
-    /// - Returns: the error, what was told of it, and whether the client came as far as the step.
+    /// - Returns: the error, the events about it, and whether the client reached the step.
     private func dying(
         _ step: String, _ fault: String, timeout: Duration
     ) async throws -> (SignalRError?, [String], Bool) {

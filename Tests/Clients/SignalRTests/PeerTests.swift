@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalR
 
-/// The client with a hub and other clients that nobody of this project wrote.
+/// The client with a third-party hub and third-party clients.
 @Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
 struct PeerTests {
     struct Way: Sendable, CustomTestStringConvertible {
@@ -68,7 +68,7 @@ struct PeerTests {
                 #expect(count == 2)
                 #expect(error?.message.contains("Ran out of data!") == true)
                 for try await number in try await connection.stream("Endless", of: Int.self) where number == 5 { break }
-                // The hub's stream ends, for it was told; it takes its time to.
+                // The hub ends its stream after the cancellation, with a delay.
                 while try await connection.invoke("Streams_Left", returning: Int.self) == 0 {}
                 let upload = AsyncStream { continuation in
                     for number in 1...100 { continuation.yield(number) }
@@ -136,7 +136,7 @@ struct PeerTests {
     }
 
     @Test(arguments: [false, true])
-    func aBrokenConnectionIsMadeAnew(_ isBinary: Bool) async throws {
+    func aBrokenConnectionIsReestablished(_ isBinary: Bool) async throws {
         try await Peers.withHub { _, port in
             let way = Way(kind: .webSockets, isBinary: isBinary)
             try await Peers.withConnection(way.builder(port).withAutoReconnect()) { connection in
@@ -153,7 +153,7 @@ struct PeerTests {
     }
 
     @Test(arguments: [false, true])
-    func aBrokenConnectionIsTakenUpAgain(_ isBinary: Bool) async throws {
+    func aBrokenConnectionIsResumed(_ isBinary: Bool) async throws {
         let numbers = Notes<Int>()
         try await Peers.withHub { _, port in
             let way = Way(kind: .webSockets, isBinary: isBinary)

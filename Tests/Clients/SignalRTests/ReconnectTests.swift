@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalR
 
-/// Automatic reconnection, and connections that are taken up again.
+/// Automatic reconnection, and resumed connections.
 struct ReconnectTests {
     @Test
     func theReadyMadePolicies() {
@@ -20,7 +20,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func aLostConnectionIsMadeAnew() async throws {
+    func aLostConnectionIsReestablished() async throws {
         try await withHub({ $0.withAutoReconnect() }) { connection, hub, server in
             let events = record(connection)
             async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
@@ -67,7 +67,7 @@ struct ReconnectTests {
     }
 
     @Test
-    func aCloseThatDoesNotAllowItIsTheEnd() async throws {
+    func aCloseWithoutReconnectionIsFinal() async throws {
         try await withHub({ $0.withAutoReconnect() }) { connection, hub, _ in
             let events = record(connection)
             try hub.say(#"{"type":7,"error":"go away"}"#)
@@ -129,7 +129,7 @@ struct ReconnectTests {
     }
 }
 
-/// Connections that are taken up again, as ASP.NET Core 10 was seen to do it.
+/// Resumed connections, as observed with ASP.NET Core 10.
 struct StatefulReconnectTests {
     private func withStatefulHub(
         bufferSize: Int = 100_000, prepare: (HubConnection) -> Void = { _ in },
@@ -150,7 +150,7 @@ struct StatefulReconnectTests {
         await connection.stop()
     }
 
-    /// Takes the WebSocket of a connection that is taken up again, which comes without a handshake.
+    /// Accepts the WebSocket of a resumed connection, which has no handshake.
     private func again(_ server: ScriptedServer) async throws -> ScriptedPeer {
         let peer = try await server.accept()
         #expect(try await peer.upgrade().target == "/hub?id=secret")
@@ -207,13 +207,13 @@ struct StatefulReconnectTests {
 
     /// A server whose buffer is full waits for it.
     @Test
-    func anAcknowledgementThatWasLostIsSaidAgain() async throws {
+    func aLostAcknowledgementIsRepeated() async throws {
         let said = Notes<Int>()
         try await withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
             connection, hub, server in
             try hub.say(#"{"type":1,"target":"N","arguments":[1]}"#)
             #expect(try await said.next() == 1)
-            // Said, but not heard.
+            // Sent, but not received.
             #expect(try await hub.message() == #"{"type":8,"sequenceId":1}"#)
             hub.closeOutput()
             let next = try await again(server)
@@ -257,7 +257,7 @@ struct StatefulReconnectTests {
     }
 
     @Test
-    func aConnectionThatTheServerForgotIsMadeAnewWhereThatIsAskedFor() async throws {
+    func aForgottenConnectionIsReestablishedIfAskedFor() async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).withStatefulReconnect().withAutoReconnect().build()
         let stateful = #""useStatefulReconnect":true,"#

@@ -3,7 +3,7 @@ import SignalR
 import TestSupport
 import Testing
 
-/// A server that says just what a test has it say.
+/// A server that sends exactly what a test scripts.
 final class ScriptedServer: Sendable {
     private let listener: RawSocket
     let port: Int
@@ -40,21 +40,21 @@ final class ScriptedServer: Sendable {
         return request
     }
 
-    /// Takes a WebSocket.
+    /// Accepts a WebSocket.
     func webSocket() async throws -> ScriptedPeer {
         let peer = try await accept()
         try await peer.upgrade()
         return peer
     }
 
-    /// Takes a WebSocket and shakes hands with the client.
+    /// Accepts a WebSocket and does the handshake with the client.
     func hub(_ name: String = "json", version: Int = 1) async throws -> ScriptedPeer {
         let peer = try await webSocket()
         try await peer.performHandshake(name, version: version)
         return peer
     }
 
-    /// Negotiates, takes a WebSocket and shakes hands.
+    /// Negotiates, accepts a WebSocket and does the handshake.
     func negotiatedHub(_ name: String = "json") async throws -> ScriptedPeer {
         try await negotiate()
         return try await hub(name)
@@ -68,7 +68,7 @@ extension ScriptedPeer {
         try write(Self.frame(Array("{}\u{1e}".utf8)))
     }
 
-    /// Answers the client's goodbye, and expects it to go.
+    /// Answers the client's close frame, and expects it to disconnect.
     func goodbye() async throws {
         #expect(try await message() == "{\"type\":7}")
         let frame = try await frame()

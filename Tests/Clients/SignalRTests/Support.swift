@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-/// What handlers were told, for a test to wait for.
+/// Values from handlers, for a test to wait for.
 final class Notes<Note: Sendable>: Sendable {
     private let stream: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
@@ -20,14 +20,14 @@ final class Notes<Note: Sendable>: Sendable {
 
     var all: [Note] { notes.withLock { $0 } }
 
-    /// The next that was not waited for. It comes, or the test hangs: there is nothing else to wait for.
+    /// The next value. Without one the test hangs: there is nothing else to wait for.
     func next() async throws -> Note {
         for await note in stream { return note }
         throw TestSupportError("the test was cancelled")
     }
 }
 
-/// What a connection told of itself, in words.
+/// The events of a connection as text.
 func record(_ connection: HubConnection) -> Notes<String> {
     let notes = Notes<String>()
     connection.onEvent { event in

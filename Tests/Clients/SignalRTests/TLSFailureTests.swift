@@ -9,10 +9,10 @@ import Testing
 
 private let openssl = "/usr/bin/openssl"
 
-/// Servers whose TLS is not what a client wants, and how that is said.
+/// Servers with unacceptable TLS settings, and the error messages about them.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl), "openssl makes the certificates"))
 struct TLSFailureTests {
-    /// A certificate that signed itself, and its key, while the body runs.
+    /// A self-signed certificate and its key, during the body.
     private func withCertificate(
         for name: String = "localhost", from start: String = "20200101000000Z", to end: String = "20491231000000Z",
         _ body: (_ certificate: String, _ key: String) async throws -> Void
@@ -91,7 +91,7 @@ struct TLSFailureTests {
     }
 
     @Test
-    func whatIsWrongWithACertificate() async throws {
+    func invalidCertificates() async throws {
         try await withCertificate { certificate, key in
             check(
                 try await failure(certificate, key, trusts: false), .untrustedCertificate,

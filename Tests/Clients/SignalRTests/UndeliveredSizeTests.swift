@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalR
 
-/// What waits for the program, and the memory that it holds.
+/// What is queued for the program, and the memory that it retains.
 struct UndeliveredSizeTests {
     @Test
     func messagesCountTheirBytes() throws {

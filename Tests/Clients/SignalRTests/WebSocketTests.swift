@@ -5,11 +5,11 @@ import Testing
 
 @testable import SignalR
 
-/// What a server may do with a WebSocket (RFC 6455), and what it may not.
+/// What RFC 6455 allows a server to do with a WebSocket, and what it does not.
 struct WebSocketTests {
     private static let hello = Array((#"{"type":1,"target":"Say","arguments":["hello"]}"# + "\u{1e}").utf8)
 
-    /// A hub whose client notes what it is told to say, and how it ended.
+    /// A hub whose client records the received calls and its end.
     private func withNotes(
         _ change: (HubConnectionBuilder) -> HubConnectionBuilder = { $0 },
         _ body: (HubConnection, ScriptedPeer, Notes<String>, Notes<String>) async throws -> Void
@@ -159,7 +159,7 @@ struct WebSocketTests {
         }
     }
 
-    /// A connection whose end is found out when something is sent.
+    /// A connection whose end is detected by sending.
     private final class Broken: ChannelOutboundHandler {
         typealias OutboundIn = Any
 
@@ -167,7 +167,7 @@ struct WebSocketTests {
     }
 
     @Test
-    func aGoodbyeThatFindsTheConnectionBrokenEndsIt() throws {
+    func aCloseFrameOnABrokenConnectionEndsIt() throws {
         let channel = EmbeddedChannel(handler: Broken())
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let ended = Notes<Void>()

@@ -50,7 +50,7 @@ struct TextTests {
     }
 
     @Test
-    func whatCannotBeShownIsReplacedVisibly() {
+    func missingCharactersAreReplacedVisibly() {
         #expect(String(petscii: [UInt8](petscii: "Größe… é", in: .lowerCase), in: .lowerCase) == "Groesse... e")
         #expect(String(petscii: [UInt8](petscii: "日本 🙂", in: .lowerCase), in: .lowerCase) == "?? ?")
         #expect([UInt8](ascii: "a\u{7}\u{1B}b\t^|") == Array("a??b ^|".utf8))

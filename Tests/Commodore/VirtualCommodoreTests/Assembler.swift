@@ -1,6 +1,6 @@
 import VirtualCommodore
 
-/// As much of an assembler as the tests need: bytes and labels, the instructions given by their opcodes' names.
+/// A minimal assembler for the tests: bytes, labels, and instructions by the names of their opcodes.
 struct Assembler {
     private let origin: UInt16
     private var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import PETSCII
 import Testing
 import VirtualCommodore
 
-/// Interrupts, the keyboard, the joysticks and the other parts, as programs see them.
+/// Interrupts, the keyboard, the joysticks and other parts, as programs see them.
 struct KernalTests {
     private func started(_ standard: VideoStandard = .pal, _ write: (inout Assembler) -> Void) throws -> Commodore64 {
         var code = Assembler()

@@ -146,7 +146,7 @@ struct PictureTests {
     }
 }
 
-/// The PNG files, read by another's decoder: Python's zlib.
+/// PNG files, decoded by an independent decoder: Python's zlib.
 struct PNGTests {
     /// Reads a PNG of 4 bits a point, checks every checksum, and prints its size, palette and points.
     private static let reader = """

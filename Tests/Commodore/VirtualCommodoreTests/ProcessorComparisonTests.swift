@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// The processor against py65, an independent one, on random instructions: registers, writes and cycles of each.
+/// Compares the processor with py65, an independent implementation, on random instructions: registers, writes, cycles.
 struct ProcessorComparisonTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     // A link, which has to be followed by Python and not here: the environment is where it stands.
@@ -16,7 +16,7 @@ struct ProcessorComparisonTests {
     private static let stepCount = 3000
 
     @Test(.enabled(if: isPy65There, "py65 is not there: run Tests/install-py65 (it needs Python 3 and PyPI)"))
-    func everyInstructionDoesWhatItDoesOnPy65() async throws {
+    func everyInstructionBehavesAsOnPy65() async throws {
         var replay = Replay()
         // A few streams at a time, so that the text does not become large.
         for first in stride(from: 1, through: Self.streamCount, by: 8) {
@@ -31,7 +31,7 @@ struct ProcessorComparisonTests {
     }
 }
 
-/// Does with our processor what py65 did, and compares.
+/// Runs our processor on the same input as py65, and compares.
 private struct Replay {
     var instructionCount = 0
     var memoryCount = 0

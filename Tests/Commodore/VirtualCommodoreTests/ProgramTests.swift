@@ -64,7 +64,7 @@ struct ProgramTests {
     }
 
     @Test
-    func aRoutineOfTheROMThatIsNotProvidedIsNamed() throws {
+    func aMissingROMRoutineIsNamed() throws {
         let commodore = Commodore64()
         try commodore.start(try Program([0x20, 0x23, 0xE1], at: 0xC000))
         commodore.runFrame()
@@ -94,7 +94,7 @@ struct ProgramTests {
         #expect(first.0 == second.0 && first.1 == second.1 && first.2 == second.2)
     }
 
-    /// Whatever a program does, the machine runs or says why it stands.
+    /// Whatever a program does, the machine runs or reports why it has stopped.
     @Test(arguments: 1...60)
     func randomProgramsDoNotHarmTheMachine(_ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// What stands on the screen after a program has printed bytes with CHROUT.
+/// The screen after a program has printed bytes with CHROUT.
 struct ScreenTests {
     /// A machine whose program has printed these bytes, none of which is 0.
     private func printed(_ bytes: [UInt8]) throws -> Commodore64 {

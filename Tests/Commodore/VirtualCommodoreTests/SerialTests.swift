@@ -39,7 +39,7 @@ struct SerialTests {
         code(.jsr, at: entry)
     }
 
-    /// Sends back each byte that comes, 0 too.
+    /// Sends back each received byte, including 0.
     private func echo(_ code: inout Assembler) {
         code.label("next")
         select(&code, Entry.chkin)
@@ -84,7 +84,7 @@ struct SerialTests {
             commodore.run(cycles: 20)
         }
         let taken = Double(commodore.cycle - start)
-        // To within the 20 cycles of a look and the interrupt routines under way.
+        // Within the 20 cycles of a polling loop and the running interrupt routines.
         #expect(abs(taken - byteTime * Double(count)) < 1500, "\(taken) cycles for \(count) bytes")
         #expect((0..<count).allSatisfy { commodore.ram(at: 0x9F00 + UInt16($0)) == 0x55 })
     }

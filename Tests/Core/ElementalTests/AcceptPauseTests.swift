@@ -3,9 +3,9 @@ import Testing
 
 @testable import Elemental
 
-/// When a server that cannot accept tries again.
+/// When a server that cannot accept connections retries.
 struct AcceptPauseTests {
-    @Test("tries come ever later, up to a second, and soon again after one that succeeded")
+    @Test("retries are delayed up to a second, and the delay is reset by a success")
     func delays() {
         var pause = AcceptPause()
         var delays: [TimeAmount?] = []

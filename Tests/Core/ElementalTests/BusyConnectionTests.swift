@@ -106,7 +106,7 @@ struct BusyConnectionTests {
         try await group.shutdownGracefully()
     }
 
-    /// A paused device hears no word that the other end has taken pieces, which is what the consumer waits for.
+    /// A paused device receives no acknowledgements of pieces, which is what the consumer waits for.
     @Test(.timeLimit(.minutes(1)))
     func theConsumerOfAFullStreamMaySendLargeValues() async throws {
         try await withPair { service, device in
@@ -141,7 +141,7 @@ struct BusyConnectionTests {
             other.pause()
             try device.send(Data(count: 9_000_000), to: Lamp.blob)
             async let small: Void = device.sendWhenReady(Data(count: 100), to: Lamp.blob)
-            // It waits to be woken, rather than asking again and again.
+            // It waits to be woken instead of polling.
             try await eventually { device.outbound.withLock { $0.waiters.count } == 1 }
             other.resume()
             try await small
@@ -150,7 +150,7 @@ struct BusyConnectionTests {
         }
     }
 
-    /// A datagram that finds the system's buffer full may be the last for long.
+    /// A datagram that does not fit into the system's buffer may be the last for a long time.
     @Test
     func theLastDatagramOfABurstLeavesWhenThereIsRoom() async throws {
         try await withPair { _, device in

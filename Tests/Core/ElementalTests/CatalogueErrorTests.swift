@@ -2,7 +2,7 @@ import Elemental
 import TestSupport
 import Testing
 
-/// A service whose catalogue cannot be read.
+/// A service with an invalid catalogue.
 struct CatalogueErrorTests {
     /// Serves one client: identifier, hello, and a catalogue with a step that is not a number.
     private func withService(_ body: (_ port: Int) async throws -> Void) async throws {
@@ -23,7 +23,7 @@ struct CatalogueErrorTests {
         serving.cancel()
     }
 
-    /// - Parameter timeout: as it is, longer than the test may take: nothing waits for it.
+    /// - Parameter timeout: by default longer than the test may take, so that nothing may wait for it.
     private func options(expectsHello: Bool, timeout: Duration = .seconds(600)) -> ConnectOptions {
         var options = ConnectOptions()
         options.expectsHello = expectsHello
@@ -71,12 +71,12 @@ struct CatalogueErrorTests {
         }
     }
 
-    @Test("what is missing of a handshake is told")
+    @Test("a time-out says which part of the handshake is missing")
     func missing() async throws {
         let (listener, port) = try RawSocket.listen()
         let serving = Task {
             let socket = try await listener.accept()
-            // An identifier, and a hello that is too short to be one.
+            // An identifier, and a hello that is too short.
             try socket.write([0xFF, 1, 0, 0, 0, 0, 0xFC, 1, 0, 0, 0, 1])
             _ = try? await socket.readToEnd()
         }

@@ -3,7 +3,7 @@ import Zeroconf
 
 @testable import Elemental
 
-/// What is told of entries of the common listing, and when their claims are checked.
+/// Which entries of the common listing are reported, and when their claims are checked.
 struct CommonListingTests {
     private let start = ContinuousClock.now
 
@@ -37,7 +37,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func anEntryIsToldOnceItsClaimHasProvenTrue() throws {
+    func anEntryIsReportedOnceItsClaimIsVerified() throws {
         var listing = CommonListing()
         let actions = listing.handle(.listing(.found(try entry("x", claims: "Rover", port: 1))), at: start)
         #expect(actions.told == [])
@@ -48,7 +48,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func anEntryThatClaimsNothingIsToldAsWhatItIs() throws {
+    func anEntryWithoutAClaimIsReportedAsItself() throws {
         var listing = CommonListing()
         let plain = try entry("Rover", claims: nil, port: 1)
         #expect(listing.handle(.listing(.found(plain)), at: start).told == ["+elemental/Rover:1"])
@@ -71,7 +71,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func ofTwoEntriesThatClaimOneNameTheOneAtItsPlaceIsTold() throws {
+    func ofTwoEntriesWithOneClaimTheOneAtItsAddressIsReported() throws {
         var listing = CommonListing()
         #expect(try list(entry("false", claims: "Rover", port: 1), at: 2, &listing) == [])
         #expect(try list(entry("true", claims: "Rover", port: 2), at: 2, &listing) == ["+lab/Rover:2"])
@@ -99,7 +99,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func aServiceThatMovesIsToldAtItsNewPlaceOnceThatIsProven() throws {
+    func aMovedServiceIsReportedOnceItsNewAddressIsVerified() throws {
         var listing = CommonListing()
         #expect(try list(entry("x", claims: "Rover", port: 1), at: 1, &listing) == ["+lab/Rover:1"])
         let shown = try entry("x", claims: "Rover", port: 1, txt: ["battery": "5"])
@@ -116,7 +116,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func fewChecksAreUnderWayAndNewEntriesGoFirst() throws {
+    func checksAreLimitedAndNewEntriesGoFirst() throws {
         var listing = CommonListing()
         var checks: [CommonListing.Check] = []
         for number in 1...100 {
@@ -136,7 +136,7 @@ struct CommonListingTests {
     }
 
     @Test
-    func aReaderThatHasEnoughEndsTheWatch() async throws {
+    func aReaderThatStopsEndsTheWatch() async throws {
         let (events, event) = AsyncStream.makeStream(of: ServiceBrowser.Event.self)
         for number in 1...10 { event.yield(.found(try entry("\(number)", claims: nil, port: number))) }
         let told = Gathered<String>()

@@ -63,7 +63,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("all element services are found by one browser, two with one name told apart")
+    @Test("one browser finds all element services, and distinguishes two with the same name")
     func allServices() async throws {
         try await withPublished("test_one", "Same name") { _, _ in
             try await withPublished("test_two", "Same name") { _, _ in
@@ -132,7 +132,7 @@ struct DiscoveryTests {
     }
 
     @Test
-    func aServiceThatIsNotThereIsAnErrorThatNamesTheNearOnes() async throws {
+    func aMissingServiceIsAnErrorThatSuggestsSimilarNames() async throws {
         try await withPublished("test_near", "Rover") { _, _ in
             let error = await #expect(throws: ElementalError.self) {
                 try await ElementalBrowser("test_near").firstService(named: "Rowr", timeout: .seconds(5))
@@ -143,7 +143,7 @@ struct DiscoveryTests {
     }
 
     @Test
-    func aServiceNameThatCannotBeIsAnError() async throws {
+    func anInvalidServiceNameIsAnError() async throws {
         #expect(throws: ElementalError.self) { _ = try ElementalBrowser("no spaces please").events() }
         let service = ElementalService("no spaces", elements: Lamp.all)
         let error = await #expect(throws: ElementalError.self) { try await service.start() }

@@ -3,7 +3,7 @@ import ElementalWire
 import TestSupport
 import Testing
 
-/// What goes wrong, and what the user is told.
+/// Errors and their messages.
 struct ErrorTests {
     private func code(_ body: () async throws -> Void) async -> ElementalError.Code? {
         do {
@@ -17,7 +17,7 @@ struct ErrorTests {
     }
 
     @Test
-    func sendsThatCannotBe() async throws {
+    func sendsThatAreRefused() async throws {
         try await withPair { service, device in
             #expect(await code { try device.send(1.5, to: Lamp.brightness) } == .outOfRange)
             #expect(await code { try device.send(.nan, to: Lamp.brightness) } == .outOfRange)
@@ -59,7 +59,7 @@ struct ErrorTests {
             #expect(error?.code == .catalogueMismatch)
             #expect(error?.message.contains("Brightness") == true)
             #expect(error?.message.contains("double") == true && error?.message.contains("float") == true)
-            // An element that the service lacks does not stop the others.
+            // An element that the service lacks does not affect the others.
             let extra = Element<Bool>(90, "Horn")
             let device = try await connect(port, elements: [Lamp.brightness, extra])
             try device.send(0.5, to: Lamp.brightness)
@@ -71,7 +71,7 @@ struct ErrorTests {
     }
 
     @Test
-    func aCatalogueIsToldToAClientThatKnowsNothing() async throws {
+    func aClientWithoutElementsGetsTheCatalogue() async throws {
         try await withPair(client: nil) { _, device in
             #expect(try await device.catalogue() == Lamp.all)
             #expect(device.knownElements == Lamp.all)
@@ -90,7 +90,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("a port whose UDP half is taken is an error, and its TCP half is given back")
+    @Test("a port whose UDP half is in use is an error, and its TCP half is released")
     func aPortTakenForUDPOnly() async throws {
         let udp = try RawSocket.datagramBelowEphemeralPorts()
         let port = try udp.localPort()

@@ -68,7 +68,7 @@ func withPair(
 }
 
 extension ConnectOptions {
-    /// As patient as the tests are with anything: a machine under load is slow with connections, and a sanitizer slower.
+    /// The tests' usual time limit: connecting is slow on a loaded machine, and slower with a sanitizer.
     static var patient: ConnectOptions {
         var options = ConnectOptions()
         options.timeout = .seconds(20)
@@ -87,7 +87,7 @@ func connect(
         host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
 }
 
-/// Gathers what handlers bring, so that a test can wait for it.
+/// Collects values from handlers, so that a test can wait for them.
 final class Gathered<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
 
@@ -95,7 +95,7 @@ final class Gathered<Value: Sendable>: Sendable {
 
     func add(_ value: Value) { values.withLock { $0.append(value) } }
 
-    /// Waits until so many have come.
+    /// Waits for the given number of values.
     func wait(for count: Int, fileID: String = #fileID, line: Int = #line) async throws {
         try await eventually("\(count) values, there are \(all.count)", fileID: fileID, line: line) {
             all.count >= count

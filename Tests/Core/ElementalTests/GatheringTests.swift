@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of values that come in many reads: counted as those that come in one, and kept only where they are wanted.
+/// Values that arrive in many reads: counted like those in one read, and buffered only if they are accepted.
 struct GatheringTests {
     private static let greeting: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 0b10101, 0, 0, 0, 0, 0]
 
@@ -11,7 +11,7 @@ struct GatheringTests {
         [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(length).littleEndian) { Array($0) }
     }
 
-    @Test("values that are not taken are counted as such when they are over, and the stream goes on")
+    @Test("refused values are counted when they end, and the stream goes on")
     func counting() async throws {
         try await withService { service, port in
             let peer = try RawSocket.connect(to: port)
@@ -32,7 +32,7 @@ struct GatheringTests {
         }
     }
 
-    @Test("a long name is cut and a long hello of a later version understood, however they are split")
+    @Test("a long name is truncated, and a longer hello of a later version is understood, however they are split")
     func systemFrames() async throws {
         try await withService { service, port in
             let name = Self.header(-2, 5000) + [UInt8](repeating: 97, count: 5000)
@@ -47,7 +47,7 @@ struct GatheringTests {
         }
     }
 
-    @Test("incomplete values have a limit for all connections together; who exceeds it is told, and the others go on")
+    @Test("incomplete values have a limit for all connections together; who exceeds it is disconnected with the reason")
     func limitOfAService() async throws {
         try await withService(Lamp.all, { $0.maximumIncompleteByteCount = 1_000_000 }) { service, port in
             let reasons = Gathered<DisconnectReason>()
@@ -67,7 +67,7 @@ struct GatheringTests {
             try await reasons.wait(for: 1)
             #expect(reasons.all.first?.code == "limitReached")
             #expect(service.devices.count == 2)
-            // There is room again, and nothing of the one that was ended is left in the account.
+            // There is room again: nothing of the ended connection is left in the count.
             let fourth = try RawSocket.connect(to: port)
             try fourth.write(Self.greeting + Self.header(4, 80_000) + [UInt8](repeating: 2, count: 80_000))
             try await eventually { service.devices.contains { $0.value(of: Lamp.blob)?.count == 80_000 } }

@@ -4,7 +4,7 @@ import Testing
 
 /// Cancelled handlers leave nothing behind in the table.
 struct HandlerTableTests {
-    @Test("handlers of every kind that were cancelled, twice too, leave nothing behind")
+    @Test("cancelled handlers of every kind leave nothing behind, even if cancelled twice")
     func cancelled() {
         let table = HandlerTable()
         for _ in 0..<100 {
@@ -25,7 +25,7 @@ struct HandlerTableTests {
         #expect(table.counts.reserved == 0)
     }
 
-    @Test("a handler that is cancelled before its turn to be added is not added")
+    @Test("a handler that is cancelled before it is added is not added")
     func cancelledBefore() {
         let table = HandlerTable()
         let (early, kept) = (table.reserve(), table.reserve())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Elemental
 
-/// Peers that fall silent.
+/// Peers that become silent.
 struct HeartbeatTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
@@ -16,7 +16,7 @@ struct HeartbeatTests {
     private func time(_ seconds: Int64) -> NIODeadline { Self.start + .seconds(seconds) }
 
     @Test
-    func silenceIsAnsweredWithPingsAndThenWithTheEnd() {
+    func silenceCausesPingsAndThenATimeOut() {
         var heartbeat = heartbeat()
         #expect(heartbeat.step(at: time(0), listens: true, sentByteCount: 0) == .wait(time(20)))
         #expect(heartbeat.step(at: time(20), listens: true, sentByteCount: 0) == .ping(time(40)))
@@ -27,7 +27,7 @@ struct HeartbeatTests {
     }
 
     @Test
-    func whoIsHeardAndSaysSomethingNeedsNoPing() {
+    func aPeerThatSendsAndReceivesNeedsNoPings() {
         var heartbeat = heartbeat()
         for second in stride(from: 10, through: 100, by: 10) as StrideThrough<Int64> {
             heartbeat.lastHeard = time(second)
@@ -37,14 +37,14 @@ struct HeartbeatTests {
     }
 
     @Test
-    func whoOnlyListensPingsToBeHeard() {
+    func aPeerThatOnlyReceivesSendsPings() {
         var heartbeat = heartbeat()
         heartbeat.lastHeard = time(19)
         #expect(heartbeat.step(at: time(20), listens: true, sentByteCount: 0) == .ping(time(40)))
     }
 
     @Test
-    func whoDoesNotReadCannotTellWhoIsDead() {
+    func aPausedReaderDoesNotTimeOutItsPeer() {
         var heartbeat = heartbeat()
         #expect(heartbeat.step(at: time(100), listens: false, sentByteCount: 0) == .ping(time(120)))
         #expect(heartbeat.step(at: time(120), listens: true, sentByteCount: 13) == .ping(time(140)))
@@ -67,7 +67,7 @@ struct HeartbeatTests {
         }
     }
 
-    @Test("a peer that answers pings, says so and then falls silent is dead")
+    @Test("a peer that has announced pings and falls silent is timed out")
     func silentPeer() async throws {
         try await withService(Lamp.all, Self.quick) { service, port in
             let reasons = Gathered<DisconnectReason>()

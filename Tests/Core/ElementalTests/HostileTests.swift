@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Peers that break the rules. Each leaves the service serving the others.
+/// Peers that violate the protocol. The service goes on serving the others.
 struct HostileTests {
     private func withHostile(
         _ change: (inout ServiceConfiguration) -> Void = { _ in },
@@ -15,7 +15,7 @@ struct HostileTests {
             let hostile = try RawSocket.connect(to: port)
             _ = try await hostile.readFrame()
             try await body(service, port, hostile)
-            // The good one is still served.
+            // The well-behaved client is still served.
             #expect(try await good.ping() > .zero)
             await good.close()
         }
@@ -111,7 +111,7 @@ struct HostileTests {
     }
 
     @Test
-    func aPeerThatSaysNothingIsClosedInTime() async throws {
+    func aSilentPeerIsDisconnectedInTime() async throws {
         // A service with a long limit, whose silent peer came first, shows that it is the limit that ends a connection.
         try await withService(Lamp.all, { $0.limits.handshakeTimeout = .seconds(60) }) { _, patientPort in
             let early = try RawSocket.connect(to: patientPort)
@@ -128,7 +128,7 @@ struct HostileTests {
         }
     }
 
-    @Test("slow loris: peers that say their names a byte at a time have the handshake's time, no more")
+    @Test("slow loris: peers that send their names byte by byte have no more than the handshake's time")
     func slowLoris() async throws {
         try await withService(Lamp.all, { $0.limits.handshakeTimeout = .milliseconds(500) }) { service, port in
             let loris = try (0..<50).map { _ in try RawSocket.connect(to: port) }
@@ -150,7 +150,7 @@ struct HostileTests {
         }
     }
 
-    @Test("connections that say nothing take the places of their own address only, and give them back in time")
+    @Test("silent connections use up the limit of their own address only, and release it in time")
     func halfOpenFlood() async throws {
         let change: (inout ServiceConfiguration) -> Void = {
             $0.maximumDeviceCountPerAddress = 20
@@ -172,7 +172,7 @@ struct HostileTests {
         }
     }
 
-    @Test("datagrams with forged identifiers, in a flood, are nobody's values")
+    @Test("a flood of datagrams with forged identifiers is ignored")
     func forgedDatagrams() async throws {
         try await withService(Lamp.all) { service, port in
             let good = try await connect(port, as: "good")
@@ -192,7 +192,7 @@ struct HostileTests {
                 let sender = number.isMultiple(of: 2) || identifier == good.udpIdentifier ? forger : neighbour
                 try sender.send(datagram: datagram, to: port)
             }
-            // The flood may fill the socket and push out others, until it is over.
+            // Until the flood is over, it may fill the socket's buffer and displace other datagrams.
             try await eventually { (try? await good.ping(over: .udp, timeout: .milliseconds(200))) != nil }
             try good.send(Vector3(4, 5, 6), to: Lamp.motion)
             try await received.wait(for: 2)
@@ -213,7 +213,7 @@ struct HostileTests {
         }
     }
 
-    @Test("1,000 connections that come and vanish leave no descriptor behind")
+    @Test("1,000 connections that open and close leak no descriptor")
     func connectAndVanish() async throws {
         try await withService { service, port in
             func descriptors() throws -> Int {
@@ -252,7 +252,7 @@ struct HostileTests {
             #expect(error?.message.contains("254") == true)
             try device.send(0.5, to: Lamp.brightness)
             #expect(try await device.ping() > .zero)
-            // One leaves: its identifier is free for the next.
+            // One disconnects: its identifier is free for the next.
             clients.removeLast()
             try await eventually {
                 let next = try await connect(port)

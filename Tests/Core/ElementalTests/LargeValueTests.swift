@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Values that travel in pieces.
+/// Values that are sent in pieces.
 struct LargeValueTests {
     /// Two large elements and a small one.
     private enum Files {
@@ -27,7 +27,7 @@ struct LargeValueTests {
         return arrivals
     }
 
-    @Test("a value of 100 MB arrives as it was, with progress at both ends")
+    @Test("a value of 100 MB arrives unchanged, with progress at both ends")
     func hundredMegabytes() async throws {
         let value = Data(pattern: 7, from: 0, count: 100_000_000)
         try await withPair(Files.all, client: Files.all) { service, device in
@@ -57,7 +57,7 @@ struct LargeValueTests {
         try await withPair(Files.all, client: Files.all) { service, device in
             let arrivals = gather(service)
             let other = try #require(service.devices.first)
-            // While the other end does not read, the large values cannot get through; what comes later still passes them.
+            // While the other end does not read, the large values cannot be sent; later values still overtake them.
             other.pause()
             try device.send(Data(count: 40_000_000), to: Files.first)
             try device.send(7, to: Files.number)
@@ -91,7 +91,7 @@ struct LargeValueTests {
     }
 
     @Test
-    func aServiceTellsItsLargeValuesToNewcomers() async throws {
+    func newClientsGetLargeCurrentValues() async throws {
         let value = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 13) })
         try await withService(Files.all) { service, port in
             try service.send(value, to: Files.first)
@@ -102,7 +102,7 @@ struct LargeValueTests {
         }
     }
 
-    @Test("a peer that never said that it takes pieces gets the value in one frame")
+    @Test("a peer that has not announced pieces gets the value in one frame")
     func olderPeer() async throws {
         try await withService(Files.all) { service, port in
             let older = try RawSocket.connect(to: port)
@@ -117,7 +117,7 @@ struct LargeValueTests {
     }
 
     @Test
-    func whatIsQueuedLeavesBeforeTheEnd() async throws {
+    func queuedValuesAreSentBeforeTheEnd() async throws {
         try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
             let arrivals = gather(service)
             var options = ConnectOptions.patient
@@ -135,7 +135,7 @@ struct LargeValueTests {
             try await arrivals.wait(for: 3)
             #expect(arrivals.all.map(\.byteCount) == [1_000_001, 1_000_002, 1_000_003])
 
-            // The other way round, and what the service says at last is heard.
+            // The other direction, and the service's last message arrives.
             let listening = try await connect()
             let told = Gathered<Int>()
             listening.onValue(of: Files.second) { told.add($0.count) }
@@ -152,7 +152,7 @@ struct LargeValueTests {
     }
 
     @Test
-    func theNewestValuesLeaveBeforeTheEndToo() async throws {
+    func latestValuesAreSentBeforeTheEndToo() async throws {
         try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
             let device = try await connect(port, elements: Files.all)
             let told = Gathered<Int>()
@@ -163,7 +163,7 @@ struct LargeValueTests {
                 begun.add(progress)
             }
             try await eventually { service.devices.first?.hello != nil }
-            // One is under way and keeps the other waiting.
+            // One is being sent, and the other waits for it.
             try service.send(Data(count: 20_000_001), to: Files.newest)
             try await begun.wait(for: 1)
             try service.send(Data(count: 20_000_002), to: Files.newest)
@@ -224,7 +224,7 @@ struct LargeValueTests {
     }
 
     @Test
-    func havingTakenWhatWasNeverSentIsMalformed() async throws {
+    func acknowledgingMoreThanWasSentIsMalformed() async throws {
         try await withService { service, port in
             let hostile = try RawSocket.connect(to: port)
             try hostile.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0])

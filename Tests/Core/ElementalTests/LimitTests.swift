@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a peer may take of this process, and what becomes of those who take more.
+/// Limits for peers, and what happens to those that exceed them.
 struct LimitTests {
     private func reasons(_ service: ElementalService) -> Gathered<DisconnectReason> {
         let reasons = Gathered<DisconnectReason>()
@@ -13,7 +13,7 @@ struct LimitTests {
         return reasons
     }
 
-    @Test("a client that never reads is dropped in time, and the others are served meanwhile")
+    @Test("a client that never reads is disconnected in time, and the others are served meanwhile")
     func stuckClient() async throws {
         let change: (inout ServiceConfiguration) -> Void = { $0.limits.stuckTimeout = .seconds(2) }
         try await withService(Lamp.all, change) { service, port in
@@ -60,7 +60,7 @@ struct LimitTests {
     }
 
     @Test
-    func oneAddressHasItsNumberOfConnections() async throws {
+    func connectionsPerAddressAreLimited() async throws {
         try await withService(Lamp.all, { $0.maximumDeviceCountPerAddress = 2 }) { service, port in
             let first = try await connect(port)
             let second = try await connect(port)
@@ -96,7 +96,7 @@ struct LimitTests {
     }
 
     @Test
-    func aPeerThatSpeaksSomethingElseIsDisconnected() async throws {
+    func aPeerWithAnotherProtocolIsDisconnected() async throws {
         try await withService(Lamp.all, { $0.limits.maximumUnknownCount = 1000 }) { service, port in
             let reasons = reasons(service)
             let hostile = try RawSocket.connect(to: port)
@@ -123,7 +123,7 @@ struct LimitTests {
     }
 
     @Test
-    func aStreamThatWantsTheNewestMakesNobodyWait() async throws {
+    func aStreamOfTheNewestValueMakesNobodyWait() async throws {
         try await withPair { service, device in
             let other = try #require(service.devices.first)
             var values = other.values(of: Lamp.label, buffering: .newest(1)).makeAsyncIterator()

@@ -46,7 +46,7 @@ struct LoopExecutorTests {
 
     /// Tasks that make each other ready without end do not keep the loop from ending its read.
     @Test(.timeLimit(.minutes(1)))
-    func tasksThatYieldForEverLeaveTheLoopItsTurn() async throws {
+    func tasksThatYieldForEverDoNotBlockTheLoop() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let executor = try await loop.submit { LoopExecutor(on: loop) }.get()
         let restless = try await loop.submit {

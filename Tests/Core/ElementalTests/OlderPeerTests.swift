@@ -20,7 +20,7 @@ struct OlderPeerTests {
     @Test
     func anOlderClientGetsWhatTheOlderServerWouldSendAndNothingMore() async throws {
         try await withEcho { service, port in
-            // Values are set before, to see that an older client is not surprised by them.
+            // Values are set before, to check that an older client does not get them.
             _ = try service.send(.double(1), to: try #require(service.elements["double"]))
             let client = try RawSocket.connect(to: port)
             #expect(try await client.read(Self.accept.count) == Self.accept)
@@ -139,7 +139,7 @@ struct OlderPeerTests {
         #expect(reason.isExpected)
     }
 
-    @Test("an older server without UDP says 0, and UDP sends say why they fail")
+    @Test("an older server without UDP sends 0, and UDP sends fail with the reason")
     func anOlderServerWithoutUDP() async throws {
         let (listener, port) = try RawSocket.listen()
         async let connecting = ElementalDevice.connect(

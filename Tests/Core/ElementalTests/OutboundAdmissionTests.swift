@@ -3,7 +3,7 @@ import Testing
 
 @testable import Elemental
 
-/// Whether a value may be sent: each refusal once, and that nothing is queued by one.
+/// Whether a value may be sent: each refusal once, and that a refused value is not queued.
 struct OutboundAdmissionTests {
     typealias Fixture = OutboundFixture
 
@@ -95,7 +95,7 @@ struct OutboundAdmissionTests {
     }
 
     @Test
-    func whatIsNotRefusedGoesItsWay() throws {
+    func acceptedValuesAreQueued() throws {
         var machine = Fixture.opened(limit: 1000)
         func route(_ element: ElementDefinition, _ length: Int) throws -> Outbound<String>.Route {
             try machine.admit(element.id, over: element.transport, isLatest: element.latest, length: length)
@@ -119,7 +119,7 @@ struct OutboundAdmissionTests {
 
     /// A sender that waited for room and goes on is not refused for want of it, whatever the lengths and limits.
     @Test(arguments: [10, 100, 5000, 300_000])
-    func whoeverWaitedForRoomHasIt(limit: Int) throws {
+    func aSenderThatHasWaitedForRoomIsNotRefused(limit: Int) throws {
         for waiting in [0, 1, limit / 16, limit / 8, limit / 2, limit, limit + 200_000] {
             for length in [1, limit / 2, limit - 12, limit, limit * 2, 140_000, 200_000] where length > 0 {
                 for pieces in [false, true] {
@@ -136,7 +136,7 @@ struct OutboundAdmissionTests {
     }
 
     @Test
-    func aPingIsRefusedInItsOwnWords() {
+    func aPingHasItsOwnRefusalMessage() {
         var machine = Fixture.opened()
         machine.setDatagramState(.unavailable("switched off"))
         do throws(SendRefusal) {

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Elemental
 
-/// Random sends, partial writes, full sockets, pauses and lost connections against a ledger: nothing is lost, doubled,
-/// out of order or stuck. A failure repeats from its seed.
+/// Random sends, partial writes, full sockets, pauses and lost connections against a ledger: nothing is lost, duplicated,
+/// out of order or stuck. A failure can be reproduced from its seed.
 struct OutboundRandomTests {
     @Test(arguments: [UInt64](1...40))
     func theLedgerHolds(seed: UInt64) throws {

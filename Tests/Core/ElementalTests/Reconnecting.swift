@@ -4,7 +4,7 @@ import Testing
 
 /// A service and a client that reconnects to it, over real sockets on loopback.
 enum Reconnecting {
-    /// Elements of which two are kept while the connection is away.
+    /// Elements, two of which keep their newest value while the device is reconnecting.
     enum Rover {
         static let number = Element<UInt64>(1, "Number")
         static let level = Element<UInt32>(2, "Level", latest: true)
@@ -14,9 +14,9 @@ enum Reconnecting {
         static let all: ElementCatalogue = [number, level, aim, label, picture]
     }
 
-    /// Attempts in short order, for ever.
+    /// Attempts in quick succession, for ever.
     static let soon: any ReconnectionPolicy = .forever(every: .milliseconds(20))
-    /// Would not try again before the test is long over.
+    /// Does not try again within the test.
     static let late: any ReconnectionPolicy = ListedDelays([.seconds(3600)])
 
     /// Delays from a list, noting what it was asked.
@@ -71,6 +71,18 @@ enum Reconnecting {
             host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: elements, options: options)
     }
 
+    /// Connects a client that reconnects quickly to a scripted older server without UDP.
+    static func connectToOlderPeer() async throws -> (listener: RawSocket, peer: RawSocket, device: ElementalDevice) {
+        let (listener, port) = try RawSocket.listen()
+        var options = ConnectOptions.patient
+        options.reconnection = soon
+        async let connecting = ElementalDevice.connect(
+            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
+        let peer = try await listener.accept()
+        try peer.write([0xff, 1, 0, 0, 0, 0])
+        return (listener, peer, try await connecting)
+    }
+
     /// Runs a service and a client of it that reconnects, and ends both.
     static func withPair(
         _ policy: (any ReconnectionPolicy)?, elements: ElementCatalogue? = Rover.all,
@@ -95,7 +107,7 @@ enum Reconnecting {
         await service.stop()
     }
 
-    /// The events as words.
+    /// The events as text.
     static func words(_ events: [DeviceEvent]) -> [String] {
         events.map { event in
             switch event {

@@ -2,7 +2,7 @@ import Elemental
 import TestSupport
 import Testing
 
-/// Connections that the program ends and begins by hand.
+/// Connections that the program closes and restores itself.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconnectionByHandTests {
     private typealias Rover = Reconnecting.Rover
@@ -23,14 +23,7 @@ struct ReconnectionByHandTests {
 
     @Test
     func aDeviceThatIsClosedDuringAnAttemptEndsAtOnce() async throws {
-        let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions.patient
-        options.reconnection = Reconnecting.soon
-        async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
-        let peer = try await listener.accept()
-        try peer.write([0xff, 1, 0, 0, 0, 0])
-        let device = try await connecting
+        let (listener, peer, device) = try await Reconnecting.connectToOlderPeer()
         peer.closeOutput()
         // The attempt gets a connection, but no handshake.
         let silent = try await listener.accept()
@@ -57,12 +50,12 @@ struct ReconnectionByHandTests {
                 #expect(device.isConnected)
                 #expect(device.disconnectReason == nil)
             }
-            // A connected device is left as it is.
+            // A connected device is unchanged.
             try await device.reconnect()
             let ending = Task { await device.waitUntilDisconnected() }
             await device.close()
             #expect(await ending.value.kind == .closedHere)
-            // A newcomer is told the current value, so each of them comes once more.
+            // A new connection gets the current values, so each arrives once more.
             #expect(numbers.all == [1, 1, 2, 2, 3, 3])
             // The waiting task may be ahead of the last event's handler.
             try await told.wait(for: 7)
@@ -113,7 +106,7 @@ struct ReconnectionByHandTests {
     }
 
     @Test
-    func aCancelledConnectionByHandIsLetGo() async throws {
+    func aCancelledManualConnectionIsClosed() async throws {
         let (listener, port) = try RawSocket.listen()
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: .patient)

@@ -36,7 +36,7 @@ struct ReconnectionDiscoveryTests {
         let labels = Gathered<String>()
         device.onValue(of: Lamp.label) { labels.add($0) }
         let port = try #require(first.port)
-        // Still taken when the service is started again.
+        // The port is still in use when the service is started again.
         let holder = try await Self.holdingPort(first)
         let second = try await Self.start("test_moves")
         #expect(second.port != port)
@@ -45,7 +45,7 @@ struct ReconnectionDiscoveryTests {
         #expect(device.address?.port == second.port)
         try device.send(0.5, to: Lamp.brightness)
         try await eventually { device.isConnected }
-        // The place is known from now on.
+        // The address is known from now on.
         await device.close()
         try await device.reconnect()
         #expect(device.address?.port == second.port)
@@ -67,7 +67,7 @@ struct ReconnectionDiscoveryTests {
     }
 
     @Test
-    func aServiceThatReturnsAtItsPlaceIsNotWaitedFor() async throws {
+    func aServiceThatReturnsAtItsPortEndsTheDelay() async throws {
         let first = try await Self.start("test_returns")
         let port = try #require(first.port)
         let device = try await Self.connect("test_returns", [.zero, .seconds(3600)])
@@ -76,7 +76,7 @@ struct ReconnectionDiscoveryTests {
             if case .willReconnect(let attempt, _) = event { attempts.add(attempt.number) }
         }
         await first.stop()
-        // The first attempt has failed, and what caches know has been told.
+        // The first attempt has failed, and cached records have been reported.
         try await attempts.wait(for: 2)
         try await Task.sleep(for: ServiceSightings.cacheTime + .milliseconds(100), clock: .suspending)
         #expect(device.isReconnecting)

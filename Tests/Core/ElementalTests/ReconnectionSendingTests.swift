@@ -2,13 +2,13 @@ import Elemental
 import TestSupport
 import Testing
 
-/// What becomes of values that are sent while a connection is away.
+/// Values that are sent while a device is reconnecting.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconnectionSendingTests {
     private typealias Rover = Reconnecting.Rover
 
     @Test
-    func sendingThrowsMeanwhileAndTheNewestOfLatestElementsIsKept() async throws {
+    func sendingWhileReconnectingThrowsExceptForLatestElements() async throws {
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, device in
             await service.stop()
             try await eventually { device.isReconnecting }
@@ -63,14 +63,7 @@ struct ReconnectionSendingTests {
     @Test
     func whatIsUnsentAtTheLossIsCountedAsLostExceptLatestValues() async throws {
         // A peer that reads nothing until it is gone: what the system does not take stays in the queue.
-        let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions.patient
-        options.reconnection = Reconnecting.soon
-        async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
-        let peer = try await listener.accept()
-        try peer.write([0xff, 1, 0, 0, 0, 0])
-        let device = try await connecting
+        let (listener, peer, device) = try await Reconnecting.connectToOlderPeer()
         // An older peer's frames of name and hello.
         _ = try await (peer.readFrame(), peer.readFrame())
         var sent = 0
@@ -101,7 +94,7 @@ struct ReconnectionSendingTests {
         await device.close()
     }
 
-    @Test("numbers sent through losses arrive in order, none twice")
+    @Test("numbers sent across reconnections arrive in order, none twice")
     func nothingIsSentTwice() async throws {
         let received = Gathered<UInt64>()
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, device in

@@ -2,13 +2,13 @@ import Elemental
 import TestSupport
 import Testing
 
-/// Connections that are lost and made anew: what lives through it, and what the policy is asked.
+/// Connections that are lost and restored: what survives, and what the policy is asked.
 @Suite(.timeLimit(.minutes(2)))
 struct ReconnectionTests {
     private typealias Rover = Reconnecting.Rover
 
     @Test
-    func handlersStreamsNewestValuesAndCountsLiveThroughIt() async throws {
+    func handlersStreamsNewestValuesAndCountsSurviveAReconnection() async throws {
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, device in
             let handled = Gathered<UInt64>()
             device.onValue(of: Rover.number) { handled.add($0) }
@@ -220,15 +220,8 @@ struct ReconnectionTests {
     }
 
     @Test
-    func brokenRulesAreNoReasonToReconnect() async throws {
-        let (listener, port) = try RawSocket.listen()
-        var options = ConnectOptions.patient
-        options.reconnection = Reconnecting.soon
-        async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
-        let peer = try await listener.accept()
-        try peer.write([0xff, 1, 0, 0, 0, 0])
-        let device = try await connecting
+    func protocolViolationsAreNotReconnected() async throws {
+        let (_, peer, device) = try await Reconnecting.connectToOlderPeer()
         try peer.write([1, 0xff, 0xff, 0xff, 0xff])
         peer.closeOutput()
         guard case .protocolViolation = await device.waitUntilDisconnected().kind else {
@@ -237,8 +230,8 @@ struct ReconnectionTests {
         }
     }
 
-    @Test("a service that takes connections and drops them at once is not called without end")
-    func attemptsAreCountedOnAfterABriefReturn() async throws {
+    @Test("a service that drops connections at once is not contacted for ever")
+    func aBriefReturnDoesNotResetTheAttempts() async throws {
         let (listener, port) = try RawSocket.listen()
         let policy = Reconnecting.Noting([.zero, .zero, .zero])
         var options = ConnectOptions.patient

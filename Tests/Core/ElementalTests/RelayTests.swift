@@ -5,7 +5,7 @@ import Testing
 
 @testable import Elemental
 
-/// What one client sets and all are told, and values that a service does not take.
+/// Relayed and refused values.
 struct RelayTests {
     private typealias Refusal = (element: String, reason: ValueRefusal.Reason, message: String)
 
@@ -16,7 +16,7 @@ struct RelayTests {
     }
 
     @Test
-    func whatOneClientSetsAllAreTold() async throws {
+    func whatOneClientSetsGoesToAll() async throws {
         try await withPair { service, one in
             service.relay(Lamp.brightness)
             let other = try await connect(try #require(service.port), as: "other")
@@ -37,7 +37,7 @@ struct RelayTests {
     }
 
     @Test
-    func theServiceMayChangeOrRefuseWhatComes() async throws {
+    func theServiceMayChangeOrRefuseAValue() async throws {
         try await withPair { service, device in
             try service.send(0.25, to: Lamp.brightness)
             service.relay(Lamp.brightness) { value, _ in
@@ -85,7 +85,7 @@ struct RelayTests {
 
     /// It asks for no answers that it does not read: they find no room rather than the service's memory.
     @Test
-    func aPeerThatSendsWhatIsRefusedAndReadsNothingGetsNoMoreAnswersThanThereIsRoomFor() async throws {
+    func refusalsForAPeerThatDoesNotReadAreBounded() async throws {
         try await withService(Lamp.all, { $0.limits.maximumQueueByteCount = 64 * 1024 }) { service, port in
             let peer = try RawSocket.connect(to: port)
             let hello = Hello(features: [.ping, .refusals]).wireBytes

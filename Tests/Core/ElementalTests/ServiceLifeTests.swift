@@ -6,7 +6,7 @@ import Testing
 
 @testable import Elemental
 
-/// A service that several tasks start, stop and set values of.
+/// A service that several tasks start, stop and set values of concurrently.
 struct ServiceLifeTests {
     @Test(.timeLimit(.minutes(1)))
     func aServiceThatIsStoppedWhileItStartsDoesNotRun() async throws {
@@ -16,7 +16,7 @@ struct ServiceLifeTests {
         configuration.isPublished = false
         configuration.eventLoopGroup = group
         let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
-        // The start cannot come to its end before the loop goes on.
+        // The start cannot finish before the loop continues.
         let goOn = DispatchSemaphore(value: 0)
         group.next().execute { goOn.wait() }
         async let start: Void = service.start()
@@ -73,7 +73,7 @@ struct ServiceLifeTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func whoeverStopsItFindsItStopped() async throws {
+    func everyStopReturnsAfterTheStop() async throws {
         try await withService { service, port in
             let client = try RawSocket.connect(to: port)
             _ = try await client.readFrame()
@@ -90,7 +90,7 @@ struct ServiceLifeTests {
         }
     }
 
-    /// Devices that see values in another order than their service does keep another one in the end.
+    /// If devices got values in another order than their service, they would end with another value.
     @Test
     func valuesThatAreSetAtTheSameTimeComeInOneOrder() async throws {
         try await withService { service, port in

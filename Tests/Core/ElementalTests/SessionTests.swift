@@ -52,7 +52,7 @@ struct SessionTests {
         try peer.write([0xff, 1, 0, 0, 0, 9])
         let device = try await connecting
         try await device.eventLoop.submit {
-            // On the loop nothing leaves before the turn ends, so that these are together for certain.
+            // On the loop nothing is sent before the iteration ends, so these are sent together.
             for index in 0..<10 { try device.send(UInt64(index), to: Lamp.count) }
         }.get()
         let datagram = try await udp.readDatagram()
@@ -126,7 +126,7 @@ struct SessionTests {
             #expect(values.all == [0.5])
             #expect(device.value(of: Lamp.reading) == 21.5)
             #expect(device.value(of: Lamp.motion) == [1, 2, 3])
-            // A handler that comes late gets the newest at once.
+            // A handler that is added later gets the newest value at once.
             let late = Gathered<Double>()
             device.onValue(of: Lamp.reading) { late.add($0) }
             try await late.wait(for: 1)
@@ -156,7 +156,7 @@ struct SessionTests {
         try await withPair { service, device in
             let values = device.values(of: Lamp.blob)
             let sender = try #require(service.devices.first)
-            // Far more than a stream keeps: the consumer's pace reaches the service through the network.
+            // Far more than a stream buffers: back-pressure reaches the service through the network.
             let count = 3000
             let sending = Task {
                 for index in 0..<count {
@@ -181,7 +181,7 @@ struct SessionTests {
         }
     }
 
-    /// With so little kept, the consumer stops and asks again at every value, at any moment.
+    /// With such a small buffer, the stream pauses and resumes at every value.
     @Test(.timeLimit(.minutes(1)))
     func aStreamThatIsFullAndEmptyByTurnsGoesOn() async throws {
         try await withService { service, port in

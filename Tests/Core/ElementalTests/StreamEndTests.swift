@@ -3,7 +3,7 @@ import Testing
 
 @testable import Elemental
 
-/// What becomes of a stream's holdings when it or its device is over.
+/// Releasing a stream's resources when it or its device ends.
 struct StreamEndTests {
     @Test
     func aStreamThatNobodyReadsHoldsNoEndedDevice() async throws {
@@ -26,7 +26,7 @@ struct StreamEndTests {
         }
     }
 
-    /// Such an iteration ends at once, and tells nobody.
+    /// Such an iteration ends at once, without a notification.
     @Test
     func aStreamThatIsIteratedByACancelledTaskIsLetGo() async throws {
         try await withPair { service, device in

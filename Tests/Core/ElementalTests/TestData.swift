@@ -3,8 +3,8 @@ import struct Foundation.Data
 typealias Data = Foundation.Data
 
 extension Data {
-    /// Bytes of which no two parts of the same length are alike that do not lie multiples of 251 apart, made in blocks: a
-    /// loop over millions of bytes in a debug build would hold up all other tests.
+    /// Bytes with a period of 251, so that parts at other distances differ. Made in blocks: a loop over millions of bytes
+    /// in a debug build would delay all other tests.
     init(pattern factor: Int, from start: Int, count: Int) {
         let block = Data((0..<251 * 16).map { UInt8(truncatingIfNeeded: ($0 * factor + start) % 251) })
         self.init(capacity: count + block.count)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Elemental
 
-/// Values a second.
+/// Limits of values per second.
 struct ThrottleTests {
     private func time(_ milliseconds: Int64) -> NIODeadline {
         NIODeadline.uptimeNanoseconds(5_000_000_000) + .milliseconds(milliseconds)
@@ -28,7 +28,7 @@ struct ThrottleTests {
     }
 
     @Test
-    func whatIsTooMuchFillsTheSecondsThatFollow() {
+    func excessMessagesFillTheFollowingSeconds() {
         var throttle = Throttle(limit: 100)
         #expect(throttle.add(250, at: time(0)) == time(1000))
         #expect(throttle.goOn(at: time(1000)) == time(2000))

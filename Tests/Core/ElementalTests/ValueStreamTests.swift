@@ -46,7 +46,7 @@ struct ValueStreamTests {
         #expect(!reading.isPaused)
         stream.add(3)
         #expect(reading.isPaused)
-        // What was read already comes all the same.
+        // Values that were read already are delivered anyway.
         stream.add(4)
         #expect(reading.pauseCount == 1)
         for value in 0..<2 { #expect(await stream.next(isolation: nil) == value) }
@@ -66,7 +66,7 @@ struct ValueStreamTests {
     }
 
     @Test
-    func aFinishedStreamGivesWhatItHasAndHoldsUpNobody() async {
+    func aFinishedStreamDeliversItsBufferAndBlocksNobody() async {
         let reading = Reading()
         let stream: ValueStream<Int> = reading.stream(.pausing(low: 1, high: 2))
         for value in 0..<2 { stream.add(value) }
@@ -117,9 +117,9 @@ struct ValueStreamTests {
         #expect(await stream.next(isolation: nil) == nil)
     }
 
-    /// A consumer that empties the buffer just as it is found full must find the pause that it has to take back.
+    /// A consumer that empties the buffer just as it becomes full must see the pause that it has to undo.
     @Test
-    func aPauseIsTakenBackByAConsumerThatComesInBetween() async throws {
+    func aConsumerThatArrivesMeanwhileUndoesAPause() async throws {
         let reading = Reading()
         let hasTaken = DispatchSemaphore(value: 0)
         let box = Locked<ValueStream<Int>?>(nil)

@@ -42,7 +42,7 @@ struct CatalogueLiteralTests {
         #expect(catalogue["Tiefe"] == nil)
     }
 
-    @Test("bytes in an array are on the wire what they are as Data", arguments: [[], [0], [1, 2, 255]] as [[UInt8]])
+    @Test("an array of bytes has the same encoding as Data", arguments: [[], [0], [1, 2, 255]] as [[UInt8]])
     func arraysOfBytes(_ bytes: [UInt8]) throws {
         #expect([UInt8].elementType == .data)
         #expect(bytes.elementValue == .data(Data(bytes)))

@@ -23,14 +23,14 @@ struct DatagramDecoderTests {
     }
 
     @Test(arguments: [[], [1], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 7], [1, 255, 255, 255, 255, 7, 1]] as [[UInt8]])
-    func aCutOffDatagramIsMalformedAndHandsOnNothing(_ bytes: [UInt8]) {
+    func aTruncatedDatagramIsMalformedAndDeliversNothing(_ bytes: [UInt8]) {
         let decoded = decode(bytes)
         #expect(decoded.result == .malformed)
         #expect(decoded.ids.isEmpty)
     }
 
     @Test
-    func whatCameBeforeTheCutIsHandedOn() {
+    func messagesBeforeATruncationAreDelivered() {
         let decoded = decode([1, 1, 0, 0, 0, 7, 42, 2, 9])
         #expect(decoded.result == .malformed)
         #expect(decoded.ids == [1])

@@ -81,7 +81,7 @@ struct CatalogueWireTests {
         #expect(try bytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) } == full)
     }
 
-    @Test("a type from a later version is left out, the rest is read")
+    @Test("an unknown type of a later version is left out, the rest is read")
     func unknownTypesAreLeftOut() throws {
         var bytes = Self.catalogue.wireBytes
         bytes[5] = 99  // the first entry's type

@@ -28,7 +28,7 @@ struct ElementValueTests {
         #expect(error?.message.contains("give") == true)
     }
 
-    @Test("no bytes of a wrong length and no invalid text become a value")
+    @Test("bytes of a wrong length and invalid texts are rejected")
     func wrongBytesAreNoValue() {
         for type in ElementType.allCases {
             guard let count = type.fixedByteCount else { continue }

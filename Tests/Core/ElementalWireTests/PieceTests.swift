@@ -15,7 +15,7 @@ struct PieceTests {
         return Array(frame[Envelope.streamByteCount...]) + bytes
     }
 
-    /// Feeds pieces and gathers what comes of them.
+    /// Assembles pieces and collects the results.
     private func assemble(
         _ pieces: [[UInt8]], limit: Int = 1000
     ) throws(WireError) -> (values: [[UInt8]], progress: [PieceAssembler.Progress]) {
@@ -55,11 +55,11 @@ struct PieceTests {
     }
 
     @Test(
-        "what does not fit is an error",
+        "a piece that does not fit is an error",
         arguments: [
             (1, 5, 3), (4, 6, 2), (4, 5, 1), (4, 5, 3), (4, 5, 0),
         ])
-    func misfits(_ id: Int8, _ total: Int, _ offset: Int) {
+    func rejected(_ id: Int8, _ total: Int, _ offset: Int) {
         #expect(throws: WireError.self) { try assemble([piece(4, 5, 0, [1, 2]), piece(id, total, offset, [3])]) }
     }
 
@@ -74,7 +74,7 @@ struct PieceTests {
     }
 
     @Test
-    func nothingIsGatheredOfAValueThatIsNotWanted() throws {
+    func nothingIsBufferedOfASkippedValue() throws {
         var assembler = PieceAssembler(maximumValueByteCount: 1000)
         var values: [[UInt8]] = []
         for piece in [piece(4, 5, 0, [1, 2]), piece(4, 5, 2, [3, 4, 5]), piece(7, 2, 0, [6]), piece(7, 2, 1, [7])] {

@@ -6,7 +6,7 @@ import WireVectors
 struct StreamDecoderTests {
     private static let stream = WireVectors.recorded.tcpEchoes.flatMap(\.bytes)
 
-    @Test("every frame split at every place, and the whole stream split at every pair of places near it")
+    @Test("every frame split at every position, and the whole stream split at every pair of nearby positions")
     func everySplit() throws {
         let whole = try Frames.decode(Self.stream)
         #expect(whole.count == WireVectors.recorded.tcpEchoes.count)
@@ -64,7 +64,7 @@ struct StreamDecoderTests {
         #expect(decoder.pendingFrame?.length == 64 << 20)
     }
 
-    @Test("of a value that is not wanted nothing is kept, and what follows is found, however the stream is split")
+    @Test("nothing of a skipped value is kept, and what follows is found, however the stream is split")
     func unwantedValues() throws {
         let stream =
             Frames.encode(1, [UInt8](repeating: 1, count: 500)) + Frames.encode(2, [UInt8](repeating: 2, count: 500))

@@ -2,7 +2,7 @@ import ElementalWire
 import Foundation
 import Testing
 
-/// What a person types becomes exactly the value that it says, or an error.
+/// Typed text becomes exactly its value, or an error.
 struct ValueTextTests {
     @Test(
         "text that could be taken for another value than it says is refused",
@@ -39,7 +39,7 @@ struct ValueTextTests {
             ("double", "1e39", .double(1e39)), ("float", "inf", .float(.infinity)),
             ("double", "-Infinity", .double(-.infinity)),
             ("float2", "-inf,+inf", .float2(Vector2([-.infinity, .infinity]))),
-            // What is too small to be told from 0 is 0, as 0.1 is the nearest float too.
+            // A number that underflows is 0, the nearest float, as 0.1 becomes the nearest one too.
             ("float", "1e-60", .float(0)), ("bool", " On ", .bool(true)), ("data", " 0x00FF ", .data(Data([0, 255]))),
             ("string", " a ", .string(" a ")),
         ])
@@ -48,7 +48,7 @@ struct ValueTextTests {
     }
 
     @Test
-    func notANumberIsReadWhereItIsTyped() throws {
+    func nanIsParsed() throws {
         guard case .float(let number) = try ElementValue(text: "NaN", type: .float) else {
             Issue.record("no float")
             return
@@ -56,7 +56,7 @@ struct ValueTextTests {
         #expect(number.isNaN)
     }
 
-    @Test("a message repeats only the beginning of a long text")
+    @Test("an error message repeats only the beginning of a long text")
     func messagesAreShort() throws {
         for type in ElementType.allCases where type != .string {
             for text in [String(repeating: "1,", count: 500_000), "1" + String(repeating: "\u{301}", count: 500_000)] {

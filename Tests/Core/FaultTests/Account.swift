@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// What the two ends of a device say of the numbers that they exchanged.
+/// The two ends' accounts of the numbers that they exchanged.
 struct Account {
     let name: String
     let service: JSONLine
     let client: JSONLine
 
-    /// Numbers that were under way over TCP when a connection broke, to the service and back.
+    /// Numbers in flight over TCP when a connection broke, to the service and back.
     var lostAtBreaks: (up: Int, down: Int) {
         (service.int("upLostAtBreaks"), client.int("downLostAtBreaks"))
     }
@@ -18,7 +18,7 @@ struct Account {
         return (sent, sent - service.int("upDatagramReceived") - client.int("downDatagramReceived"))
     }
 
-    /// Expects what TCP, UDP and `latest` promise, whatever happened.
+    /// Checks the guarantees of TCP, UDP and `latest`, whatever happened.
     ///
     /// - Parameter reorders: whether the network may have changed the order of datagrams.
     func expectPromises(reorders: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -29,7 +29,7 @@ struct Account {
             #expect(line.int(prefix + "Missing") == 0, text, sourceLocation: sourceLocation)
             #expect(line.int(prefix + "Late") == 0, text, sourceLocation: sourceLocation)
             #expect(line.int(prefix + "Doubled") == 0, text, sourceLocation: sourceLocation)
-            // Everything that was sent arrived or was under way when a connection broke.
+            // Everything that was sent arrived or was in flight when a connection broke.
             let told = line.int(prefix + "Received") + line.int(prefix + "LostAtBreaks")
             #expect(line.int(prefix + "Last") == sent, text, sourceLocation: sourceLocation)
             #expect(told == sent, text, sourceLocation: sourceLocation)

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is seen when the system's clock is set. Only when it is asked for, for it is this machine's clock that is set.
+/// The effects of setting the system's clock. Only on request, because it sets this machine's clock.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["ELEMENTAL_SET_CLOCK"] != nil,
         "it sets this machine's clock for some seconds: Tests/run --set-clock"),
     .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
 struct ClockTests {
-    /// The machine's clock, which goes on as it would have whatever happens.
+    /// The machine's clock, which is restored in every case.
     private struct SystemClock {
         private let time = Self.now(CLOCK_REALTIME)
         private let start = Self.now(CLOCK_MONOTONIC)
@@ -20,7 +20,7 @@ struct ClockTests {
             return time
         }
 
-        /// Sets the clock so many seconds ahead of what it would have been.
+        /// Sets the clock ahead by this number of seconds.
         func set(ahead seconds: Int) throws {
             let now = Self.now(CLOCK_MONOTONIC)
             var time = time
@@ -36,7 +36,7 @@ struct ClockTests {
         }
     }
 
-    @Test("the clock is set an hour ahead, then an hour back: nothing is lost, late or found dead")
+    @Test("the clock is set an hour ahead, then an hour back: nothing is lost, late or timed out")
     func theClockIsSet() async throws {
         try await Ledgers.with(heartbeat: 0.5) { ledgers in
             let clock = SystemClock()

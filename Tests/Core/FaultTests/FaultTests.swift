@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a service and a client that reconnects see of faults, and what becomes of the values on their way.
+/// How faults affect a service, a reconnecting client, and the values in flight.
 ///
-/// Where a fault has a length, that is part of the fault; whatever follows is waited for.
+/// A fault's duration is part of the fault; whatever follows is waited for.
 @Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
 struct FaultTests {
-    /// Lets a fault last.
+    /// Waits for the duration of a fault.
     private func last(_ time: Duration) async throws { try await Task.sleep(for: time, clock: .suspending) }
 
-    /// A round of numbers each way, so that there is traffic before and after a fault.
+    /// Waits for numbers in both directions, so that there is traffic before and after a fault.
     private func exchange(_ ledgers: Ledgers) async throws { try await last(.milliseconds(300)) }
 
     @Test
@@ -27,7 +27,7 @@ struct FaultTests {
         }
     }
 
-    @Test("the link is down for 2 s: TCP makes up for it, and nobody sees a loss")
+    @Test("the link is down for 2 s: TCP retransmits, and no loss is visible")
     func linkDownBriefly() async throws {
         try await Ledgers.with { ledgers in
             try await exchange(ledgers)
@@ -47,7 +47,7 @@ struct FaultTests {
         }
     }
 
-    @Test("the link is down until both ends have found each other dead; they meet again when it is back")
+    @Test("the link is down until both ends have timed out; they reconnect when it is back")
     func linkDown() async throws {
         try await Ledgers.with(heartbeat: 0.5) { ledgers in
             try await exchange(ledgers)
@@ -69,7 +69,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a hundred devices of one process are cut off at once: they look for their service together")
+    @Test("a hundred devices of one process are cut off at once: they share one search for their service")
     func aHundredDevicesAreCutOff() async throws {
         try await Ledgers.with(devices: 100, heartbeat: 0.5) { ledgers in
             let connected = try Holdings(of: ledgers.client.processID).descriptors
@@ -116,12 +116,12 @@ struct FaultTests {
                 lost += account.datagrams.lost
             }
             print("fault: a bad link: \(lost) of \(sent) datagrams lost")
-            // What the link loses over UDP is lost, and seen to be.
+            // What the link drops over UDP is lost, and is counted as lost.
             #expect(lost > 0)
         }
     }
 
-    @Test("a link of 32 kbit/s takes less than is sent: TCP loses nothing")
+    @Test("a link of 32 kbit/s is slower than the senders: TCP loses nothing")
     func aNarrowLink() async throws {
         try await Ledgers.with(devices: 2, hasBadLink: true) { ledgers in
             try await ledgers.bed.impair(rate: 32_000)
@@ -176,7 +176,7 @@ struct FaultTests {
         }
     }
 
-    @Test("the service's process is stopped for a second: it is waited for")
+    @Test("the service's process is stopped for a second: its clients wait")
     func theServiceIsStoppedBriefly() async throws {
         try await Ledgers.with(heartbeat: 1) { ledgers in
             try await exchange(ledgers)
@@ -192,7 +192,7 @@ struct FaultTests {
         }
     }
 
-    @Test("the service's process is stopped until it is found dead, and goes on")
+    @Test("the service's process is stopped until it has timed out, and continues")
     func theServiceIsStopped() async throws {
         try await Ledgers.with(heartbeat: 0.5) { ledgers in
             try await exchange(ledgers)

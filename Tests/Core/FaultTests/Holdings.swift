@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a process holds.
+/// The resources of a process.
 struct Holdings: CustomStringConvertible {
     let kibibytes: Int
     let descriptors: Int

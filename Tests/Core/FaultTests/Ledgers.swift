@@ -1,14 +1,14 @@
 import TestSupport
 
-/// A numbering service on host a and its clients on host b, and what became of their numbers.
+/// A ledger service on host a and its clients on host b, and their accounts.
 struct Ledgers {
     let bed: TestBed
     let service: ChildProcess
     let client: ChildProcess
 
-    /// Starts both and runs the body once all devices are connected; ends them however the body ends.
+    /// Starts both, runs the body once all devices are connected, and ends them in every case.
     ///
-    /// - Parameter heartbeat: seconds of silence after which a peer is pinged; it is dead after 4.5 times that.
+    /// - Parameter heartbeat: seconds of silence after which a peer is pinged; it times out after 4.5 times that.
     static func with(
         devices: Int = 1, heartbeat: Double = 20, hasBadLink: Bool = false, _ body: (Ledgers) async throws -> Void
     ) async throws {
@@ -66,7 +66,7 @@ struct Ledgers {
         try await Self.accounts(of: service, clients: [client])
     }
 
-    /// Stops the sending, waits until what is under way has arrived, and closes the accounts of all devices of the clients.
+    /// Stops sending, waits until everything in flight has arrived, and closes the accounts of all devices of the clients.
     static func accounts(of service: ChildProcess, clients: [ChildProcess]) async throws -> [Account] {
         for process in clients + [service] {
             try process.writeLine("stop")

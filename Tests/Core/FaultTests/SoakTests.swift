@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Fifty devices that number what they send in both directions over both transports, while faults happen at random.
+/// Fifty devices that send numbers in both directions over both transports, during random faults.
 ///
-/// Short by default; ELEMENTAL_SOAK_SECONDS says otherwise, and ELEMENTAL_SOAK_SEED repeats the faults of another run.
+/// Short by default; ELEMENTAL_SOAK_SECONDS sets the duration, and ELEMENTAL_SOAK_SEED repeats the faults of another run.
 @Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
 struct SoakTests {
     private static let heartbeat = 1.0
@@ -29,7 +29,7 @@ struct SoakTests {
                 try await withClients(on: bed) { clients in
                     var clients = clients
                     try await quiet(service, clients)
-                    // Whoever has heard over UDP has its socket.
+                    // A device that has received over UDP has its socket.
                     try await Ledgers.expectFlow(service, clients)
                     func holdings() throws -> Sample {
                         (try Holdings(of: service.processID), try Holdings(of: clients[0].processID))
@@ -49,13 +49,13 @@ struct SoakTests {
                         }
                     } while SuspendingClock.now - start < .seconds(seconds)
 
-                    // What a break took is known once a number has come after it.
+                    // What a break has lost is known once a later number has arrived.
                     try await Ledgers.expectFlow(service, clients)
                     let accounts = try await Ledgers.accounts(of: service, clients: clients)
                     #expect(accounts.count == Self.processes * Self.devicesEach)
                     for account in accounts { account.expectPromises(reorders: true) }
                     expectFlatMemory(samples)
-                    // What a search for the service held is let go a moment after the device is back.
+                    // The resources of the search are released shortly after the device is back.
                     try await eventually("service and client hold as few descriptors as at first: \(first)") {
                         let now = try holdings()
                         return now.service.descriptors <= first.service.descriptors
@@ -86,7 +86,7 @@ struct SoakTests {
             BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(Self.devicesEach)", "\(Self.heartbeat)"])
     }
 
-    /// Waits until every device is connected and no connection of before is left.
+    /// Waits until every device is connected and no earlier connection is left.
     private func quiet(_ service: ChildProcess, _ clients: [ChildProcess]) async throws {
         try await eventually("every device is connected", within: .seconds(60)) {
             for client in clients {
@@ -128,7 +128,7 @@ struct SoakTests {
             try await last(50...6000)
             process.send(signal: SIGCONT)
         case .clientKilled:
-            // The first one stays, so that its memory can be watched.
+            // The first one stays, so that its memory can be monitored.
             let index = Int.random(in: 1..<clients.count, using: &random)
             await clients[index].end()
             clients[index] = try start(on: bed, "k\(UInt32.random(in: 0 ... .max, using: &random))")

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Says how long something took, on a line that begins with "fault:".
+/// Prints how long something took, on a line that begins with "fault:".
 ///
 /// The figures are for the documentation; no test depends on them.
 struct Stopwatch {
@@ -9,7 +9,7 @@ struct Stopwatch {
 
     init(_ fault: String) { self.fault = fault }
 
-    /// Begins anew.
+    /// Restarts.
     mutating func restart() { start = .now }
 
     func note(_ what: String) {

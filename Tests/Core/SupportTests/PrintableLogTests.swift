@@ -3,7 +3,7 @@ import Support
 import Synchronization
 import Testing
 
-/// What the handler of a program gets of what the library logs.
+/// The library's log entries, as a program's log handler gets them.
 struct PrintableLogTests {
     private final class Records: Sendable {
         let events = Mutex<[LogEvent]>([])

@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// What text from outside becomes before it goes to a terminal or a log.
+/// Escaping of external text for terminals and logs.
 struct PrintableTests {
     @Test(arguments: [
         "", "Rover", "Left arm = 0.5 \\ \"quoted\"", "Küche", "部屋", "Привет", "مرحبا", "\u{E9}", "e\u{301}",
@@ -27,7 +27,7 @@ struct PrintableTests {
         ("部\u{200D}", #"部\u{200D}"#), ("部\u{200D}\u{200D}屋", #"部\u{200D}\u{200D}屋"#),
         ("a\u{FE0F}", #"a\u{FE0F}"#), ("❤\u{FE0F}\u{FE0F}", #"❤️\u{FE0F}"#),
     ])
-    func whatCannotBeSeenOrMovesTheCursorIsEscaped(_ text: String, _ expected: String) {
+    func invisibleAndCursorMovingScalarsAreEscaped(_ text: String, _ expected: String) {
         #expect(
             text.printable.unicodeScalars.elementsEqual(expected.unicodeScalars), "\(text.printable.debugDescription)")
         #expect(text.printable.printable == text.printable)

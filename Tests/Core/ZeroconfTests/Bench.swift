@@ -2,7 +2,7 @@ import Testing
 
 @testable import Zeroconf
 
-/// Plays the library and the clock for a ``BrowserMachine``.
+/// Simulates the library and the clock for a ``BrowserMachine``.
 final class Bench {
     var machine: BrowserMachine
     var open: [ReferenceID: ServiceRequest] = [:]
@@ -77,7 +77,7 @@ final class Bench {
         #expect(takeEvents() == (isTold ? ["found \(name) \(port) [\(address)]"] : []))
     }
 
-    /// Answers whatever is asked until nothing is asked any more.
+    /// Answers all requests until there are none left.
     func answerAll(host: (String) -> String) {
         var answered: Set<ReferenceID> = []
         while let (id, request) = open.first(where: { !answered.contains($0.key) }) {
@@ -102,7 +102,7 @@ final class Bench {
         if let id = browse { handle(.reference(id, .failed(DNSServiceError(rawValue: -65537)))) }
     }
 
-    /// Lets the one timer of this length run out.
+    /// Fires the only timer of this length.
     func runTimer(after delay: Duration) {
         guard let id = timers.first(where: { $0.value == delay })?.key else {
             return complain("no timer of \(delay) among \(timers.values)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Zeroconf
 
-/// The browser's rules without a daemon: the test plays the library and the clock.
+/// The browser's state machine without a daemon: the test simulates the library and the clock.
 @Suite struct BrowserMachineTests {
     @Test func aServiceIsToldOnceHoweverOftenItIsListed() throws {
         let bench = try Bench()
@@ -66,8 +66,8 @@ import Testing
         bench.runTimer(after: .milliseconds(500))
     }
 
-    /// Someone who joins others does not wait for what they wait for.
-    @Test func whoeverComesNewMakesTheNextAttempts() throws {
+    /// A new subscriber does not wait for the others' delay.
+    @Test func aNewSubscriberTriggersTheNextAttempts() throws {
         let bench = try Bench()
         bench.begin()
         for delay in [0.5, 1, 2, 4, 8] {
@@ -88,7 +88,7 @@ import Testing
         #expect(bench.open.count == 2)
     }
 
-    @Test func whatCannotBeResolvedIsToldAndTriedAgain() throws {
+    @Test func unresolvedServicesAreReportedAndRetried() throws {
         let bench = try Bench()
         bench.begin()
         bench.list("Ghost", 1)

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One host, real processes, a private avahi-daemon that comes, goes, hangs and dies.
+/// One host, child processes, and a private avahi-daemon that starts, stops, hangs and crashes.
 @Suite(
     .serialized,
     .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
 struct DaemonTests {
-    @Test func anAbsentDaemonIsToldWithAdviceAndWaitedFor() async throws {
+    @Test func anAbsentDaemonIsReportedWithAdviceAndRetried() async throws {
         let avahi = try PrivateAvahi(hostName: "late")
         do {
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
@@ -65,7 +65,7 @@ struct DaemonTests {
         }
     }
 
-    @Test func aDaemonThatHangsIsToldAndWaitedFor() async throws {
+    @Test func aHangingDaemonIsReportedAndRetried() async throws {
         try await PrivateAvahi.with(hostName: "sloth") { avahi in
             avahi.suspend(true)
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
@@ -165,7 +165,7 @@ struct DaemonTests {
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { _ in
                 try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
                     try await browser.nextLine(beginningWith: "found Rover")
-                    // Past the time in which the list settles; a condition cannot show that nothing happens.
+                    // Longer than the list takes to settle; a condition cannot show that nothing happens.
                     try await Task.sleep(for: .seconds(8), clock: .suspending)
                     let before = switches(of: browser.processID)
                     try await Task.sleep(for: .seconds(3), clock: .suspending)

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import Zeroconf
 
-/// Within the test's own process, as a program would use the module.
+/// In the test's own process, as a program would use the module.
 ///
 /// The D-Bus address is read once per process, so it has to come with the test run:
-/// `Samples/private-avahi -- swift test`. Without it these tests would speak to the machine's own daemon and network.
+/// `Samples/private-avahi -- swift test`. Without it these tests would use the machine's own daemon and network.
 @Suite(
     .serialized,
     .enabled(
@@ -31,7 +31,7 @@ struct InProcessTests {
         let updated = try await events.next { if case .updated(let service) = $0 { service } else { nil } }
         #expect(updated.txt == ["state": "on"])
 
-        // Who comes late is told how things stand.
+        // A late subscriber gets the current state.
         let late = Watch(browser.events)
         #expect(try await late.next { if case .found(let service) = $0 { service } else { nil } } == updated)
         let latePublications = Watch(publisher.events)
@@ -113,7 +113,7 @@ struct InProcessTests {
     }
 }
 
-/// Takes events off a stream until one fits, and fails instead of waiting for ever.
+/// Reads a stream's events until one matches, and fails after a time limit.
 private struct Watch<Event: Sendable> {
     private let lines: AsyncStream<Event>
 

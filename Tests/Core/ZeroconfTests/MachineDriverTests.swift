@@ -4,9 +4,9 @@ import Testing
 
 @testable import Zeroconf
 
-/// Who listens, and when the work begins and ends. No library and no daemon are needed.
+/// Subscribers, and when the work starts and stops. No library and no daemon are needed.
 @Suite struct MachineDriverTests {
-    @Test func theMachineHearsOfEachConsumerAndOfTheLastsEnd() async throws {
+    @Test func theMachineIsToldOfEachConsumerAndOfTheEndOfTheLast() async throws {
         let record = Record()
         let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         do {
@@ -52,7 +52,7 @@ import Testing
         #expect(count == 4096)
     }
 
-    @Test func afterStoppingNothingBegins() async throws {
+    @Test func nothingStartsAfterStopping() async throws {
         let record = Record()
         let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         let stream = driver.subscribe()

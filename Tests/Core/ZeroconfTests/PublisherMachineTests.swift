@@ -2,7 +2,7 @@ import Testing
 
 @testable import Zeroconf
 
-/// The publisher's rules without a daemon.
+/// The publisher's state machine without a daemon.
 @Suite struct PublisherMachineTests {
     @Test func aTakenNameIsNumberedAndKeptAfterAFailure() throws {
         let bench = PublisherBench()
@@ -10,7 +10,7 @@ import Testing
         #expect(bench.name == "Rover")
         bench.event(.openingFailed(.nameConflict))
         #expect(bench.name == "Rover (2)")
-        // The callback can say so, too.
+        // The callback can report it, too.
         bench.event(.failed(.nameConflict))
         #expect(bench.name == "Rover (3)")
         bench.event(.reply(.registered(name: "Rover (3)")))

@@ -23,7 +23,7 @@ import Testing
         #expect(TXTRecord(decoding: try record.encoded()) == record)
     }
 
-    @Test func decodingSkipsWhatIsNoEntry() {
+    @Test func decodingSkipsInvalidEntries() {
         let wire = Array("\u{0}\u{2}=x\u{3}a=1\u{3}A=2\u{4}b\u{1}=3\u{5}=====\u{3}c==\u{9}cut".utf8)
         let record = TXTRecord(decoding: wire)
         #expect(record.entries.map(\.key) == ["a", "c"])
@@ -52,7 +52,7 @@ import Testing
         #expect(message(of: huge)?.contains("make it 1300 at most") == true)
     }
 
-    @Test func theOrderOfStringsCanBeTurnedAround() {
+    @Test func entriesCanBeReordered() {
         let wire = Array("\u{3}a=1\u{1}b\u{0}\u{9}cut".utf8)
         #expect(TXTRecord.reversingStrings(in: wire) == Array("\u{9}cut\u{0}\u{1}b\u{3}a=1".utf8))
         #expect(TXTRecord.reversingStrings(in: []).isEmpty)

@@ -15,7 +15,7 @@ struct TwoHostTests {
                     let second = try await bed.addAddress(77, to: bed.a)
                     try await browser.nextLine { $0.hasPrefix("updated Rover") && $0.contains(second) }
                     publisher.send(signal: 9)
-                    // At once, because the daemon says goodbye for a client that went; the records live for minutes.
+                    // At once, because the daemon sends a goodbye for a client that has exited; the records live for minutes.
                     try await browser.nextLine(timeout: .seconds(5), "gone Rover") { $0 == "gone Rover" }
                 }
             }

@@ -2,7 +2,7 @@ import NIOCore
 
 @testable import CommodoreGateway
 
-/// The public chat program as seen from the line: it reads one byte a frame from the KERNAL's ring of 255.
+/// The public chat program as seen from the line: it reads one byte per frame from the KERNAL's ring of 255.
 struct ChatProgram {
     enum Phase: Equatable {
         case draining(framesLeft: Int)
@@ -14,7 +14,7 @@ struct ChatProgram {
     private(set) var phase = Phase.draining(framesLeft: 31)
     /// The lines on its screen: the sender and the text as bytes.
     private(set) var shown: [[UInt8]] = []
-    /// Bytes for which its buffer had no room.
+    /// Bytes that did not fit into its buffer.
     private(set) var lostByteCount = 0
     private(set) var longestUnread = 0
     private var ring: [UInt8] = []
@@ -24,7 +24,7 @@ struct ChatProgram {
 
     static let handshake = Array(#"{"protocol":"messagepack","version":1}"#.utf8) + [0x1E]
 
-    /// A byte came over the line.
+    /// Receives a byte from the line.
     mutating func receive(_ byte: UInt8) {
         if ring.count < 255 { ring.append(byte) } else { lostByteCount += 1 }
         longestUnread = max(longestUnread, ring.count)
@@ -82,7 +82,7 @@ struct ChatProgram {
         shown.append(Array(bytes[0x11...]))
     }
 
-    /// The user says something.
+    /// The user types a message.
     mutating func say(_ text: String, as name: String) {
         let (name, text) = (Array(name.utf8), Array(text.utf8))
         let body: [UInt8] =

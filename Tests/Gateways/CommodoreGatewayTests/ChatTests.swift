@@ -37,7 +37,7 @@ struct ChatTests {
     }
 
     @Test
-    func oneByteMoreHangsItWhichIsWhyTheBenchIsTrue() {
+    func oneMoreByteHangsTheProgramAsOnARealMachine() {
         let chat = ChatBench(framesPerSecond: 60)
         chat.addNoise(Array(repeating: 0x55, count: 29))
         chat.run(frames: 400) { $0.program.phase == .chatting }
@@ -83,7 +83,7 @@ struct ChatTests {
     }
 
     @Test
-    func whatIsSaidToItAppearsInPiecesItCanShow() throws {
+    func textsForTheProgramArriveInPiecesThatItCanShow() throws {
         let chat = ChatBench(framesPerSecond: 50)
         chat.run(frames: 300) { $0.program.phase == .chatting }
         let text = String(repeating: "Größe… 100 € [a_b] ", count: 20)

@@ -2,12 +2,12 @@ import Testing
 
 @testable import CommodoreGateway
 
-/// Which clients of a gateway are made to wait for the line.
+/// Which clients of a gateway are paused while the line is busy.
 struct ClientSharesTests {
     private typealias Shares = ClientShares<String>
 
     @Test
-    func oneValueOfAnySizeAndManySmallOnesMakeNobodyWait() {
+    func oneValueOfAnySizeOrManySmallOnesPauseNobody() {
         var shares = Shares()
         let isLargeToWait = shares.note("large", 500_000, queued: 500_000, waiting: 500_000)
         #expect(!isLargeToWait)
@@ -20,7 +20,7 @@ struct ClientSharesTests {
     }
 
     @Test
-    func whoGoesOnSendingWaitsUntilTheLineHasCaughtUp() {
+    func aClientThatKeepsSendingIsPausedUntilTheLineHasCaughtUp() {
         var shares = Shares()
         var queued = 0
         // The second of a is told to wait, and told so once.
@@ -38,7 +38,7 @@ struct ClientSharesTests {
     }
 
     @Test
-    func allWaitWhileTooMuchIsQueued() {
+    func allClientsArePausedWhileTooMuchIsQueued() {
         var shares = Shares()
         let all = Shares.totalMark + 1
         let isFirstToWait = shares.note("a", all, queued: all, waiting: all)

@@ -49,7 +49,7 @@ struct CommandParserTests {
     }
 
     @Test
-    func anUnknownCommandIsToldFromNoise() {
+    func anUnknownCommandIsDistinguishedFromNoise() {
         var parser = CommandParser()
         // The first bytes on a line may be the rest of something.
         #expect(commands([9, 2, 0x41, 0x42], &parser).isEmpty)
@@ -77,7 +77,7 @@ struct CommandParserTests {
     }
 
     @Test
-    func afterSilenceAnythingBeginsAnew() {
+    func silenceResetsTheParser() {
         var generator = SeededGenerator(seed: 5)
         var parser = CommandParser()
         for _ in 0..<2000 {

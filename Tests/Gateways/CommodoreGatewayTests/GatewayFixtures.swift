@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-/// A gateway on loopback, unpublished, stopped however the body ends.
+/// A gateway on loopback, unpublished, stopped in every case.
 func withGateway(
     _ line: GatewayLine, _ change: (inout GatewayConfiguration) -> Void = { _ in },
     _ body: (RunningGateway) async throws -> Void
@@ -29,7 +29,7 @@ func withGateway(
     await gateway.service.stop()
 }
 
-/// A gateway and what it tells.
+/// A gateway and its events.
 final class RunningGateway: Sendable {
     let gateway: CommodoreGateway
     private let lines = Locked<[String]>([])
@@ -60,7 +60,7 @@ final class RunningGateway: Sendable {
     }
 }
 
-/// Gathers what handlers bring.
+/// Collects values from handlers.
 final class Gathered<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
     var all: [Value] { values.withLock { $0 } }
@@ -75,17 +75,17 @@ func eventually(
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {
         if try await condition() { return }
-        // The suspending clock: sleeps of the continuous one were seen to wait for ever (see Delay in the library).
+        // The suspending clock: sleeps on the continuous clock were seen to hang (see Delay in the library).
         try await Task.sleep(for: .milliseconds(2), clock: .suspending)
     }
     Issue.record("did not come about within \(limit): \(what())", sourceLocation: sourceLocation)
     throw RawSocket.Failure(text: "timed out waiting for \(what())")
 }
 
-/// The machine's end of a line: bytes both ways.
+/// The machine's end of a line.
 protocol MachineEnd: Sendable {
     func write(_ bytes: [UInt8]) throws
-    /// Exactly so many bytes, or an error after some time.
+    /// Reads exactly this number of bytes, or fails after a time.
     func read(_ count: Int) async throws -> [UInt8]
 }
 

@@ -168,7 +168,7 @@ struct GatewayTests {
     }
 
     @Test
-    func linesThatCannotBeHadSayWhy() async throws {
+    func linesThatCannotBeOpenedSayWhy() async throws {
         for (line, hint) in [
             (GatewayLine.serial(path: "/dev/nothing-there"), "plugged in"),
             (.serial(path: "/dev/null"), "not a serial"),

@@ -42,7 +42,7 @@ struct HubTests {
                     "signalrcore", "client_signalrcore.py", ["http://\(hub)", "Broadcast", "NewMessage"]
                 ) { other in
                     try await other.nextLine(beginningWith: "open")
-                    // The program says something: the other client hears it, and the program shows it.
+                    // The program sends a message: the other client receives it, and the program shows it.
                     var program = ChatProgram()
                     program.sent = []
                     program.say("Hello, world", as: "Rob")
@@ -55,7 +55,7 @@ struct HubTests {
                         Self.result(records[1])
                             == ChatMessage.payloads(
                                 sender: Array("Rob".utf8), text: Array("Hello, world".utf8))[0])
-                    // And the other way, in pieces that the program can show.
+                    // The other direction, in pieces that the program can show.
                     let long = String(repeating: "to the Commodore ", count: 20)
                     try other.writeLine(long)
                     var shown: [UInt8] = []
@@ -88,14 +88,14 @@ struct HubTests {
             let hub = ScriptedPeer(try await listener.accept())
             #expect(try await hub.upgrade().target == "/hub")
             #expect(try await machine.readRecord() == ModemResult.connected.bytes)
-            // The program shakes hands before anything else is said, however long it takes.
+            // Nothing else is sent before the program's handshake, however long it takes.
             try await Task.sleep(for: .milliseconds(200), clock: .suspending)
             try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
             #expect(try await hub.frame().bytes == ChatProgram.handshake)
             #expect(try await machine.readRecord() == ModemResult.ok.bytes)
             try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8), opcode: 2))
             #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
-            // Then it is silent: the hub hears the gateway's pings, and the program nothing of the hub's.
+            // Then it is silent: the hub gets the gateway's pings, and the program none of the hub's.
             let ping: [UInt8] = [0x02, 0x91, 0x06]
             for _ in 0..<3 {
                 try hub.write(ScriptedPeer.frame(ping, opcode: 2))

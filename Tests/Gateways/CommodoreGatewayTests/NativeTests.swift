@@ -144,7 +144,7 @@ struct NativeTests {
     }
 
     @Test
-    func whatWasSetBeforeAProgramCameItGetsWhenItComes() {
+    func aProgramGetsTheValuesSetBeforeItConnected() {
         let bench = ModemBench()
         #expect(bench.take(6, CommodoreElements.border) == nil)
         #expect(bench.take("lost", CommodoreElements.print) != nil)
@@ -167,7 +167,7 @@ struct NativeTests {
         + [2, 11, 0b1000, 4, 0xD4, 0x45, 0x58, 0x54]
 
     @Test
-    func aProgramSaysItsOwnElements() throws {
+    func aProgramDeclaresItsOwnElements() throws {
         let bench = ModemBench()
         bench.take(6, CommodoreElements.border)
         bench.send(.startWebSocket(Array("elemental:car".utf8)))
@@ -184,7 +184,7 @@ struct NativeTests {
         #expect(bench.answer(to: .send(envelope(1, [10]))).first == 2)
         // Later it comes too late.
         #expect(bench.answer(to: .send(envelope(-10, Self.catalogue))).first == 2)
-        // A program that says none has the standard elements again.
+        // A program that declares none has the standard elements again.
         bench.send(.stopWiFi)
         bench.send(.startWebSocket(Array("elemental:plain".utf8)))
         #expect(bench.answer(to: .send(envelope(5, [1]))).suffix(2) == [1, 0])
@@ -192,7 +192,7 @@ struct NativeTests {
     }
 
     @Test
-    func everyCutOffCatalogueIsRefused() {
+    func everyTruncatedCatalogueIsRefused() {
         for count in 0..<Self.catalogue.count where ![1 + 15].contains(count) {
             let bench = ModemBench()
             bench.connect()
@@ -215,9 +215,9 @@ struct NativeTests {
 
     // MARK: Hostile lines
 
-    /// Ten million random bytes, then a program that comes in the ordinary way.
+    /// Ten million random bytes, then a program that connects as usual.
     @Test
-    func nothingFromTheLineCrashesOrWedgesTheModem() {
+    func noInputCrashesOrBlocksTheModem() {
         let bench = ModemBench(allowsMemory: true)
         var generator = SeededGenerator(seed: 10_000_000)
         var count = 0
@@ -228,7 +228,7 @@ struct NativeTests {
                     buffer.storeBytes(of: generator.next(), toByteOffset: index, as: UInt64.self)
                 }
             }
-            // Noise alone rarely says anything: commands among it reach the sessions.
+            // Pure noise rarely forms commands: real commands in between reach the sessions.
             switch count / 4096 % 7 {
             case 0: bytes += ModemCommand.startWebSocket(Array("elemental:x".utf8)).bytes
             case 1: bytes += ModemCommand.startWebSocket(Array("ws://h:1/chat".utf8)).bytes

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommodoreGateway
 
-/// Many clients at once, and a machine of 1200 baud.
+/// Many clients at once, and a machine at 1200 baud.
 struct StormTests {
     private static let clientCount = 10
     /// Longer on request: the variable holds seconds.
@@ -59,7 +59,7 @@ struct StormTests {
         }
     }
 
-    /// Moves sliders all the time and prints now and then.
+    /// Moves sliders continuously and prints now and then.
     ///
     /// - Returns: how many texts it sent.
     private static func storm(_ number: Int, _ running: RunningGateway, until end: ContinuousClock.Instant) async throws
@@ -89,7 +89,7 @@ struct StormTests {
 
     /// Reads records to the end of the line.
     ///
-    /// - Returns: whether never more came than 1200 baud bring, and the last record is whole.
+    /// - Returns: whether bytes never arrived faster than 1200 baud, and the last record is whole.
     private static func read(
         _ machine: RawSocket, _ records: Gathered<[UInt8]>, since start: ContinuousClock.Instant
     ) async throws -> Bool {

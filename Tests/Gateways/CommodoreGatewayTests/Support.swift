@@ -5,7 +5,7 @@ import Testing
 
 @testable import CommodoreGateway
 
-/// A modem without a line, in a time of its own.
+/// A modem without a line, with simulated time.
 final class ModemBench: ModemOwner {
     private(set) var published: [(id: Int8, value: ElementValue)] = []
     private(set) var elements: [ElementDefinition]?
@@ -32,12 +32,12 @@ final class ModemBench: ModemOwner {
     func modemDisconnected(_ program: String) { programs.append("-" + program) }
     func modemHasOutput() {}
 
-    /// The values told of an element.
+    /// The values sent for an element.
     func values<Value>(of element: Element<Value>) -> [Value] {
         published.filter { $0.id == element.id }.compactMap { Value($0.value) }
     }
 
-    /// Lets time pass, and gives what comes out meanwhile.
+    /// Advances time, and returns the output meanwhile.
     func pass(_ time: TimeAmount) -> [UInt8] {
         let end = now + time
         var bytes: [UInt8] = []

@@ -2,10 +2,10 @@ import PETSCII
 import TestSupport
 import VirtualCommodore
 
-/// A virtual Commodore that runs the program, and the test in the place of its modem.
+/// A virtual Commodore that runs the program, with the test as its modem.
 ///
-/// Bytes go both ways at 1200 baud, in the machine's own time: a test takes as long as the machine needs, not as long as
-/// the line would.
+/// Bytes are transferred at 1200 baud in emulated time: a test takes as long as the emulation, not as long as the line
+/// would.
 final class Bench {
     /// A command that the program sent.
     struct Command: Equatable {
@@ -33,7 +33,7 @@ final class Bench {
         try commodore.start(Program(prg: try await CommodoreProgram.prg))
     }
 
-    /// A machine whose program is connected and has said how things are.
+    /// A machine whose program is connected and has sent its initial values.
     static func connected(_ standard: VideoStandard = .pal) async throws -> Bench {
         let bench = try await Bench(standard)
         try bench.connect()
@@ -91,7 +91,7 @@ final class Bench {
         }
     }
 
-    /// Lets that many pictures pass.
+    /// Runs for the given number of frames.
     func run(frames: Int) throws {
         for _ in 0..<frames {
             commodore.runFrame()
@@ -99,27 +99,27 @@ final class Bench {
         }
     }
 
-    /// Waits for the next command, which has to be that one; values are taken aside.
+    /// Waits for the next command, which has to be the given one; values are set aside.
     func expect(_ command: Command) throws {
         try run("command \(command)") { _ in !commands.isEmpty }
         let next = commands.removeFirst()
         guard next == command else { throw TestSupportError("the command \(next) came, not \(command)") }
     }
 
-    /// Waits until a value of an element comes that has not been there before.
+    /// Waits for a new value of an element.
     func next(_ element: UInt8) throws -> [UInt8] {
         let count = values.count
         try run("element \(element)") { $0.values[count...].contains { $0.element == element } }
         return values[count...].first { $0.element == element }?.bytes ?? []
     }
 
-    /// Runs until the line has brought all, and the program has had a moment for it.
+    /// Runs until everything is transferred and the program has had time to handle it.
     func settle() throws {
         try run("the end of what was sent") { $0.commodore.line.pendingByteCount == 0 }
         try run(frames: 30)
     }
 
-    /// Commands other than values that have come and have not been looked at.
+    /// Received commands other than values that have not been checked.
     private(set) var commands: [Command] = []
 
     private func collect() throws {

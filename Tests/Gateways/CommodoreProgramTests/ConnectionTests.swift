@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// How the program comes to a connection, and what it does when it loses it.
+/// How the program connects, and what it does when it loses the connection.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct ConnectionTests {
     @Test(arguments: VideoStandard.allCases)
-    func theProgramConnectsAndSaysHowThingsAre(_ standard: VideoStandard) async throws {
+    func theProgramConnectsAndSendsItsInitialValues(_ standard: VideoStandard) async throws {
         let bench = try await Bench(standard)
         try bench.run("the panel") { $0.row(0) == "Elemental on the Commodore 64" }
         try bench.connect()
@@ -16,7 +16,7 @@ struct ConnectionTests {
     }
 
     @Test
-    func whatComesBeforeTheDrainEndsIsThrownAway() async throws {
+    func inputDuringTheDrainIsDiscarded() async throws {
         let bench = try await Bench()
         // Junk, as an ESP8266's boot text is at this speed; then a record begun, and the OK for STOP_WIFI in the drain.
         bench.commodore.line.send(Array(repeating: 0xE7, count: 20) + [3, 200, 1, 2])
@@ -30,7 +30,7 @@ struct ConnectionTests {
     }
 
     @Test
-    func anOKTooManyWhileItConnectsIsNoConnection() async throws {
+    func anExtraOKWhileConnectingIsNoConnection() async throws {
         let bench = try await Bench()
         try bench.expect(.init(code: 4, bytes: []))
         try bench.expect(.init(code: 3, bytes: []))
@@ -56,7 +56,7 @@ struct ConnectionTests {
     }
 
     @Test
-    func aLostConnectionIsMadeAnew() async throws {
+    func aLostConnectionIsReestablished() async throws {
         let bench = try await Bench.connected()
         bench.send(4, "Disconnected")
         try bench.connect()
@@ -65,7 +65,7 @@ struct ConnectionTests {
     }
 
     @Test
-    func aConnectionThatTakesNoValuesIsMadeAnew() async throws {
+    func aConnectionThatRefusesValuesIsReestablished() async throws {
         let bench = try await Bench.connected()
         bench.send(2, "Wrong value 5")
         try bench.run(frames: 200)
@@ -98,14 +98,14 @@ struct ConnectionTests {
     }
 
     @Test
-    func aCodeThatIsNoneBeginsAnew() async throws {
+    func anUnknownCodeRestartsTheConnection() async throws {
         let bench = try await Bench.connected()
         bench.commodore.line.send([9, 2, 3, 4])
         try bench.connect()
     }
 
     @Test
-    func bytesLostInARecordCostThatRecordAndNoMore() async throws {
+    func lostBytesCostOnlyTheirRecord() async throws {
         let bench = try await Bench.connected()
         // Of this record 200 bytes are missing; after a silence the next one is understood.
         bench.commodore.line.send([3, 210, 1, 1, 0, 0, 0, 2])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// The program on a virtual Commodore at its real speed, behind a gateway, with a client on the network.
+/// The program on a virtual Commodore at original speed, behind a gateway, with a client on the network.
 @Suite(.serialized, .enabled(if: CommodoreProgram.isAvailable))
 struct GatewayTests {
     /// Runs the body with a client that is connected to a machine whose program is connected.
@@ -70,10 +70,10 @@ struct GatewayTests {
         }
     }
 
-    /// From the client's `send` to $D020, in real time and over all that lies between. Told, not judged: it depends on
-    /// what else the computer does. The part of it that is the program's is judged in ``LoadTests``.
+    /// From the client's `send` to $D020, in real time and end to end. Printed, not checked: it depends on the load of the
+    /// computer. ``LoadTests`` checks the program's share of it.
     @Test
-    func theWholeWayToTheBorderIsMeasured() async throws {
+    func theEndToEndDelayToTheBorderIsMeasured() async throws {
         try await withMachine { machine, device in
             var delays: [Double] = []
             for round in 0..<30 {

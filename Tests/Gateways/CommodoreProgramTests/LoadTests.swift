@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// What comes fast, or comes wrong.
+/// Fast and malformed input.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct LoadTests {
     /// The delay is counted in the machine's own cycles, so it is the same on every computer.
@@ -44,7 +44,7 @@ struct LoadTests {
     }
 
     @Test
-    func unknownElementsAndWrongLengthsArePassedOver() async throws {
+    func unknownElementsAndWrongLengthsAreSkipped() async throws {
         let bench = try await Bench.connected()
         for element in [0, 4, 5, 18, 21, 22, 100, 128, 246, 255] as [UInt8] {
             bench.set(element, [1, 2, 3])
@@ -66,7 +66,7 @@ struct LoadTests {
         #expect(bench.commodore.borderColour == .green && bench.state == "connected")
     }
 
-    /// Records of every length and content as fast as the line brings them: none is lost, and the place is kept.
+    /// Records of every length and content at line speed: none is lost, and synchronisation is kept.
     @Test(arguments: 1...6)
     func recordsAtFullSpeedAreAllUnderstood(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
@@ -96,7 +96,7 @@ struct LoadTests {
         #expect(bench.state == "connected" && bench.commands.isEmpty)
     }
 
-    /// Whatever comes, the program comes back to a connection.
+    /// Whatever arrives, the program reconnects.
     @Test(arguments: 1...10)
     func noiseDoesNotHarmTheProgram(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -186,7 +186,7 @@ struct CommodoreRunTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    func aSignalGivesTheTerminalBack(_ signal: Int32) async throws {
+    func aSignalRestoresTheTerminal(_ signal: Int32) async throws {
         try await withFile(Self.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
                 let before = terminal.settingsAtFirst

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental c64 gateway` and `elemental c64 terminal`, each a process of its own.
+/// `elemental c64 gateway` and `elemental c64 terminal`, each in a process of its own.
 struct CommodoreTests {
     private func withGateway(
         _ line: [String], _ body: (_ gateway: ChildProcess, _ line: String, _ target: String) async throws -> Void
@@ -140,9 +140,9 @@ struct CommodoreTests {
     @Test(arguments: [
         (["c64", "gateway", "--serial", "/dev/nothing-there"], "plugged in"),
         (["c64", "gateway", "--virtual", "/nowhere.prg"], "no such file"),
-        (["c64", "terminal", "/dev/null"], "no serial device"),
+        (["c64", "terminal", "/dev/null"], "not a serial device"),
     ])
-    func whatCannotBeFailsWithTheReason(_ arguments: [String], _ hint: String) async throws {
+    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
         try await ChildProcess.with(ElementalProcess.path, arguments) { child in
             child.closeInput()
             let status = try await child.waitForExit()

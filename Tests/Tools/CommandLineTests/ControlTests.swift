@@ -75,7 +75,7 @@ struct ControlTests {
         (["set", "TARGET", "Speed=fast"], "number"), (["get", "TARGET", "Unset", "--timeout", "5"], "Unset"),
         (["get", "127.0.0.1:1", "Speed"], "nothing listens"),
     ])
-    func whatCannotBeFailsWithTheReason(_ arguments: [String], _ hint: String) async throws {
+    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
         try await withService { _, target in
             let real = arguments.map { $0 == "TARGET" ? target : $0 }
             try await ChildProcess.with(ElementalProcess.path, real) { child in

@@ -38,7 +38,7 @@ struct EnduranceTests {
     }
 
     @Test
-    func tooFewDescriptorsToBeginWithAreAnErrorThatSaysWhatToDo() async throws {
+    func tooFewDescriptorsAtTheStartAreAnErrorWithAdvice() async throws {
         let get = [try ElementalProcess.path, "get", "127.0.0.1:1", "Speed"]
         try await ChildProcess.with("sh", ["-c", "ulimit -n 8; exec \"$@\"", "sh"] + get) { child in
             let status = try await child.waitForExit()

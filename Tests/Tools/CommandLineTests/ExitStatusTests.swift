@@ -18,7 +18,7 @@ struct ExitStatusTests {
 
     /// The work is done whether or not anyone reads the output.
     @Test
-    func aReaderThatIsGoneIsNoFailure() async throws {
+    func aClosedReaderIsNoFailure() async throws {
         let publish = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0",
         ]
@@ -53,7 +53,7 @@ struct ExitStatusTests {
     }
 
     @Test
-    func aSearchThatNeverWorkedIsAFailure() async throws {
+    func aSearchThatAlwaysFailedIsAFailure() async throws {
         let arguments = ["browse", "--for", "1"]
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"]
         try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { browse in
@@ -64,7 +64,7 @@ struct ExitStatusTests {
     }
 
     @Test(.enabled(if: PrivateAvahi.unavailableReason == nil))
-    func aSearchThatFindsNothingIsNone() async throws {
+    func aSearchThatFindsNothingIsASuccess() async throws {
         try await PrivateAvahi.with(hostName: "nothing") { avahi in
             let arguments = ["browse", "nothing", "--for", "0.5"]
             try await ChildProcess.with(ElementalProcess.path, arguments, environment: avahi.environment) { browse in

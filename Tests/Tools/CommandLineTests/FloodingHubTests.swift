@@ -117,19 +117,8 @@ struct FloodingHubTests {
     @Test
     func callsThatWantResultsOverServerSentEvents() async throws {
         try await withListener(["--transport", "sse", "--timeout", "60"]) { child, listener in
-            let negotiation = ScriptedPeer(try await listener.accept())
-            _ = try await negotiation.request()
-            try negotiation.respond(
-                "200 OK", ["Connection: close"],
-                #"{"negotiateVersion":1,"connectionId":"i","connectionToken":"t","availableTransports":[{"transport":"#
-                    + #""ServerSentEvents","transferFormats":["Text"]}]}"#)
-            negotiation.closeOutput()
-            let hub = ScriptedPeer(try await listener.accept())
-            _ = try await hub.request()
-            try hub.write("HTTP/1.1 200 OK\r\n\r\n")
-            let posts = ScriptedPeer(try await listener.accept())
-            _ = try await posts.request()
-            try posts.respond()
+            let (hub, posts) = try await ScriptedPeer.acceptServerSentEvents(on: listener)
+            defer { withExtendedLifetime(posts) {} }
             try hub.write("data: {}\u{1e}\n\ndata: \(Self.say)\u{1e}\n\n")
             try await child.nextLine { $0 == #"Say "there""# }
             let before = try residentKilobytes(of: child.processID)

@@ -38,19 +38,8 @@ struct HubErrorTests {
     @Test
     func aHubThatDiesWhileItSendsEvents() async throws {
         let listen = try await run("listen", ["Say", "--transport", "sse"]) { listener in
-            let negotiation = ScriptedPeer(try await listener.accept())
-            _ = try await negotiation.request()
-            try negotiation.respond(
-                "200 OK", ["Connection: close"],
-                #"{"negotiateVersion":1,"connectionId":"i","connectionToken":"t","availableTransports":[{"transport":"#
-                    + #""ServerSentEvents","transferFormats":["Text"]}]}"#)
-            negotiation.closeOutput()
-            let hub = ScriptedPeer(try await listener.accept())
-            _ = try await hub.request()
-            try hub.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-            let posts = ScriptedPeer(try await listener.accept())
-            _ = try await posts.request()
-            try posts.respond()
+            let (hub, posts) = try await ScriptedPeer.acceptServerSentEvents(
+                on: listener, headers: "Transfer-Encoding: chunked\r\n")
             try hub.write("b\r\ndata: {}\u{1e}\n\n\r\n")
             hub.closeOutput()
             _ = try? await posts.readToEnd()
@@ -77,7 +66,7 @@ struct HubErrorTests {
     }
 
     @Test(arguments: ["a\r\nX-Evil: 1", "a\u{7f}", "\u{1b}[2J"])
-    func aTokenThatNoHeaderHasIsAMistake(_ token: String) async throws {
+    func aTokenThatIsInvalidInAHeaderIsAMistake(_ token: String) async throws {
         let call = try await ElementalProcess.run(
             "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", token)
         #expect(call.status == .exited(64), "\(call.errors)")

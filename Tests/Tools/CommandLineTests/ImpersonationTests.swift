@@ -78,7 +78,7 @@ struct ImpersonationTests {
         }
     }
 
-    @Test("in the common listing a service has the name that it claims, if that name leads to the same place")
+    @Test("in the common listing a service has the name that it claims, if both are at the same host and port")
     func commonListing() async throws {
         try await PrivateAvahi.with(hostName: "honest") { avahi in
             try await withService("Rover", speed: "0.5", avahi) { _ in

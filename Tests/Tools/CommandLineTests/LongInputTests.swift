@@ -141,7 +141,7 @@ struct LongInputTests {
         }
     }
 
-    @Test("many short lines are read at a steady cost")
+    @Test("many short lines are read at a constant cost per line")
     func manyLines() async throws {
         // Empty lines, of which one read returns 65,536.
         let script = "yes '' | head -c 2000000; echo v=3"

@@ -50,7 +50,7 @@ struct OversizedBridgeValueTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: Ending.allCases)
-    func aValueThatTheHubDoesNotTakeIsLeftOut(_ ending: Ending) async throws {
+    func aValueThatIsTooLargeForTheHubIsLeftOut(_ ending: Ending) async throws {
         let (listener, port) = try RawSocket.listen()
         let hub = Hub()
         let serving = Task { try await hub.serve(listener, ending) }

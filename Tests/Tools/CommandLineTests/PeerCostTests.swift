@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What hostile peers can make a service's process cost: memory, descriptors and processor time of a real `publish`.
+/// What hostile peers can cost a service: memory, descriptors and CPU time of an `elemental publish` process.
 ///
 /// The figures are printed on lines that begin with `cost:`; the documentation's page "What a peer can cost" has them.
 @Suite(.serialized)
@@ -79,7 +79,7 @@ struct PeerCostTests {
         }
     }
 
-    @Test("--max-value: a longer value ends the connection, and so do two that take more together")
+    @Test("--max-value: a longer value ends the connection, and so do two that exceed it together")
     func maximumValue() async throws {
         let arguments = ["--element", "2:Picture:data", "--max-value", "1000000"]
         try await Self.publishing(arguments) { service, figures, port in

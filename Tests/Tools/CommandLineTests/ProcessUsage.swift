@@ -3,7 +3,7 @@ import TestSupport
 
 /// The resources that a running process has used so far.
 struct ProcessUsage {
-    /// Seconds of processor time.
+    /// Seconds of CPU time.
     let processorTime: Double
     /// Its peak memory in bytes.
     let peakByteCount: Int

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--reconnect`: commands that outlast their connection.
+/// `--reconnect`: commands that survive their connection.
 struct ReconnectionTests {
     private static func service(_ speed: String, port: Int = 0) -> [String] {
         [
@@ -12,7 +12,7 @@ struct ReconnectionTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func watchGoesOnWhenTheServiceReturns() async throws {
+    func watchContinuesWhenTheServiceReturns() async throws {
         try await withRunning { target in
             ["watch", target, "Speed", "--reconnect", "--count", "2", "--json"]
         } first: {
@@ -34,7 +34,7 @@ struct ReconnectionTests {
     }
 
     @Test(.timeLimit(.minutes(2)))
-    func aSessionKeepsLatestValuesAndTellsOfTheReturn() async throws {
+    func aSessionKeepsLatestValuesAndReportsTheReconnection() async throws {
         try await withRunning { target in
             ["connect", target, "--reconnect"]
         } first: { session in

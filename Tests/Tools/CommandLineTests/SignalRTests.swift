@@ -109,7 +109,7 @@ struct SignalRCommandTests {
 
     /// `elemental signalr send … && next` must not run `next`.
     @Test(arguments: ["send", "call"])
-    func whatIsInterruptedBeforeItIsDoneHasFailed(_ command: String) async throws {
+    func anInterruptedCommandHasFailed(_ command: String) async throws {
         let (listener, port) = try RawSocket.listen()
         let arguments = ["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]
         try await ChildProcess.with(ElementalProcess.path, arguments) { child in

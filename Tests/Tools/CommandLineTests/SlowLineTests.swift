@@ -34,7 +34,7 @@ struct SlowLineTests {
     private static func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
     @Test
-    func whatIsQueuedForTheLineHasArrived() async throws {
+    func valuesQueuedForTheLineCountAsArrived() async throws {
         try await withSlowMachine { target, _ in
             for assignments in [
                 ["print=\(Self.text(1500))"], ["print=\(Self.text(100_000))"],

@@ -125,7 +125,7 @@ struct StalledReaderTests {
         }
     }
 
-    @Test("a session ends on a signal, and reads its commands before", arguments: [false, true])
+    @Test("a session ends on a signal, after reading its commands", arguments: [false, true])
     func aSessionEnds(withErrorsInTheSamePipe: Bool) async throws {
         let publish = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Count:int32",

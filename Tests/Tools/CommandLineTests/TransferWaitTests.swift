@@ -19,13 +19,13 @@ struct TransferWaitTests {
     private func goesOn(_ wait: inout TransferWait) -> Bool { wait.endWindow() }
 
     @Test
-    func withoutProgressOneWindowIsAll() {
+    func withoutProgressThereIsOneWindow() {
         var wait = TransferWait(for: [1], .incoming)
         #expect(goesOn(&wait) == false)
     }
 
     @Test
-    func eachWindowHasToBringItsPart() throws {
+    func eachWindowNeedsItsShareOfProgress() throws {
         var wait = TransferWait(for: [1], .incoming)
         wait.note(try progress(Self.one, 10_000))
         #expect(goesOn(&wait) == true)
@@ -64,7 +64,7 @@ struct TransferWaitTests {
         #expect(goesOn(&wait) == false)
     }
 
-    @Test("the longest value takes a bounded number of windows", arguments: [131_073, 640_000, 100_000_000])
+    @Test("the longest value extends the time a bounded number of times", arguments: [131_073, 640_000, 100_000_000])
     func bounded(_ total: Int) throws {
         var wait = TransferWait(for: [1], .incoming)
         var windows = 0

@@ -63,7 +63,7 @@ struct TripMachineTests {
     }
 
     @Test
-    func numbersOfAnotherRunMeanNothing() {
+    func numbersOfAnotherRunAreIgnored() {
         var machine = Self.machine(warmUpCount: 0, count: 1)
         machine.begin(at: 0)
         #expect(Self.answer(MessageNumber(run: 2), 10, &machine) == .wait)

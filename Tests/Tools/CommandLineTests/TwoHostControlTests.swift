@@ -90,7 +90,7 @@ struct TwoHostControlTests {
     }
 
     @Test
-    func aWatchedServiceWhoseHostIsShutDownTellsWhy() async throws {
+    func aWatchedServiceOnAHostThatShutsDownSaysWhy() async throws {
         try await TestBed.with { bed in
             try await publish(bed.a, "Rover") { service in
                 try await service.nextEvent("published")
