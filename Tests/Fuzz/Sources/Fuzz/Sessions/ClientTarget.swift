@@ -55,7 +55,7 @@ enum ClientTarget: FuzzTarget {
                 executor: LoopExecutor(on: loop), limits: HostilePeer.limits, logger: options.logger,
                 manager: NIOLoopBound(manager, eventLoop: loop))
             manager.connect(device, ConnectionWaiter(loop, closesWhenCancelled: true))
-            guard let owner = connection else { fatalError("broken: no connection is made") }
+            guard let owner = connection.take() else { fatalError("broken: no connection is made") }
             let session = Session(
                 device: device, table: table, sharedHandlers: nil, expectsHello: kind & 1 == 1, owner: owner,
                 logger: device.logger)
