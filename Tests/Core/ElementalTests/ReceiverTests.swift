@@ -30,27 +30,28 @@ struct ReceiverTests {
         }
     }
 
-    /// Runs `body` on an event loop, with a receiver of a service and what its handler was given.
-    private func withReceiver<Result: Sendable>(
-        _ change: @escaping @Sendable (inout DeviceLimits) -> Void = { _ in },
-        _ body: @escaping @Sendable (Receiver, Owner, Gathered<String>) throws -> Result
-    ) async throws -> Result {
+    /// Runs `body` on an event loop, as a task of the test's, with a receiver of a service and what its handler was given.
+    private func withReceiver(
+        _ change: @Sendable (inout DeviceLimits) -> Void = { _ in },
+        _ body: @Sendable (Receiver, Owner, Gathered<String>) throws -> Void
+    ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        return try await loop.submit {
+        let executor = try await loop.submit { LoopExecutor(on: loop) }.get()
+        try await withTaskExecutorPreference(executor) { () async throws in
             var limits = DeviceLimits()
             change(&limits)
             let table = ElementTable(Lamp.all)
             let device = ElementalDevice(
-                role: .client, name: "tester", address: nil, service: nil, elements: table,
-                executor: LoopExecutor(on: loop), limits: limits, logger: ServiceConfiguration().logger)
+                role: .client, name: "tester", address: nil, service: nil, elements: table, executor: executor,
+                limits: limits, logger: ServiceConfiguration().logger)
             let values = Gathered<String>()
             device.onAnyValue { element, value, _ in values.add("\(element.name) \(value)") }
             let receiver = Receiver(device, table, ProgressReporter(device: device, shared: .none))
             receiver.isReady = true
             let owner = Owner()
             owner.receiver = receiver
-            return try body(receiver, owner, values)
-        }.get()
+            try body(receiver, owner, values)
+        }
     }
 
     private static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
