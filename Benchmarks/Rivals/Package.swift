@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // For Linux only, with ZeroMQ's, nng's and mosquitto's libraries: Benchmarks/compare --build installs them and builds.

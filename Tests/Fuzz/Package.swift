@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // Tests/fuzz builds and runs it: with libFuzzer where the toolchain has it. The sessions are reached by @testable

@@ -76,6 +76,9 @@ public final class ElementalDevice: Sendable {
     /// Why the device ended, or `nil` while it is connected or reconnects.
     public var disconnectReason: DisconnectReason? { state.withLock { $0.endings.reason } }
 
+    /// Bytes in the queues.
+    var queuedByteCount: Int { outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount } }
+
     /// What went over the connection, or over all of them, since the first was made.
     public var statistics: DeviceStatistics {
         var statistics = state.withLock { $0.inbound.statistics }

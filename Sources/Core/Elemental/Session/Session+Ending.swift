@@ -1,6 +1,6 @@
-import Support
 import ElementalWire
 import NIOCore
+import Support
 
 /// The end, as a ``SessionEnding`` decides.
 extension Session {

@@ -50,7 +50,7 @@ final class SimulatedClient: @unchecked Sendable {
             elements: ElementTable(knowsElements ? Track.all : []), executor: LoopExecutor(on: world.loop),
             limits: limits, logger: options.logger, manager: NIOLoopBound(manager, eventLoop: world.loop))
         box.client = self
-        device.onEvent { [unowned self] event, _ in
+        device.onEvent { [unowned self] event in
             trace("\(name): \(event)")
             switch event {
             case .willReconnect(let attempt, _):

@@ -186,7 +186,7 @@ final class HostilePeer {
             "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount
-        let waiting = device.outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount }
+        let waiting = device.queuedByteCount
         check(waiting <= 2 * limits.maximumQueueByteCount + slack, "\(waiting) bytes wait")
         check(heldBack.count <= 1, "\(heldBack.count) pieces were handed over")
     }
