@@ -28,6 +28,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 .product(name: "Elemental", package: "elemental"),
+                .product(name: "Zeroconf", package: "elemental"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]

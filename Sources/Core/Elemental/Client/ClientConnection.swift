@@ -27,7 +27,7 @@ final class ClientConnection: SessionOwner {
         self.session = session
         manager.connectionIsOpen(self)
         guard wantsUDP, let remote = session.bytes.remoteAddress else { return greet(session, udpPort: 0) }
-        manager.connector.options.dialer
+        manager.connector.options.network
             .openDatagrams(to: remote, from: nil, on: session.device.eventLoop, initializer(for: session))
             .assumeIsolated()
             .whenComplete { [self] result in
@@ -66,7 +66,7 @@ final class ClientConnection: SessionOwner {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
             guard session.isOpen else { return }
-            manager.connector.options.dialer
+            manager.connector.options.network
                 .openDatagrams(to: remote, from: local, on: session.device.eventLoop, initializer(for: session))
                 .assumeIsolated()
                 .whenComplete { [self] result in

@@ -22,7 +22,7 @@ final class ClientConnectionManager: ConnectionManager {
     /// What Zeroconf told last of the service; `nil` if it did not since the first connection.
     private var sighted: DiscoveredService?
     private var timer: Scheduled<Void>?
-    private var watch: ServiceWatch?
+    private var watch: AnyObject?
     /// What is still to be done; an action may lead to further input.
     private var actions: [Machine.Action] = []
     private var isPerforming = false
@@ -35,6 +35,8 @@ final class ClientConnectionManager: ConnectionManager {
         endpoint = connector.endpoint
         machine = Machine(connector.options.reconnection)
     }
+
+    private var network: any ClientNetwork { connector.options.network }
 
     /// Whether there is no connection, and none is to come.
     var isIdle: Bool { machine.state == .idle }
@@ -76,7 +78,7 @@ final class ClientConnectionManager: ConnectionManager {
     // MARK: The machine
 
     func handle(_ input: Machine.Input) {
-        actions += machine.handle(input, at: .now)
+        actions += machine.handle(input, at: network.now)
         guard !isPerforming else { return }
         isPerforming = true
         while !actions.isEmpty { perform(actions.removeFirst()) }
@@ -118,9 +120,9 @@ final class ClientConnectionManager: ConnectionManager {
     /// Follows the service by Zeroconf while the device is away.
     private func startWatch() {
         guard let service = connector.service else { return }
-        var sightings = ServiceSightings(connector.peerName, known: endpoint, at: .now)
-        watch = ServiceWatch(service, logger: connector.logger, on: eventLoop) { [weak self] event in
-            guard let self, machine.isAway, let sighting = sightings.take(event, at: .now) else { return }
+        var sightings = ServiceSightings(connector.peerName, known: endpoint, at: network.now)
+        watch = network.watch(service, logger: connector.logger, on: eventLoop) { [weak self] event in
+            guard let self, machine.isAway, let sighting = sightings.take(event, at: network.now) else { return }
             endpoint = sighting.service.endpoint
             sighted = sighting.service
             if sighting.isReturn { handle(.sighted(hasMoved: sighting.hasMoved)) }

@@ -22,8 +22,8 @@ public struct ConnectOptions: Sendable {
     /// Where the connection logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// Opens the channels.
-    var dialer: any Dialer = SocketDialer()
+    /// What the client reaches the world by.
+    var network: any ClientNetwork = SystemNetwork()
 
     /// The defaults.
     public init() {}

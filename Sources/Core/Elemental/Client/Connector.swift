@@ -73,7 +73,7 @@ struct Connector: Sendable {
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
         let eventLoop = device.eventLoop
-        let connecting = options.dialer.connect(to: endpoint, named: peerName, options, on: eventLoop)
+        let connecting = options.network.connect(to: endpoint, named: peerName, options, on: eventLoop)
         connecting.assumeIsolated().whenComplete { result in
             do {
                 // Of several addresses' channels, the one that won the race.

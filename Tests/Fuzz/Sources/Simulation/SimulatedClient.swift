@@ -22,22 +22,27 @@ final class SimulatedClient: @unchecked Sendable {
     private(set) var waitCount = 0
     private let world: World
     private let manager: ClientConnectionManager
+    private let network: SimulatedNetwork
     private let knowsElements: Bool
+    /// Whether the client waits for Zeroconf to tell that the service is back, rather than trying every few seconds.
+    let isPatient: Bool
 
-    init(_ world: World, number: Int, knowsElements: Bool, expectsHello: Bool) throws {
+    init(_ world: World, number: Int, knowsElements: Bool, expectsHello: Bool, isPatient: Bool) throws {
         self.world = world
         self.knowsElements = knowsElements
+        self.isPatient = isPatient
         name = "client\(number)"
         address = try SocketAddress(ipAddress: "192.0.2.\(number + 10)", port: 40_000 + number)
         var options = ConnectOptions()
         options.limits = World.limits
         options.expectsHello = expectsHello
-        options.reconnection = SimulatedPolicy()
-        options.dialer = SimulatedDialer(world, from: address)
+        options.reconnection = (isPatient ? ListedDelays([.seconds(1_000_000)]) : SimulatedPolicy())
+        network = SimulatedNetwork(world, from: address)
+        options.network = network
         options.eventLoopGroup = world.loop
         let box = Box()
         let connector = Connector(
-            endpoint: .host("192.0.2.1", port: World.port), peerName: "service", service: nil, ownName: name,
+            endpoint: SimulatedListing.service(at: world.port).endpoint, peerName: World.name, service: World.service, ownName: name,
             elements: knowsElements ? Track.all : nil, options: options
         ) { _ in
             box.client?.configure()
@@ -46,7 +51,7 @@ final class SimulatedClient: @unchecked Sendable {
         var limits = options.limits
         limits.handshakeTimeout = options.timeout
         device = ElementalDevice(
-            role: .service, name: "service", address: nil, service: nil,
+            role: .service, name: World.name, address: nil, service: World.service,
             elements: ElementTable(knowsElements ? Track.all : []), executor: LoopExecutor(on: world.loop),
             limits: limits, logger: options.logger, manager: NIOLoopBound(manager, eventLoop: world.loop))
         box.client = self
@@ -104,9 +109,11 @@ final class SimulatedClient: @unchecked Sendable {
     func connect() {
         let wait = ConnectionWaiter(world.loop, closesWhenCancelled: false)
         waitCount += 1
+        network.knowsPort = true
         manager.connect(device, wait)
         wait.result.assumeIsolated().whenComplete { [unowned self] result in
             waitCount -= 1
+            network.knowsPort = waitCount > 0
             // After an end, the same device goes on.
             if case .success = result, connection == nil, device.isConnected { begin() }
         }

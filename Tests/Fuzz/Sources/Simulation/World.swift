@@ -6,8 +6,9 @@ import NIOEmbedded
 
 /// A service, its clients and the network between them, in one thread and on a clock that runs as the seed says.
 final class World: @unchecked Sendable {
-    static let port = 50_000
     static let host = "192.0.2.1"
+    static let service = "simulated"
+    static let name = "Service"
 
     /// Little, so that queues and buffers fill.
     static var limits: DeviceLimits {
@@ -20,6 +21,9 @@ final class World: @unchecked Sendable {
     let loop = EmbeddedEventLoop()
     let ledger = Ledger()
     let datagrams: SimulatedDatagrams
+    let listing: SimulatedListing
+    /// Where the service listens.
+    private(set) var port = 50_000
     private(set) var clients: [SimulatedClient] = []
     private var random: SeededRandom
     private let service: ElementalService
@@ -43,6 +47,7 @@ final class World: @unchecked Sendable {
         let silence: Int
         let restart: Int
         let leave: Int
+        let daemon: Int
 
         init(_ random: inout SeededRandom) {
             stall = random.number(20...400)
@@ -50,6 +55,7 @@ final class World: @unchecked Sendable {
             silence = random.number(100...4000)
             restart = random.number(200...4000)
             leave = random.number(100...2000)
+            daemon = random.number(50...2000)
         }
     }
 
@@ -57,13 +63,14 @@ final class World: @unchecked Sendable {
         random = SeededRandom(seed: seed)
         troubles = Troubles(&random)
         datagrams = SimulatedDatagrams(loop: loop)
+        listing = SimulatedListing(port: port, seed: random.next())
         datagrams.lossPercent = random.once(in: 2) ? 0 : random.number(0...60)
         var configuration = ServiceConfiguration()
         configuration.limits = Self.limits
         configuration.eventLoopGroup = loop
         configuration.maximumDeviceCountPerAddress = 64
         service = ElementalService(
-            "simulated", displayName: "Service", elements: Track.all, configuration: configuration)
+            Self.service, displayName: Self.name, elements: Track.all, configuration: configuration)
         server = ServiceServer(service: service.shared, eventLoop: loop)
         serviceDatagrams = EmbeddedChannel(loop: loop)
         try openDatagrams()
@@ -71,12 +78,13 @@ final class World: @unchecked Sendable {
         for number in 0..<random.number(1...3) {
             clients.append(
                 try SimulatedClient(
-                    self, number: number, knowsElements: !random.once(in: 3), expectsHello: !random.once(in: 3)))
+                    self, number: number, knowsElements: !random.once(in: 3), expectsHello: !random.once(in: 3),
+                    isPatient: random.once(in: 3)))
         }
     }
 
     private func openDatagrams() throws {
-        let address = try SocketAddress(ipAddress: Self.host, port: Self.port)
+        let address = try SocketAddress(ipAddress: Self.host, port: port)
         serviceDatagrams = datagrams.open(at: address, to: nil)
         try serviceDatagrams.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server))
         serviceDatagrams.connect(to: address, promise: nil)
@@ -118,21 +126,21 @@ final class World: @unchecked Sendable {
     // MARK: The network
 
     /// A client calls the service.
-    func connect(from address: SocketAddress, timeout: TimeAmount) -> EventLoopFuture<any Channel> {
+    func connect(from address: SocketAddress, to port: Int, timeout: TimeAmount) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         if random.once(in: 30), !troubles.isQuiet {
             loop.scheduleTask(in: timeout) { promise.fail(ChannelError.connectTimeout(timeout)) }
             return promise.futureResult
         }
         loop.scheduleTask(in: .milliseconds(Int64(random.number(0...30)))) { [self] in
-            guard isListening else {
+            guard isListening, port == self.port else {
                 promise.fail(IOError(errnoCode: 111, reason: "connect"))
                 return
             }
             do {
                 let capacity =
                     random.once(in: 3) && !troubles.isQuiet ? random.number(1...2000) : random.number(2000...400_000)
-                let here = try SocketAddress(ipAddress: Self.host, port: Self.port)
+                let here = try SocketAddress(ipAddress: Self.host, port: port)
                 let client = try SimulatedSocket(loop: loop, remote: here, capacity: capacity)
                 let accepted = try SimulatedSocket(loop: loop, remote: address, capacity: capacity)
                 lines.append(SimulatedLine(client: client, server: accepted))
@@ -157,25 +165,32 @@ final class World: @unchecked Sendable {
             if random.once(in: troubles.reset) { line.reset() }
             if line.silentSince == nil, random.once(in: troubles.silence) { line.silentSince = loop.now }
         }
-        if random.once(in: troubles.restart), isListening { restart() }
+        if random.once(in: troubles.restart), isListening { restart(isListed: random.once(in: 3)) }
+        if random.once(in: troubles.daemon) { listing.isDaemonThere.toggle() }
     }
 
-    /// The service ends in order and is there again after a while.
-    private func restart() {
+    /// The service ends in order and is there again after a while, perhaps at another port.
+    ///
+    /// - Parameter isListed: whether it stays listed meanwhile, as a service is that was killed.
+    private func restart(isListed: Bool) {
         isListening = false
         _ = server.stop("restarting")
+        if !isListed { listing.port = nil }
         let pause = TimeAmount.milliseconds(Int64(random.number(1100...20_000)))
         loop.scheduleTask(in: pause) { [self] in
             serviceDatagrams.close(promise: nil)
             server = ServiceServer(service: service.shared, eventLoop: loop)
+            if random.once(in: 2) { port += 1 }
             do { try openDatagrams() } catch { fatalError("\(error)") }
             isListening = true
+            listing.port = port
         }
     }
 
     private func step(_ time: TimeAmount) {
         loop.advanceTime(by: time)
         datagrams.step(&random)
+        listing.step()
         for line in lines { line.step(at: loop.now, &random) }
         loop.run()
         lines.removeAll(where: \.isOver)
@@ -269,6 +284,12 @@ final class World: @unchecked Sendable {
     private func settle() {
         troublesEnd()
         for _ in 0..<2000 { step(.milliseconds(200)) }
+        // Those who wait for Zeroconf need something to be told.
+        if clients.contains(where: { $0.device.isReconnecting }) {
+            restart(isListed: false)
+            // In small steps: a handshake has five seconds, however finely its bytes are split.
+            for _ in 0..<3000 { step(.milliseconds(20)) }
+        }
         for client in clients where client.isAtRest { client.connect() }
         for _ in 0..<500 { step(.milliseconds(50)) }
         for client in clients {
@@ -324,6 +345,7 @@ final class World: @unchecked Sendable {
         for device in pausedDevices { device.resume() }
         pausedDevices = []
         datagrams.lossPercent = 0
+        listing.isDaemonThere = true
         for line in lines {
             line.stalledUntil = loop.now
             line.client.capacity = 1 << 20

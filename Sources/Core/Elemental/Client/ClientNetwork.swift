@@ -1,8 +1,19 @@
+import Logging
 import NIOCore
 import NIOPosix
 
-/// Opens a client's channels. Sockets, except in tests that simulate a network.
-protocol Dialer: Sendable {
+/// What a client reaches the world by: channels, Zeroconf and a clock. The real ones, except in tests that simulate a
+/// network.
+protocol ClientNetwork: Sendable {
+    /// The time by which reconnection is decided.
+    var now: ContinuousClock.Instant { get }
+
+    /// Hands on what Zeroconf tells of the services of one name, on the event loop, until the result is let go.
+    func watch(
+        _ service: String, logger: Logger, on eventLoop: any EventLoop,
+        _ handler: @escaping (ElementalBrowser.Event) -> Void
+    ) -> AnyObject
+
     /// Opens a stream to a service, which reads nothing before it is told to.
     ///
     /// - Parameter name: the service's, for a host's name resolution.
@@ -19,7 +30,15 @@ protocol Dialer: Sendable {
     ) -> EventLoopFuture<any Channel>
 }
 
-struct SocketDialer: Dialer {
+/// Sockets, the system's Zeroconf and the system's clock.
+struct SystemNetwork: ClientNetwork {
+    var now: ContinuousClock.Instant { .now }
+
+    func watch(
+        _ service: String, logger: Logger, on eventLoop: any EventLoop,
+        _ handler: @escaping (ElementalBrowser.Event) -> Void
+    ) -> AnyObject { ServiceWatch(service, logger: logger, on: eventLoop, handler) }
+
     func connect(
         to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel> {

@@ -1,0 +1,71 @@
+import Zeroconf
+
+@testable import Elemental
+
+/// What the simulated Zeroconf daemon tells of the service: late, and nothing while the daemon is away.
+final class SimulatedListing {
+    private final class Watch {
+        let handler: (ElementalBrowser.Event) -> Void
+        /// The port that it was told last; `nil` while the service counts as gone.
+        var port: Int?
+        /// What it is still to be told, in order.
+        var pending: [Int?]
+
+        init(port: Int?, _ handler: @escaping (ElementalBrowser.Event) -> Void) {
+            pending = [port]
+            self.handler = handler
+        }
+    }
+
+    private struct WeakWatch { weak var watch: Watch? }
+
+    /// Where the service is listed, also while a service that was killed is not there; `nil` after a goodbye.
+    var port: Int? {
+        didSet { for watch in watches.compactMap(\.watch) { watch.pending.append(port) } }
+    }
+    /// Whether the daemon runs. One that returns tells what is, and not what was meanwhile.
+    var isDaemonThere = true {
+        didSet { for watch in watches.compactMap(\.watch) { watch.pending = [port] } }
+    }
+    private var watches: [WeakWatch] = []
+    /// Its own: who is told may call the service at once, which draws from the world's.
+    private var random: SeededRandom
+
+    init(port: Int, seed: UInt64) {
+        random = SeededRandom(seed: seed)
+        self.port = port
+    }
+
+    func watch(_ handler: @escaping (ElementalBrowser.Event) -> Void) -> AnyObject {
+        let watch = Watch(port: port, handler)
+        watches.removeAll { $0.watch == nil }
+        watches.append(WeakWatch(watch: watch))
+        return watch
+    }
+
+    /// Tells some of those who do not know yet.
+    func step() {
+        guard isDaemonThere else { return }
+        for watch in watches.compactMap(\.watch) where !watch.pending.isEmpty && random.once(in: 5) {
+            let (before, port) = (watch.port, watch.pending.removeFirst())
+            guard port != before else { continue }
+            watch.port = port
+            guard let port else {
+                watch.handler(.gone(service: World.service, name: World.name))
+                continue
+            }
+            let service = Self.service(at: port)
+            watch.handler(before == nil ? .found(service) : .updated(service))
+        }
+    }
+
+    static func service(at port: Int) -> DiscoveredService {
+        guard let type = try? ServiceType.tcp(World.service),
+            let address = NetworkAddress(bytes: [192, 0, 2, 1], interfaceIndex: 0)
+        else { fatalError("the simulated service cannot be listed") }
+        return DiscoveredService(
+            ResolvedService(
+                instance: ServiceInstance(name: World.name, type: type), host: "host.local.", port: port,
+                txt: [ServiceTXT.version: "1"], addresses: [address]))
+    }
+}
