@@ -32,8 +32,7 @@ let package = Package(
             ]
         ),
         // libsodium, for what ElementalSecurity does on Linux. On Apple's systems it is CryptoKit that does it.
-        .systemLibrary(
-            name: "CSodium", path: "Sources/Core/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
             name: "ElementalSecurity",
             dependencies: [.target(name: "CSodium", condition: .when(platforms: [.linux]))],

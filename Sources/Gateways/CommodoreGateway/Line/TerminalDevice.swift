@@ -11,9 +11,9 @@ enum TerminalDevice {
             switch number {
             case ENOENT, ENODEV, ENXIO: "\(path): no such device; is the adapter plugged in?"
             case EACCES, EPERM:
-                "\(path): the system does not permit it; add yourself to its group (on Debian: sudo adduser USER dialout)"
-            case EBUSY: "\(path): another program uses it"
-            case ENOTTY: "\(path) is no serial device"
+                "\(path): permission denied; add yourself to its group (on Debian: sudo adduser USER dialout)"
+            case EBUSY: "\(path): in use by another program"
+            case ENOTTY: "\(path) is not a serial device"
             default: "\(path): \(String(systemError: number))"
             }
         }

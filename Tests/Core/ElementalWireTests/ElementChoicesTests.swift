@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Elements whose values are listed.
-struct ChoiceTests {
+struct ElementChoicesTests {
     private static let mode = Element<UInt8>(1, "Mode", choices: [0: "off", 1: "heat", 7: "cool down"])
     private static let offset = Element<Int16>(2, "Offset", choices: [-300: "cold", 0: "even", 300: "warm"])
     private static let speed = Element<String>(3, "Speed", choices: ["slow", "fast"])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `--reconnect`: commands that survive their connection.
-struct ReconnectionTests {
+struct ReconnectOptionTests {
     private static func service(_ speed: String, port: Int = 0) -> [String] {
         [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--stay", "--json",

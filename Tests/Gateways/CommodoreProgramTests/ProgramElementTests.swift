@@ -5,7 +5,7 @@ import VirtualCommodore
 
 /// Each element, in its direction.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
-struct ElementTests {
+struct ProgramElementTests {
     @Test
     func coloursAreSetAndShown() async throws {
         let bench = try await Bench.connected()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `elemental connect`.
-struct SessionTests {
+struct InteractiveSessionTests {
     @Test
     func aSessionListsGetsSetsWatchesAndEnds() async throws {
         let service = [

@@ -7,7 +7,7 @@ import VirtualCommodore
 
 /// The program on a virtual Commodore at original speed, behind a gateway, with a client on the network.
 @Suite(.serialized, .enabled(if: CommodoreProgram.isAvailable))
-struct GatewayTests {
+struct ProgramGatewayTests {
     /// Runs the body with a client that is connected to a machine whose program is connected.
     private func withMachine(_ body: (VirtualMachine, ElementalDevice) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
