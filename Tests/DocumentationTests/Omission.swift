@@ -33,7 +33,7 @@ struct Omission: Sendable {
             out: "11,000 round trips at 120 Hz take a minute and a half", of: "CommandLine.md",
             ["elemental bench latency robot --rate 120"])
         + left(
-            out: "its service has to go and to come back: CommandLineTests.ReconnectionTests", of: "CommandLine.md",
+            out: "its service has to go and to come back: CommandLineTests.ReconnectOptionTests", of: "CommandLine.md",
             ["elemental watch robot --reconnect >> robot.log"])
         + left(
             out: "it needs a serial adapter", of: "CommodoreGateway.md",

@@ -42,7 +42,8 @@ final class SimulatedClient: @unchecked Sendable {
         options.eventLoopGroup = world.loop
         let box = Box()
         let connector = Connector(
-            endpoint: SimulatedListing.service(at: world.port).endpoint, peerName: World.name, service: World.service, ownName: name,
+            endpoint: SimulatedListing.service(at: world.port).endpoint, peerName: World.name, service: World.service,
+            ownName: name,
             elements: knowsElements ? Track.all : nil, options: options
         ) { _ in
             box.client?.configure()
