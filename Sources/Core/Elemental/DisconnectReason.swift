@@ -6,18 +6,18 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case closedHere
         /// The other end closed the connection without giving a reason.
         case closedByPeer
-        /// The service said that it ends the connection, with this text.
+        /// The service announced that it is shutting down, with this text.
         case shutDown(String)
-        /// Nothing came in the time allowed; the text says what was waited for.
+        /// Nothing was received in the time allowed; the text says what was expected.
         case timedOut(String)
-        /// The other end broke the rules of the wire; the text says which.
+        /// The other end violated the wire protocol; the text says how.
         case protocolViolation(String)
-        /// What this program has for its connections is used up; the text says what.
+        /// A limit of this program on its connections was reached; the text says which.
         case limitReached(String)
         /// This program and the service define an element differently; the text names it.
         case catalogueMismatch(String)
-        /// The service tells a catalogue that cannot be read, and this program has no elements of its own; the text says
-        /// what is wrong with it.
+        /// The service sent a catalogue that cannot be decoded, and this program has no elements of its own; the text
+        /// says what is wrong with it.
         case invalidCatalogue(String)
         /// The network failed; the text says how.
         case networkError(String)
@@ -27,8 +27,8 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
 
     /// The kind of ending.
     public let kind: Kind
-    /// Whether the ending was asked for by one of the ends: this program closed or was cancelled, the service shut
-    /// down, or a client left a service. A service that vanishes without a word is unexpected.
+    /// Whether one of the ends requested it: this program closed the connection or was cancelled, the service shut
+    /// down, or a client left a service. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
     init(_ kind: Kind, isExpected: Bool) {
@@ -36,7 +36,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         self.isExpected = isExpected
     }
 
-    /// Whether another attempt may succeed: not if this program ended the connection, or both do not fit together.
+    /// Whether another attempt may succeed: not if this program ended the connection, or the two ends are incompatible.
     var allowsReconnection: Bool {
         switch kind {
         case .closedByPeer, .shutDown, .timedOut, .networkError, .limitReached: true
@@ -44,7 +44,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason as a sentence for a person, without a full stop.
+    /// The reason in human-readable form, without a full stop.
     public var description: String {
         switch kind {
         case .closedHere: "closed here"

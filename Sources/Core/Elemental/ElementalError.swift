@@ -1,4 +1,4 @@
-/// An error of the framework: a kind to act on, a message for a person, and what caused it.
+/// An error of this framework: a code to act on, a human-readable message, and the underlying cause.
 public struct ElementalError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -14,19 +14,19 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         /// The kind as one word, such as `notConnected`.
         public var description: String { "\(value)" }
 
-        /// The device is not connected (any more).
+        /// The device is not connected, or no longer connected.
         public static let notConnected = Code(value: .notConnected)
         /// The queue of unsent values has reached its limit.
         public static let queueFull = Code(value: .queueFull)
-        /// The value is outside the element's range, or none of its choices.
+        /// The value is outside the element's range, or not one of its choices.
         public static let outOfRange = Code(value: .outOfRange)
-        /// The element does not take values from this end.
+        /// The element does not accept values from this end.
         public static let notAllowed = Code(value: .notAllowed)
-        /// The value does not fit a datagram.
+        /// The value does not fit in a datagram.
         public static let datagramTooLarge = Code(value: .datagramTooLarge)
         /// Datagrams cannot be sent on this connection.
         public static let udpUnavailable = Code(value: .udpUnavailable)
-        /// The peer cannot take an empty value.
+        /// The peer does not accept empty values.
         public static let emptyValue = Code(value: .emptyValue)
         /// The peer has no such element.
         public static let unknownElement = Code(value: .unknownElement)
@@ -34,27 +34,27 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let wrongType = Code(value: .wrongType)
         /// This program and the service define an element differently.
         public static let catalogueMismatch = Code(value: .catalogueMismatch)
-        /// The service does not tell its catalogue.
+        /// The service did not send its catalogue.
         public static let catalogueUnavailable = Code(value: .catalogueUnavailable)
-        /// The service tells a catalogue that cannot be read.
+        /// The service sent a catalogue that cannot be decoded.
         public static let invalidCatalogue = Code(value: .invalidCatalogue)
         /// The value cannot be encoded.
         public static let invalidValue = Code(value: .invalidValue)
-        /// No connection came about.
+        /// The connection could not be established.
         public static let connectionFailed = Code(value: .connectionFailed)
         /// The service refused the connection.
         public static let refused = Code(value: .refused)
-        /// The time given was over.
+        /// The timeout expired.
         public static let timedOut = Code(value: .timedOut)
         /// The waiting task was cancelled.
         public static let cancelled = Code(value: .cancelled)
-        /// The port is taken.
+        /// The port is already in use.
         public static let addressInUse = Code(value: .addressInUse)
-        /// The system does not permit it.
+        /// The system denied permission.
         public static let permissionDenied = Code(value: .permissionDenied)
         /// The service cannot listen.
         public static let listeningFailed = Code(value: .listeningFailed)
-        /// The call does not fit the object's state, such as a second start.
+        /// The call is invalid in the object's current state, such as a second start.
         public static let invalidState = Code(value: .invalidState)
         /// No such service was found.
         public static let serviceNotFound = Code(value: .serviceNotFound)
@@ -64,19 +64,19 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     public let code: Code
-    /// What happened and what to do, for a person.
+    /// What happened and what to do about it, in human-readable form.
     public let message: String
-    /// The error beneath this one, if there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
-    /// An error of that kind.
+    /// Creates an error with that code.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
-    /// The message, with the cause behind it where there is one.
+    /// The message, followed by the cause in parentheses if there is one.
     public var description: String {
         guard let cause else { return message }
         return "\(message) (\(cause))"

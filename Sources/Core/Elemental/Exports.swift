@@ -1,5 +1,5 @@
-// One import is enough for programs that publish, find and control: elements, their values and catalogues. The bytes of the
-// wire stay in ElementalWire, so that its names (Envelope, Piece, Hello) are free in a user's program.
+// One import is enough for programs that publish, find and control: elements, their values and catalogues. The wire
+// format stays in ElementalWire, so that its names (Envelope, Piece, Hello) remain free for a user's program.
 @_exported public import struct ElementalWire.Access
 @_exported public import protocol ElementalWire.AnyElement
 @_exported public import class ElementalWire.Element

@@ -1,12 +1,11 @@
-/// Finds the names that someone may have meant.
+/// Suggests names that a misspelled one may have been meant to be.
 package enum NearNames {
-    /// The most bytes of a name that is compared: those of elements and services have 255 at most, and what is far longer
-    /// was not meant to be one.
+    /// The longest name that is compared, in bytes: names of elements and services have at most 255, and a far longer
+    /// one was not meant to be one.
     private static let maximumByteCount = 1024
 
-    /// The names nearest to `name`, best first: those that begin with it or contain it, and those that are a
-    /// few typing errors away. Upper and lower case do not count. An empty name is near to none, and so is one without a
-    /// character in common.
+    /// The names nearest to `name`, best first: those that begin with it or contain it, and those that are a few typing
+    /// errors away. Case is ignored. An empty name matches nothing, nor does one without a character in common.
     package static func closest(to name: String, among names: some Sequence<String>, limit: Int = 3) -> [String] {
         guard !name.isEmpty, name.utf8.count <= maximumByteCount else { return [] }
         let folded = name.lowercased()
@@ -17,7 +16,7 @@ package enum NearNames {
             let foldedCandidate = candidate.lowercased()
             let other = Array(foldedCandidate)
             if other.starts(with: wanted) { return (0, candidate) }
-            // The lengths' difference has to be added or removed in any case.
+            // The difference in length is a lower bound of the edit distance.
             if abs(wanted.count - other.count) <= allowed {
                 let distance = editDistance(wanted, other)
                 if distance <= allowed { return (distance, candidate) }
@@ -27,7 +26,7 @@ package enum NearNames {
         return ranked.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(limit).map(\.name)
     }
 
-    /// How many characters must be added, removed, changed or swapped with their neighbour to make one into the other.
+    /// The edit distance: how many characters must be inserted, deleted, replaced or swapped with their neighbour.
     private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...b.count)

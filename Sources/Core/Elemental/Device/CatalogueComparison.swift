@@ -1,8 +1,8 @@
 import ElementalWire
 
-/// How a program's elements and those that the service tells fit together.
+/// Compares a program's elements with those that the service announces.
 struct CatalogueComparison {
-    /// The elements that both define with different types, in words; `nil` if there are none.
+    /// A description of the elements whose types differ; `nil` if there are none.
     let mismatch: String?
     /// The elements that the service does not have.
     let missing: IdentifierSet

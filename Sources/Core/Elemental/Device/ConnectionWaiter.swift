@@ -1,9 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// A task that waits for a connection. It is answered once.
+/// A task that waits for a connection. It is resumed exactly once.
 final class ConnectionWaiter: Sendable {
-    /// Whether a cancelled wait also closes a connection that is there by then.
+    /// Whether cancelling the wait also closes a connection that has been established in the meantime.
     let closesWhenCancelled: Bool
     private let promise: EventLoopPromise<Void>
     private let cancelled = Atomic(false)
@@ -15,7 +15,7 @@ final class ConnectionWaiter: Sendable {
 
     var result: EventLoopFuture<Void> { promise.futureResult }
 
-    /// Whether it was cancelled, perhaps before the event loop heard of it.
+    /// Whether it was cancelled, possibly before the event loop was notified.
     var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
 
     func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }

@@ -1,9 +1,9 @@
-/// Those who are told of a device's events: handlers and async streams, each of which gets all of them from when it asked.
+/// The subscribers to a device's events: handlers and async streams. Each receives all events from its subscription on.
 struct DeviceEvents {
     typealias Handler = @Sendable (DeviceEvent) -> Void
 
-    /// Events that a stream keeps for a consumer that does not come; the oldest go first. Events are rare, and a flood of
-    /// them (connections that come and go) must not fill the memory.
+    /// Events that a stream buffers for a consumer that falls behind; the oldest are dropped first. Events are rare,
+    /// and a flood of them (connections that come and go) must not exhaust memory.
     static let streamBufferCount = 4096
 
     private var handlers: [(token: UInt64, handler: Handler)] = []
@@ -11,14 +11,14 @@ struct DeviceEvents {
     private var lastToken: UInt64 = 0
     private var isFinished = false
 
-    /// - Returns: what ``take(_:)`` takes.
+    /// - Returns: the token for ``take(_:)``.
     mutating func add(_ handler: @escaping Handler) -> UInt64 {
         lastToken += 1
         handlers.append((lastToken, handler))
         return lastToken
     }
 
-    /// - Returns: what ``take(_:)`` takes; `nil` if no events come any more.
+    /// - Returns: the token for ``take(_:)``; `nil` if no further events will follow.
     mutating func add(_ stream: AsyncStream<DeviceEvent>.Continuation) -> UInt64? {
         guard !isFinished else { return nil }
         lastToken += 1
@@ -26,20 +26,20 @@ struct DeviceEvents {
         return lastToken
     }
 
-    /// Takes out a handler or a stream. The caller lets go of it when the lock is no longer held.
+    /// Removes a handler or a stream. The caller releases it once the lock is no longer held.
     mutating func take(_ token: UInt64) -> (Handler?, AsyncStream<DeviceEvent>.Continuation?) {
         let position = handlers.firstIndex { $0.token == token }
         return (position.map { handlers.remove(at: $0).handler }, streams.removeValue(forKey: token))
     }
 
-    /// Those who are told, when the lock is no longer held.
+    /// The subscribers to notify, once the lock is no longer held.
     var listeners: (handlers: [Handler], streams: [AsyncStream<DeviceEvent>.Continuation]) {
         (handlers.map(\.handler), Array(streams.values))
     }
 
-    /// No events come any more: ends the streams that the caller is given, and those asked for later.
+    /// No further events will follow: the caller finishes the returned streams, and streams added later are refused.
     ///
-    /// - Parameter keepsHandlers: whether the device may come back.
+    /// - Parameter keepsHandlers: whether to keep the handlers because the device may reconnect.
     mutating func finish(
         keepsHandlers: Bool
     ) -> (handlers: [Handler], streams: [AsyncStream<DeviceEvent>.Continuation]) {
@@ -50,6 +50,6 @@ struct DeviceEvents {
         return ended
     }
 
-    /// There is a connection again: streams asked for from now on go on.
+    /// The device is connected again: streams added from now on receive events.
     mutating func reopen() { isFinished = false }
 }

@@ -7,28 +7,28 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// All that a device has beside its handlers and what waits to be sent. One lock guards it, which is not held while code
-/// of the program's runs.
+/// The state of a device other than its handlers and outbound queues. One lock guards it, which is never held while
+/// user code runs.
 struct DeviceState {
-    /// What is known of the other end.
+    /// What is known about the other end.
     struct Identity {
         var name: String
         var address: SocketAddress?
         var service: String?
         var hello: Hello?
-        /// What the service told of its elements, and the error if it cannot be read.
+        /// The elements that the service announced, or the error if they cannot be decoded.
         var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
-        /// What frames are checked against: the program's own elements, or else those that the service told.
+        /// What frames are validated against: the program's own elements, or else those that the service announced.
         var elements: ElementTable
     }
 
-    /// What came in.
+    /// The state of the receiving side.
     struct Inbound {
         var statistics = DeviceStatistics()
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0
-        /// The newest values that are too long for ``NewestValues`` to keep without a lock, by identifier, up to the
+        /// The newest values that are too long for ``NewestValues`` to store without a lock, by identifier, up to the
         /// highest that has had one.
         var longValues: [Data?] = []
     }
@@ -37,9 +37,9 @@ struct DeviceState {
     var inbound = Inbound()
     var endings = Endings()
     var events = DeviceEvents()
-    /// Pings that wait for their pong.
+    /// Pings that await their pong.
     var pings = Waiters<Result<ContinuousClock.Instant, ElementalError>>()
-    /// Tasks that wait for the service's catalogue, until it is known or not to come.
+    /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.
     var catalogueWaiters = Waiters<Void>()
     var isCatalogueSettled = false
 }

@@ -1,14 +1,14 @@
-/// What went over one connection, counted since it was made.
+/// The traffic of a device, counted since its first connection was established.
 public struct DeviceStatistics: Sendable, Hashable {
-    /// Values that `send` took, over TCP and UDP.
+    /// Values that `send` accepted, over TCP and UDP.
     public var messagesSent = 0
-    /// Their bytes with envelopes.
+    /// Their bytes, envelopes included.
     public var bytesSent = 0
-    /// Values that came and were handed on.
+    /// Values that were received and delivered.
     public var messagesReceived = 0
-    /// Bytes that came over TCP and UDP, envelopes included.
+    /// Bytes received over TCP and UDP, envelopes included.
     public var bytesReceived = 0
-    /// Datagrams that the system did not take, with the values in them lost.
+    /// Datagrams that the system did not accept; the values in them are lost.
     public var datagramsDropped = 0
     /// Unsent values of `latest` elements that a newer value replaced.
     public var messagesReplaced = 0
@@ -16,11 +16,12 @@ public struct DeviceStatistics: Sendable, Hashable {
     public var messagesMalformed = 0
     /// Frames of elements that this end does not know. They were skipped.
     public var messagesUnknown = 0
-    /// Values outside the element's range, or of an element that does not take values from that end. Skipped.
+    /// Values outside the element's range, or of an element that does not accept values from that end. They were
+    /// skipped.
     public var messagesRejected = 0
-    /// Values that wait in the queue now or, after the end of the connection, those that never left it.
+    /// Values queued now or, after the end of the connection, those that were never sent.
     public var messagesUnsent = 0
-    /// The newest round trip that a ping measured, the heartbeat's or the program's; `nil` while there is none.
+    /// The most recent round-trip time measured by a ping, the heartbeat's or the program's; `nil` until there is one.
     public var roundTripTime: Duration?
 
     mutating func addReceived(_ other: DeviceStatistics) {

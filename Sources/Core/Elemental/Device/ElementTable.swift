@@ -1,10 +1,11 @@
 import ElementalWire
 
-/// What received frames are checked against, by identifier, so that a frame costs one look into memory.
+/// The rules that received frames are validated against, indexed by identifier, so that a frame costs one memory
+/// lookup.
 ///
-/// Unchecked: its memory is written while it is made and never again.
+/// Unchecked: the memory is written during initialization only.
 final class ElementTable: @unchecked Sendable {
-    /// What holds for the values of one element; plain bits, so that a check touches no reference count.
+    /// The constraints on the values of one element; a trivial type, so that a check touches no reference count.
     struct Rule {
         var isDefined = false
         var type = ElementType.data
@@ -31,7 +32,7 @@ final class ElementTable: @unchecked Sendable {
             hasChoices = !definition.choices.isEmpty
         }
 
-        /// How many bytes are worth gathering of a value of that length: all, or none of one that cannot be taken.
+        /// How many bytes of a value of that length are worth buffering: all, or none if it cannot be accepted.
         func keptByteCount(of length: Int, takes: Access) -> Int {
             guard isDefined, access.contains(takes) else { return 0 }
             return byteCount < 0 || Int(byteCount) == length ? length : 0
@@ -48,7 +49,7 @@ final class ElementTable: @unchecked Sendable {
             }
         }
 
-        /// Whether a well-formed value lies in the element's range.
+        /// Whether a well-formed value is within the element's range.
         @inline(__always)
         func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || contains(value) }
 
@@ -59,7 +60,7 @@ final class ElementTable: @unchecked Sendable {
     }
 
     let catalogue: ElementCatalogue
-    /// 128 of them, by identifier. They live as long as the table.
+    /// 128 rules, indexed by identifier. They live as long as the table.
     let rules: UnsafePointer<Rule>
     private static let count = 128
 
@@ -73,13 +74,13 @@ final class ElementTable: @unchecked Sendable {
 
     deinit { rules.deallocate() }
 
-    /// Whether a well-formed value is one of the choices of the element, which has some.
+    /// Whether a well-formed value is one of the choices of an element that has choices.
     @inline(never)
     func isChoice(_ id: Int8, _ value: UnsafeRawBufferPointer) -> Bool {
         catalogue[id: id]?.allowsChoice(value) ?? true
     }
 
-    /// The type of the element, or `nil` if there is none of that identifier, which is not negative.
+    /// The type of the element, or `nil` if none has that identifier, which must not be negative.
     func type(of id: Int8) -> ElementType? {
         rules[Int(id)].isDefined ? rules[Int(id)].type : nil
     }

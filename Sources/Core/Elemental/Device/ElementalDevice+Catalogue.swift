@@ -1,13 +1,13 @@
 public import ElementalWire
 
 extension ElementalDevice {
-    /// The elements that the service tells: names, types and metadata, for untyped use.
+    /// The elements that the service announces: names, types and metadata, for untyped use.
     ///
-    /// A client asks for them when it connects; this waits until they are here.
+    /// A client requests them when it connects; this waits until they have arrived.
     /// - Parameter timeout: how long to wait.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
-    ///   tell them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue`` at once if
-    ///   what it tells cannot be read, or ``ElementalError/Code/notConnected``.
+    ///   send them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
+    ///   immediately if they cannot be decoded, or ``ElementalError/Code/notConnected``.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         await waitForCatalogue(timeout)
         switch state.withLock({ $0.identity.catalogue }) {
@@ -27,7 +27,7 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    /// Waits until the catalogue is known or not to come.
+    /// Waits until the catalogue is known, or known not to arrive.
     private func waitForCatalogue(_ timeout: Duration) async {
         let token: UInt64? = state.withLock { $0.isCatalogueSettled ? nil : $0.catalogueWaiters.makeToken() }
         guard let token else { return }
@@ -36,7 +36,7 @@ extension ElementalDevice {
         }
     }
 
-    /// The catalogue is known, or cannot be read, or does not come.
+    /// The catalogue is known, cannot be decoded, or will not arrive.
     func settleCatalogue(_ catalogue: Result<ElementCatalogue, WireError>?) {
         state.withLock { state in
             if let catalogue { state.identity.catalogue = catalogue }

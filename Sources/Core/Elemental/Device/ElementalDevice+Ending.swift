@@ -1,7 +1,7 @@
 extension ElementalDevice {
-    /// Calls `handler` when the end comes, or at once if it has come.
+    /// Calls `handler` when the device ends, or immediately if it has ended.
     ///
-    /// - Returns: what ``Endings/take(_:)`` takes, or `nil` if the handler has run.
+    /// - Returns: the token for ``Endings/take(_:)``, or `nil` if the handler has run.
     @discardableResult
     func addEnding(_ handler: @escaping Endings.Handler) -> UInt64? {
         let (token, reason) = state.withLock { state in
@@ -13,7 +13,7 @@ extension ElementalDevice {
         return nil
     }
 
-    /// Waits for the end; a cancelled wait answers `.cancelled` at once.
+    /// Waits for the device to end; a cancelled wait returns `.cancelled` immediately.
     func waitForEnd() async -> DisconnectReason {
         let cancelled = DisconnectReason(.cancelled, isExpected: true)
         let token = state.withLock { $0.endings.makeToken() }

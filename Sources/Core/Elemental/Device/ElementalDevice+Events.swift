@@ -1,5 +1,5 @@
 extension ElementalDevice {
-    /// Tells everyone who wants to know. Handlers run before this returns.
+    /// Delivers the event to all subscribers. Handlers run before this returns.
     func emit(_ event: DeviceEvent) {
         let listeners = state.withLock { $0.events.listeners }
         for handler in listeners.handlers { handler(event) }
@@ -8,7 +8,7 @@ extension ElementalDevice {
 
     /// Calls `handler` with every event from now on.
     ///
-    /// - Returns: what removes it again.
+    /// - Returns: a closure that removes the handler.
     @discardableResult
     func addEventHandler(_ handler: @escaping DeviceEvents.Handler) -> @Sendable () -> Void {
         let token = state.withLock { $0.events.add(handler) }
@@ -26,9 +26,10 @@ extension ElementalDevice {
         return stream
     }
 
-    /// No events come any more.
+    /// No further events will follow.
     func finishEvents() {
-        // A service's device never comes back; its handlers may keep it.
+        // A device whose peer is a client never reconnects; its handlers are released because they may retain the
+        // device.
         let ended = state.withLock { $0.events.finish(keepsHandlers: role == .service) }
         for stream in ended.streams { stream.finish() }
     }

@@ -1,6 +1,6 @@
 public import ElementalWire
 
-// Elements of `JSON<Value>` take and give the plain `Codable` value.
+// Elements of `JSON<Value>` are sent and received as plain `Codable` values.
 extension ElementalDevice {
     /// Sends a `Codable` value as JSON.
     ///
@@ -10,7 +10,7 @@ extension ElementalDevice {
         try send(Self.json(value, element.definition), to: element)
     }
 
-    /// Calls `handler` with every value of the element that comes and can be decoded, on the connection's event loop.
+    /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
@@ -21,7 +21,7 @@ extension ElementalDevice {
         }
     }
 
-    /// Calls `handler` with every value of the element that comes and can be decoded, on the connection's event loop.
+    /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
@@ -29,7 +29,7 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// The newest value of the element that came, or `nil` if none did or it cannot be decoded.
+    /// The newest value received for the element, or `nil` if there is none or it cannot be decoded.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
         newest[element.id]?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
     }

@@ -5,13 +5,13 @@ extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.
     ///
     /// - Parameters:
-    ///   - transport: which way the ping and its pong travel.
-    ///   - size: the bytes of the ping's value, 8...1,024.
+    ///   - transport: the transport of the ping and its pong.
+    ///   - size: the length of the ping's value in bytes, 8...1,024.
     ///   - timeout: how long to wait.
     /// - Returns: the time from the call to the pong's arrival.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/udpUnavailable``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/cancelled``;
-    ///   ``ElementalError/Code/notAllowed`` if the other end has not said that it answers pings.
+    ///   ``ElementalError/Code/notAllowed`` if the other end has not announced that it answers pings.
     public func ping(
         over transport: Transport = .tcp, size: Int = 8, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> Duration {
@@ -41,7 +41,7 @@ extension ElementalDevice {
         return time
     }
 
-    /// A pong came. Its first 8 bytes are the ping's number.
+    /// A pong was received. Its first 8 bytes are the ping's token.
     func answerPing(_ value: UnsafeRawBufferPointer) {
         guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
             return
@@ -49,7 +49,7 @@ extension ElementalDevice {
         answer(\.pings, token, .success(.now))
     }
 
-    /// No pong comes any more.
+    /// No further pong will be received.
     func failPings(_ error: ElementalError) { answerAll(\.pings, .failure(error)) }
 
     func note(roundTrip: Duration) { state.withLock { $0.inbound.statistics.roundTripTime = roundTrip } }

@@ -1,10 +1,11 @@
 public import ElementalWire
 
 extension ElementalDevice {
-    /// Calls `handler` with every value of the element that comes, on the connection's event loop.
+    /// Calls `handler` on the connection's event loop with every value received for the element.
     ///
-    /// If a value came before the handler was added, the handler gets the newest of those at once, so that a display
-    /// is right from the start. An element may have several handlers; they run in the order they were added.
+    /// If values were received before the handler was added, it is first called with the newest of them, so that a
+    /// display is right from the start. An element may have several handlers; they run in the order in which they were
+    /// added.
     @discardableResult
     @inlinable
     public func onValue<Value>(
@@ -16,9 +17,9 @@ extension ElementalDevice {
         }
     }
 
-    /// Calls `handler` with every value of the element that comes, on the connection's event loop.
+    /// Calls `handler` on the connection's event loop with every value received for the element.
     ///
-    /// If a value came before the handler was added, the handler gets the newest of those at once.
+    /// If values were received before the handler was added, it is first called with the newest of them.
     @discardableResult
     @inlinable
     public func onValue<Value>(
@@ -27,9 +28,9 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// Calls `handler` with every value that comes, whatever its element, as an untyped `ElementValue`.
+    /// Calls `handler` with every value received, for any element, as an untyped `ElementValue`.
     ///
-    /// Values that came before are handed on at once, the newest of each element.
+    /// If values were received before, it is first called with the newest of each element.
     @discardableResult
     public func onAnyValue(
         _ handler: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Void
@@ -50,12 +51,12 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
-    /// The newest value of the element that came, or `nil` if none did.
+    /// The newest value received for the element, or `nil` if there is none.
     public func value<Value>(of element: Element<Value>) -> Value? {
         newest[element.id]?.withUnsafeBytes { Value(wireBytes: $0) }
     }
 
-    /// The newest value of the element that came, or `nil` if none did or it is of another type.
+    /// The newest value received for the element, or `nil` if there is none or it is of another type.
     public func value(of element: ElementDefinition) -> ElementValue? {
         newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
@@ -72,18 +73,18 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
-    /// Adding a handler and handing it what came before is one turn on the loop, so that no value is handed on twice; and
-    /// that turn comes before the next value, so that none that is sent from now on is missed.
+    /// Adding a handler and delivering the newest value to it happen in one turn of the loop, so that no value is
+    /// delivered twice; and that turn precedes the next received value, so that none sent from now on is missed.
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
         handlers.postpone(body)
         if eventLoop.inEventLoop { handlers.catchUp() } else { eventLoop.execute { [handlers] in handlers.catchUp() } }
     }
 
-    /// Stops reading from the network until ``resume()`` is called as often. What the other end sends meanwhile waits
-    /// in the network and then at its end. Values that were read already still come.
+    /// Stops reading from the network until ``resume()`` has been called as many times. What the other end sends
+    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered.
     public func pause() { _ = addPause() }
 
-    /// Takes back one ``pause()``.
+    /// Undoes one ``pause()``.
     public func resume() {
         removePause(where: { !$0.isMultiple(of: 2) })
     }
@@ -103,7 +104,7 @@ extension ElementalDevice {
             if isFirst { outbound.withLock { $0.isPaused = true } }
             return (token, isFirst)
         }
-        // Pieces that wait for acknowledgements go on without them.
+        // Acknowledgements are not read while paused; pieces that wait for them are sent without.
         if isFirst { wake() }
         return token
     }

@@ -1,38 +1,41 @@
 import NIOCore
 
 extension ElementalDevice {
-    /// What happens to the connection, from now on; each call gives a stream of its own, which ends with the device.
+    /// The connection's events from now on. Each access returns a new stream, which finishes when the device ends.
     public var events: AsyncStream<DeviceEvent> { makeEventStream() }
 
-    /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
+    /// Calls `handler` with all events of the connection, on its event loop. It must not block.
     ///
-    /// The device keeps the handler until that is cancelled, so a handler that uses the device captures it weakly.
+    /// The device retains the handler until its registration is cancelled, so a handler that uses the device should
+    /// capture it weakly.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (DeviceEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(addEventHandler(handler))
     }
 
-    /// Whether the connection was lost and another is to take its place.
+    /// Whether the connection was lost and a replacement is awaited.
     public var isReconnecting: Bool { outbound.withLock { $0.isAway } }
 
-    /// Connects a stopped device again: one that was closed, or that ended for another reason.
+    /// Connects a device again that has ended, because it was closed or for another reason.
     ///
-    /// Its handlers, newest values and statistics are those from before; its streams have ended, and what was given to
-    /// ``onDisconnect(_:)`` has run, so ask for new ones. Where the device was found by Zeroconf, it goes to where its
-    /// service was last. A device that is reconnecting makes its next attempt at once, and one that is connected is left
-    /// as it is.
+    /// Its handlers, newest values and statistics are preserved; its streams have finished, and handlers added with
+    /// ``onDisconnect(_:)`` have run, so create new ones. A device that was found by Zeroconf connects to the last
+    /// known address of its service. A device that is reconnecting makes its next attempt immediately, and one that is
+    /// connected is left unchanged.
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``; ``ElementalError/Code/notConnected`` if a reconnection that was under way
-    ///   ended the device; ``ElementalError/Code/invalidState`` for a service's device: it is the client that connects.
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``;
+    ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;
+    ///   ``ElementalError/Code/invalidState`` for a service's device: only the client can connect.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }
 }
 
 extension ElementalDevice {
     /// Connects, for the first time or again.
     ///
-    /// - Parameter closesWhenCancelled: whether a cancelled wait closes also a connection that is there by then.
+    /// - Parameter closesWhenCancelled: whether cancelling the wait also closes a connection that has been established
+    ///   in the meantime.
     func connect(closesWhenCancelled: Bool) async throws(ElementalError) {
         guard let manager else {
             throw ElementalError(

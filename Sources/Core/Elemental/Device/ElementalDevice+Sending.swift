@@ -8,9 +8,9 @@ public import struct Foundation.Data
 #endif
 
 extension ElementalDevice {
-    /// Sends a value. Never blocks: it queues the value, or throws that it cannot.
+    /// Sends a value. Never blocks: the value is queued, or an error is thrown.
     ///
-    /// Values sent together leave together in few writes; one sent on a quiet connection leaves at once.
+    /// Values sent together are batched into few writes; one sent on an idle connection is written immediately.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/queueFull``, ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
     ///   ``ElementalError/Code/emptyValue``, ``ElementalError/Code/udpUnavailable``,
@@ -24,7 +24,7 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// Sends a value whose type is known at run time only.
+    /// Sends a value whose type is only known at run time.
     ///
     /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/wrongType`` if the
     ///   value is of another type than the element.
@@ -37,8 +37,8 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// Sends a value, waiting while the queue is full. It stays on the caller's actor: while there is room, nothing is
-    /// handed between threads.
+    /// Sends a value, suspending while the queue is above the high watermark. It stays on the caller's actor: while
+    /// there is room, there is no thread hop.
     ///
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
     ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
@@ -57,17 +57,17 @@ extension ElementalDevice {
         }
     }
 
-    /// Whether a value of so many bytes finds the queue full of what goes before it.
+    /// Whether a value of `length` bytes has to wait for a congested queue.
     @usableFromInline
     func needsToWait(for length: Int) -> Bool {
         congestion.isStream || length > Piece.wholeByteCount && congestion.isPieces
     }
 
-    /// Returns at once if less than ``DeviceLimits/readyQueueByteCount`` waits to be sent, or else waits until an
-    /// eighth of it is left.
+    /// Returns immediately if fewer than ``DeviceLimits/readyQueueByteCount`` bytes are unsent; otherwise waits until
+    /// an eighth of that is left.
     ///
-    /// - Parameter byteCount: the bytes of the value that is to be sent. One of more than 128 KiB waits for those before
-    ///   it, a smaller one does not wait for large ones, between whose pieces it goes.
+    /// - Parameter byteCount: the length of the value to be sent. One of more than 128 KiB waits for those before it; a
+    ///   smaller one does not wait for large ones, because it is sent between their pieces.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(
@@ -76,8 +76,8 @@ extension ElementalDevice {
         if needsToWait(for: byteCount) { try await wait(for: byteCount, of: nil) }
     }
 
-    /// Waits until all that was queued has left, and the other end has taken what goes to it in pieces, which is not heard
-    /// while this end is paused.
+    /// Waits until everything queued has been sent, and the other end has acknowledged what was sent in pieces. While
+    /// this end is paused it reads no acknowledgements and does not wait for them.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
@@ -85,7 +85,7 @@ extension ElementalDevice {
         try await wait { _ in .nothingUnsent }
     }
 
-    /// Waits until little of the queue is taken, and a value of `length` bytes has room.
+    /// Waits until the queue is below the low watermark and has room for a value of `length` bytes.
     @usableFromInline
     func wait(
         for length: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
@@ -131,14 +131,14 @@ extension ElementalDevice {
         }
     }
 
-    /// Queues a value whose bytes are at hand.
+    /// Queues a value, copying its bytes.
     ///
     /// - Returns: the error if it could not be queued.
     @usableFromInline
     func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
         do throws(ElementalError) {
-            // One that goes in pieces needs storage of its own, which is made before the queue is locked.
+            // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
             if bytes.count > Piece.wholeByteCount, element.takesLongValues {
                 try enqueueUnchecked(element, long: Data(bytes))
             } else {
@@ -184,10 +184,10 @@ extension ElementalDevice {
         }
     }
 
-    /// Newest values that are kept until the connection is back.
+    /// The number of newest values that are kept until the connection is restored.
     package var keptValueCount: Int { outbound.withLock { $0.keptCount } }
 
-    /// Sees to it that what was queued leaves soon.
+    /// Schedules a flush of what is queued.
     func wake() {
         outbound.withLock { $0.link }?.wake()
     }
@@ -228,6 +228,6 @@ extension ElementalDevice {
 }
 
 extension ElementDefinition {
-    /// Whether a long value is sent from where it is: not in a datagram, and not where a newer one may take its place.
+    /// Whether a long value is sent from its own storage: not in a datagram, and not where a newer one may replace it.
     @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
 }

@@ -1,14 +1,14 @@
 import NIOCore
 
 extension ElementalDevice {
-    /// Waits until somebody answers.
+    /// Waits for an answer.
     ///
     /// - Parameters:
-    ///   - list: where the task waits, with a token of the list's.
-    ///   - timeout: how long.
-    ///   - begin: called when an answer can be taken; it may give one itself.
-    ///   - late: the answer when the time is over.
-    ///   - cancelled: the answer when the task is cancelled.
+    ///   - list: the list in which the task waits, and which made the token.
+    ///   - timeout: how long to wait.
+    ///   - begin: called once answers can be delivered; it may return one itself.
+    ///   - late: the answer on timeout.
+    ///   - cancelled: the answer on cancellation.
     func wait<Answer: Sendable>(
         in list: any WritableKeyPath<DeviceState, Waiters<Answer>> & Sendable, as token: UInt64, _ timeout: Duration,
         late: Answer, cancelled: Answer, begin: () -> Answer?
@@ -16,7 +16,7 @@ extension ElementalDevice {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.withLock { $0[keyPath: list].add(token, continuation) }
-                // Only now: a short time may be over before this thread goes on.
+                // Only after the task is in the list: a short timeout may expire before this thread continues.
                 let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { self.answer(list, token, late) }
                 if !state.withLock({ $0[keyPath: list].set(deadline, for: token) }) { deadline.cancel() }
                 if let given = begin() { answer(list, token, given) }
@@ -27,14 +27,14 @@ extension ElementalDevice {
         }
     }
 
-    /// Answers a task that waits, if it still does.
+    /// Resumes a waiting task with the answer, if it still waits.
     func answer<Answer: Sendable>(
         _ list: WritableKeyPath<DeviceState, Waiters<Answer>>, _ token: UInt64, _ answer: Answer
     ) {
         state.withLock { $0[keyPath: list].take(token) }?.resume(returning: answer)
     }
 
-    /// Answers all that wait.
+    /// Resumes all waiting tasks with the answer.
     func answerAll<Answer: Sendable>(_ list: WritableKeyPath<DeviceState, Waiters<Answer>>, _ answer: Answer) {
         for waiter in state.withLock({ $0[keyPath: list].takeAll() }) { waiter.resume(returning: answer) }
     }

@@ -6,13 +6,14 @@ import Synchronization
 
 /// The other end of a connection: the service that a client talks to, or a client of a service.
 ///
-/// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values and
-/// counts go on, and its end comes when the last of them is over.
+/// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values
+/// and statistics are preserved, and the device ends with the last connection.
 ///
-/// A client gets one from `connect`, a service gets one with every client. All methods may be called from any thread.
-/// Handlers run on the connection's event loop, in the order the values came, one at a time; they must not block.
+/// A client gets one from `connect`, a service gets one for every client. All methods may be called from any thread.
+/// Handlers run on the connection's event loop, in the order in which the values were received, one at a time; they
+/// must not block.
 public final class ElementalDevice: Sendable {
-    /// Which part the other end plays.
+    /// The role of the other end.
     public enum Role: Sendable, Hashable {
         /// The other end is a service; this program is its client.
         case service
@@ -20,11 +21,11 @@ public final class ElementalDevice: Sendable {
         case client
     }
 
-    /// Which part the other end plays.
+    /// The role of the other end.
     public let role: Role
     /// The loop on which the handlers run.
     public let eventLoop: any EventLoop
-    /// The limits that the connection keeps.
+    /// The limits of the connection.
     public let limits: DeviceLimits
     /// Runs tasks on the loop.
     let loopExecutor: LoopExecutor
@@ -33,9 +34,9 @@ public final class ElementalDevice: Sendable {
     let newest: NewestValues
     let outbound: BrieflyLocked<Outbound<Connection>>
     let congestion = Congestion()
-    /// All else.
+    /// All other state.
     let state: Locked<DeviceState>
-    /// What makes a client's connections; `nil` where the other end is a client.
+    /// Establishes a client's connections; `nil` where the other end is a client.
     let manager: NIOLoopBound<any ConnectionManager>?
 
     init(
@@ -62,24 +63,25 @@ public final class ElementalDevice: Sendable {
     public var address: SocketAddress? { state.withLock { $0.identity.address } }
     /// The service's name, such as `robot`; `nil` where a client connected by host and port.
     public var service: String? { state.withLock { $0.identity.service } }
-    /// What the other end said of itself, or `nil` while or because it did not: an older ElementalController never does.
+    /// What the other end announced about itself, or `nil` if it has not (yet): an older ElementalController never
+    /// does.
     public var hello: Hello? { state.withLock { $0.identity.hello } }
-    /// The elements that the service told, if it did.
+    /// The elements that the service announced, if it did.
     public var catalogue: ElementCatalogue? { state.withLock { try? $0.identity.catalogue?.get() } }
-    /// The elements that this end knows: those the program gave, or else those that the service told.
+    /// The elements that this end knows: those that the program defined, or else those that the service announced.
     public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
-    /// The identifier in the datagrams between both ends, 1...254; 0 where there is none.
+    /// The identifier in the datagrams between both ends, 1...254; 0 if there is none.
     public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
 
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.link != nil } }
-    /// Why the device ended, or `nil` while it is connected or reconnects.
+    /// Why the device ended, or `nil` while it is connected or reconnecting.
     public var disconnectReason: DisconnectReason? { state.withLock { $0.endings.reason } }
 
     /// Bytes in the queues.
     var queuedByteCount: Int { outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount } }
 
-    /// What went over the connection, or over all of them, since the first was made.
+    /// The traffic over the connection, or over all of them, since the first was established.
     public var statistics: DeviceStatistics {
         var statistics = state.withLock { $0.inbound.statistics }
         outbound.withLock { outbound in
@@ -91,13 +93,14 @@ public final class ElementalDevice: Sendable {
         return statistics
     }
 
-    /// Waits until the connection has ended and none is to take its place.
+    /// Waits until the connection has ended and will not be replaced.
     ///
-    /// - Returns: why it ended; `.cancelled` at once, the connection untouched, if the waiting task is cancelled.
+    /// - Returns: why it ended; `.cancelled` immediately, leaving the connection untouched, if the waiting task is
+    ///   cancelled.
     public func waitUntilDisconnected() async -> DisconnectReason { await waitForEnd() }
 
-    /// Calls `handler` once, on the connection's event loop, when the connection has ended and none is to take its place;
-    /// at once if it has.
+    /// Calls `handler` once, on the connection's event loop, when the connection has ended and will not be replaced;
+    /// immediately if that has already happened.
     public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
         addEnding { reason in handler(reason, self) }
     }
@@ -108,7 +111,7 @@ public final class ElementalDevice: Sendable {
         _ = await waitUntilDisconnected()
     }
 
-    /// Begins to close the connection after what is queued has been sent, and returns at once.
+    /// Starts closing the connection once everything queued has been sent, and returns immediately.
     public func disconnect() {
         disconnect(DisconnectReason(.closedHere, isExpected: true))
     }
@@ -118,7 +121,7 @@ public final class ElementalDevice: Sendable {
         outbound.withLock({ $0.link })?.close(reason, shutdownText: text)
     }
 
-    /// The connection has ended and none takes its place.
+    /// The connection has ended and will not be replaced.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
         settleCatalogue(nil)
@@ -127,9 +130,9 @@ public final class ElementalDevice: Sendable {
         finishEvents()
     }
 
-    /// There is a connection again.
+    /// The device is connected again.
     ///
-    /// - Parameter hasHello: whether the peer has said hello; what an earlier one said does not hold for one that has not.
+    /// - Parameter hasHello: whether the peer has said hello; if not, what an earlier one said is discarded.
     func reopen(hasHello: Bool) {
         state.withLock { state in
             if !hasHello {
@@ -152,8 +155,8 @@ extension ElementalDevice: CustomStringConvertible {
 }
 
 extension ElementalDevice: Hashable {
-    /// Whether both are the same connection.
+    /// Whether both are the same object.
     public static func == (a: ElementalDevice, b: ElementalDevice) -> Bool { a === b }
-    /// Hashes the identity of the connection.
+    /// Hashes the identity of the object.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

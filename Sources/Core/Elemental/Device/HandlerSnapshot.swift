@@ -1,11 +1,11 @@
 import ElementalWire
 
-/// The handlers at one time, laid out so that a received value finds and calls its own without touching a reference
-/// count: those of an element lie side by side.
+/// The handlers at one point in time, laid out so that a received value finds and calls its own without touching a
+/// reference count: the handlers of an element are contiguous.
 ///
-/// Unchecked: its memory is written while it is made and never again.
+/// Unchecked: the memory is written during initialization only.
 final class HandlerSnapshot: @unchecked Sendable {
-    /// A closure in a box of its own: a call through the box retains nothing.
+    /// A boxed closure: calling it through the box retains nothing.
     final class Handler: Sendable {
         fileprivate let body: ValueHandler
 
@@ -16,7 +16,7 @@ final class HandlerSnapshot: @unchecked Sendable {
     let hasForAll: Bool
     /// One past the largest identifier that has a handler.
     private let idCount: Int
-    /// Where the handlers of an identifier begin, and of the next one, which is where they end.
+    /// The position of each identifier's first handler, which is also the end of the previous identifier's.
     private let starts: UnsafeMutablePointer<Int32>
     /// Retained once each, for as long as the snapshot lives.
     private let handlers: UnsafeMutablePointer<Unmanaged<Handler>>
@@ -46,7 +46,7 @@ final class HandlerSnapshot: @unchecked Sendable {
         starts.deallocate()
     }
 
-    /// Calls the element's handlers. The caller keeps the snapshot meanwhile.
+    /// Calls the element's handlers. The caller keeps the snapshot alive meanwhile.
     @inline(__always)
     func call(_ id: Int8, _ value: ReceivedBytes, _ device: ElementalDevice) {
         let position = Int(id)

@@ -2,17 +2,17 @@ import ElementalWire
 import Support
 import Synchronization
 
-/// What a received value is handed to. The bytes are valid only during the call.
+/// A handler for received values. The bytes are valid only during the call.
 typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
-/// What every received value is handed to, whatever its element.
+/// A handler for the received values of all elements.
 typealias AnyValueHandler =
     @Sendable (_ element: ElementDefinition, _ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
 /// The handlers of a device or of a service, added and removed from any thread.
 ///
-/// The event loop works on a snapshot and takes a new one when the version says that something changed, so that a
-/// received value takes no lock to find its handlers.
+/// The event loop works on a snapshot and takes a new one when the version has changed, so that no lock is taken to
+/// find the handlers of a received value.
 final class HandlerTable: Sendable {
     private struct State {
         var byElement: [Int8: [(token: UInt64, handler: HandlerSnapshot.Handler)]] = [:]
@@ -20,14 +20,15 @@ final class HandlerTable: Sendable {
         var forProgress: [(token: UInt64, handler: ProgressHandler)] = []
         var forRefusals: [(token: UInt64, handler: RefusalHandler)] = []
         var lastToken: UInt64 = 0
-        /// The tokens of handlers that are about to be added. One that is cancelled before is no longer among them.
+        /// The tokens of handlers that are about to be added. Cancelling one before that removes its token.
         var reserved: Set<UInt64> = []
-        /// What waits for its turn on the event loop.
+        /// Work that is to run on the event loop.
         var postponed: [@Sendable () -> Void] = []
 
         var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
 
-        /// Takes out the handlers of that token.
+        /// Removes the handlers with that token and returns the previous state, so that they can be released without
+        /// the lock.
         mutating func take(_ token: UInt64) -> State {
             let before = self
             forProgress.removeAll { $0.token == token }
@@ -38,7 +39,7 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// The table of those who share none.
+    /// The table used where no handlers are shared.
     static let none = HandlerTable()
 
     private let state = Locked(State())
@@ -54,7 +55,7 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// How many handlers there are, and how many are about to be added.
+    /// The number of handlers, and of those that are about to be added.
     var counts: (handlers: Int, reserved: Int) {
         state.withLock { ($0.count + $0.forProgress.count + $0.forRefusals.count, $0.reserved.count) }
     }
@@ -68,7 +69,7 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// - Returns: whether it is wanted still.
+    /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) -> Bool {
         change { state in
@@ -78,7 +79,7 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// - Returns: whether it is wanted still.
+    /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) -> Bool {
         change { state in
@@ -88,11 +89,11 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// Has the event loop do something before it hands on the next value that comes; at the latest when it is asked to
-    /// by ``catchUp()``. Work that is given to an event loop otherwise comes after what it finds on its sockets.
+    /// Runs `body` on the event loop before the next received value is delivered, at the latest in ``catchUp()``. Work
+    /// that is otherwise submitted to an event loop runs after the loop has handled its sockets.
     func postpone(_ body: @escaping @Sendable () -> Void) { change { $0.postponed.append(body) } }
 
-    /// Does what was postponed. On the event loop only.
+    /// Runs the postponed work. Must be called on the event loop.
     func catchUp() {
         for body in state.withLock({ state in
             defer { state.postponed = [] }
@@ -116,16 +117,16 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// Handlers of refused values, which are rare.
+    /// The handlers for refused values, which are rare.
     var refusalHandlers: [RefusalHandler] { state.withLock { $0.forRefusals.map(\.handler) } }
 
-    /// Those who are told how far large values have come; asked for a piece at a time, so the lock is cheap enough.
+    /// The handlers for the progress of large values; read once per piece, so the lock is cheap enough.
     var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.map(\.handler) } }
 
     func remove(_ token: UInt64) {
-        // What was removed is let go when the lock is no longer held: it may be the last to hold an object of the program's.
+        // What was removed is released without the lock: it may hold the last reference to an object of the program.
         let removed = change { state in
-            // If it is not there yet, its turn on the event loop is still to come, and comes to nothing.
+            // If it has not been added yet, its turn on the event loop will not find the token and do nothing.
             if state.reserved.remove(token) != nil { return State() }
             return state.take(token)
         }

@@ -1,19 +1,19 @@
-/// The event loop's view of a handler table: the newest snapshot, brought up to date when the table says that it changed.
+/// The event loop's view of a handler table: the latest snapshot, refreshed when the table's version has changed.
 ///
-/// The references that a received value follows are unmanaged, so that it touches no reference count; the view owns what
-/// they lead to.
+/// The references followed for a received value are unmanaged, so that it touches no reference count; the view owns the
+/// objects.
 struct HandlerView {
     private let table: HandlerTable
     private let unmanagedTable: Unmanaged<HandlerTable>
     private var snapshot: HandlerSnapshot
     private var version: UInt64
-    /// The snapshot. It lives until the next ``refresh()``.
+    /// The snapshot. Valid until the next ``refresh()``.
     private(set) var handlers: Unmanaged<HandlerSnapshot>
 
     init(_ table: HandlerTable) {
         self.table = table
         unmanagedTable = .passUnretained(table)
-        // Older than the table's, if that ever changed: something may be postponed.
+        // Behind the table's version if that has ever changed: work may have been postponed.
         version = 0
         snapshot = table.snapshot
         handlers = .passUnretained(snapshot)

@@ -2,24 +2,24 @@ import NIOCore
 
 /// Runs tasks on an event loop.
 ///
-/// A task that becomes ready while the loop hands on what was read runs at the end of that read, before what was sent
-/// meanwhile is written: it costs no further turn of the loop, and what it sends leaves with the rest.
+/// A task that becomes ready while the loop delivers what was read runs at the end of that read batch, before what was
+/// sent meanwhile is flushed: it costs no extra tick of the loop, and what it sends is flushed with the rest.
 final class LoopExecutor: TaskExecutor {
-    /// The loop's alone.
+    /// Confined to the event loop.
     private final class Batch {
-        /// How many reads are under way.
+        /// How many read batches are in progress.
         var depth = 0
         var jobs: [UnownedJob] = []
     }
 
-    /// Jobs that run at the end of one read. Those that they make ready beyond that wait for the loop's next turn, so that
-    /// tasks that wake each other do not keep the loop from its sockets.
+    /// Jobs that run at the end of one read batch. Jobs beyond that wait for the loop's next tick, so that tasks that
+    /// wake each other do not starve the loop's sockets.
     private static let maximumJobCount = 1024
 
     let eventLoop: any EventLoop
     private let batch: NIOLoopBound<Batch>
 
-    /// On the event loop.
+    /// Must be called on the event loop.
     init(on eventLoop: any EventLoop) {
         self.eventLoop = eventLoop
         batch = NIOLoopBound(Batch(), eventLoop: eventLoop)
@@ -34,10 +34,10 @@ final class LoopExecutor: TaskExecutor {
         eventLoop.execute { self.run(job) }
     }
 
-    /// A read begins. On the event loop.
+    /// A read batch begins. Must be called on the event loop.
     func beginBatch() { batch.value.depth += 1 }
 
-    /// A read has ended: runs the tasks that it made ready. On the event loop.
+    /// A read batch has ended: runs the tasks that it made ready. Must be called on the event loop.
     func endBatch() {
         let batch = batch.value
         if !batch.jobs.isEmpty { runJobs(batch) }

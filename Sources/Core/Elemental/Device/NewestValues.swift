@@ -8,13 +8,13 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// The newest value of each element that came, written by the event loop and read from any thread.
+/// The newest value received for each element, written by the event loop and read from any thread.
 ///
-/// A number costs the loop a few plain stores: its bytes lie in a slot whose sequence number is odd while they change,
-/// so that a reader who meets a change looks again. Longer values are behind a lock.
+/// A number costs the loop a few plain stores: its bytes are in a slot whose sequence number is odd while they change
+/// (a seqlock), so that a reader that observes a change retries. Longer values are behind a lock.
 ///
-/// Unchecked: the slots are atomics in memory that only grows while the values live, and that one thread, the device's
-/// event loop, writes.
+/// Unchecked: the slots are atomics in memory that only grows while the object lives, and that only one thread, the
+/// device's event loop, writes.
 final class NewestValues: @unchecked Sendable {
     /// The sequence number, the length, and the bytes.
     private enum Word {
@@ -29,15 +29,15 @@ final class NewestValues: @unchecked Sendable {
     private static let inlineByteCount = 16
     private static let slotsPerGroup = 8
     private static let groupCount = 16
-    /// In place of the length: there is none, and it is among the long ones.
+    /// In place of the length: there is no value, or it is among the long ones.
     private static let none = UInt64.max
     private static let long = UInt64.max - 1
 
-    /// Groups of eight slots, made when an element of the group has its first value.
+    /// Groups of eight slots, allocated when an element of the group receives its first value.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
-    /// Where the long values are.
+    /// Holds the long values.
     private let state: Locked<DeviceState>
-    /// Long values that still lie in the buffer that was read, and keep it there; the event loop's alone.
+    /// Elements whose long values still reference the read buffer and keep it alive; confined to the event loop.
     private var borrowed: [Int8] = []
 
     init(_ state: Locked<DeviceState>) {
@@ -61,7 +61,7 @@ final class NewestValues: @unchecked Sendable {
         Slots(bitPattern: groups[group].load(ordering: .acquiring))
     }
 
-    /// Notes a value. On the event loop only.
+    /// Stores a value. Must be called on the event loop.
     @inline(__always)
     func set(_ id: Int8, _ value: ReceivedBytes) {
         let group = Int(id) / Self.slotsPerGroup
@@ -78,7 +78,8 @@ final class NewestValues: @unchecked Sendable {
         store(slot, length: UInt64(bytes.count), words)
     }
 
-    /// Each store is seen before the next, so that a reader who sees a new word sees that the sequence is odd or on.
+    /// Each store becomes visible before the next, so that a reader that sees a new word also sees that the sequence
+    /// number is odd or has advanced.
     @inline(__always)
     private func store(_ slot: Slots, length: UInt64, _ words: (UInt64, UInt64)) {
         let sequence = slot[Word.sequence].load(ordering: .relaxed)
@@ -97,7 +98,7 @@ final class NewestValues: @unchecked Sendable {
             if value.isLong {
                 state.inbound.longValues[position] = value.long
             } else if state.inbound.longValues[position]?.count == value.bytes.count {
-                // Into the storage of the one before: no allocation in the steady state.
+                // Reuse the previous value's storage: no allocation in the steady state.
                 state.inbound.longValues[position]?.withUnsafeMutableBytes { $0.copyMemory(from: value.bytes) }
             } else {
                 state.inbound.longValues[position] = Data(value.bytes)
@@ -107,7 +108,7 @@ final class NewestValues: @unchecked Sendable {
         store(slot, length: Self.long, (0, 0))
     }
 
-    /// Copies the long values that keep the buffer that was read. On the event loop, when the buffer is done with.
+    /// Copies the long values that keep the read buffer alive. On the event loop, when the buffer is no longer needed.
     @inline(__always)
     func returnBorrowed() {
         if !borrowed.isEmpty { copyBorrowed() }
@@ -134,14 +135,14 @@ final class NewestValues: @unchecked Sendable {
         return slots
     }
 
-    /// The newest value, or `nil` if none came.
+    /// The newest value, or `nil` if none was received.
     subscript(id: Int8) -> [UInt8]? {
         guard id >= 0, let slots = slots(Int(id) / Self.slotsPerGroup) else { return nil }
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
         var looks = 0
         while true {
             looks += 1
-            // The writer may be a thread that this one keeps from its processor.
+            // The writer may be preempted; yield to it.
             if looks.isMultiple(of: 200) { BriefSleep.sleep() }
             let sequence = slot[Word.sequence].load(ordering: .acquiring)
             let length = slot[Word.length].load(ordering: .acquiring)

@@ -1,8 +1,8 @@
 public import ElementalWire
 
-/// How far a large value has come: one of more than 128 KiB.
+/// The progress of a large value: one of more than 128 KiB.
 public struct TransferProgress: Sendable, Hashable {
-    /// Which way the value travels.
+    /// The direction of a transfer.
     public enum Direction: Sendable, Hashable {
         /// The other end sends it.
         case incoming
@@ -12,22 +12,22 @@ public struct TransferProgress: Sendable, Hashable {
 
     /// The value's element.
     public let element: ElementDefinition
-    /// Which way it travels.
+    /// The direction of the transfer.
     public let direction: Direction
-    /// Bytes of the value that have come or that the other end has taken. An older peer does not tell what it has taken:
-    /// then these are the bytes that the system took to send.
+    /// Bytes of the value that were received, or acknowledged by the other end. An older peer sends no
+    /// acknowledgements; then these are the bytes that the system accepted for sending.
     public let byteCount: Int
-    /// Bytes that the value has.
+    /// The length of the value in bytes.
     public let totalByteCount: Int
 
-    /// The part that has come, 0...1.
+    /// The fraction transferred, 0...1.
     public var fraction: Double { totalByteCount == 0 ? 1 : Double(byteCount) / Double(totalByteCount) }
 }
 
-/// What is told how far a large value has come.
+/// A handler for the progress of large values.
 typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void
 
-/// Tells the handlers of a device, and those that it shares with others, how far its large values have come.
+/// Reports the progress of a device's large values to its own handlers and to those shared with other devices.
 struct ProgressReporter {
     let device: ElementalDevice
     let shared: HandlerTable
@@ -42,8 +42,8 @@ struct ProgressReporter {
 }
 
 extension ElementalDevice {
-    /// Calls `handler` on the connection's event loop whenever a part of a large value, of more than 128 KiB, has come or
-    /// was taken by the other end; the last time when it is whole.
+    /// Calls `handler` on the connection's event loop whenever part of a large value, of more than 128 KiB, was
+    /// received or acknowledged by the other end; the last time when it is complete.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Tasks that wait for an answer, each for a limited time.
+/// Tasks that wait for an answer, each with a timeout.
 struct Waiters<Answer: Sendable> {
     struct Waiter {
         let continuation: CheckedContinuation<Answer, Never>
-        /// The timer that ends the wait.
+        /// The timer of the timeout.
         var deadline: Scheduled<Void>?
 
-        /// Answers the task, which was taken out. Not while the lock is held.
+        /// Resumes the task, which has been removed from the list. Not while the lock is held.
         func resume(returning answer: Answer) {
             deadline?.cancel()
             continuation.resume(returning: answer)
@@ -17,7 +17,7 @@ struct Waiters<Answer: Sendable> {
     private var waiting: [UInt64: Waiter] = [:]
     private var lastToken: UInt64 = 0
 
-    /// A number for a task that is about to wait.
+    /// A token for a task that is about to wait.
     mutating func makeToken() -> UInt64 {
         lastToken += 1
         return lastToken
@@ -27,17 +27,17 @@ struct Waiters<Answer: Sendable> {
         waiting[token] = Waiter(continuation: continuation)
     }
 
-    /// - Parameter deadline: the timer that ends the wait; it is cancelled with it.
+    /// - Parameter deadline: the timer of the timeout; it is cancelled when the wait ends.
     /// - Returns: whether the task still waits.
     mutating func set(_ deadline: Scheduled<Void>, for token: UInt64) -> Bool {
         waiting[token]?.deadline = deadline
         return waiting[token] != nil
     }
 
-    /// Takes out a task, if it still waits.
+    /// Removes a task, if it still waits.
     mutating func take(_ token: UInt64) -> Waiter? { waiting.removeValue(forKey: token) }
 
-    /// Takes out all.
+    /// Removes all tasks.
     mutating func takeAll() -> [Waiter] {
         defer { waiting = [:] }
         return Array(waiting.values)
