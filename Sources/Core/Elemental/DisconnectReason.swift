@@ -1,6 +1,6 @@
 /// Why a connection ended.
 public struct DisconnectReason: Sendable, CustomStringConvertible {
-    /// The kind of ending. More may come; give a `switch` a default.
+    /// The kind of ending. More may be added; give a `switch` a default.
     public enum Kind: Sendable, Hashable {
         /// This program closed the connection.
         case closedHere

@@ -1,6 +1,6 @@
 /// An error of this framework: a code to act on, a human-readable message, and the underlying cause.
 public struct ElementalError: Error, Sendable, CustomStringConvertible {
-    /// The kind of error. More may come; give a `switch` a default.
+    /// The kind of error. More may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
             case notConnected, queueFull, outOfRange, notAllowed, datagramTooLarge, udpUnavailable, emptyValue

@@ -3,10 +3,10 @@ import Support
 import Zeroconf
 
 extension CommonListing {
-    /// How many inputs may wait; all of them are handled at once.
+    /// How many inputs may be queued; more than that ends the run.
     private static let bufferedInputs = 4096
 
-    /// Tells what is true of the listing until the browser's events end, the task is cancelled or `tell` returns false.
+    /// Reports verified services until the browser's events end, the task is cancelled or `tell` returns false.
     static func run(
         _ events: AsyncStream<ServiceBrowser.Event>, logger: Logger,
         _ tell: @escaping @Sendable (ElementalBrowser.Event) -> Bool
@@ -14,7 +14,7 @@ extension CommonListing {
         let (inputs, continuation) = AsyncStream.makeStream(
             of: Input.self, bufferingPolicy: .bufferingOldest(bufferedInputs))
         let send = { @Sendable (input: Input) in
-            // Without an input that was dropped the rest would be wrong.
+            // After a dropped input the listing would be wrong.
             if case .dropped = continuation.yield(input) { continuation.finish() }
         }
         await withDiscardingTaskGroup { group in

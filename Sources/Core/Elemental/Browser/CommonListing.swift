@@ -1,26 +1,26 @@
 import Support
 import Zeroconf
 
-/// Tells what is true of the common listing: takes what a browser saw there, and answers what to tell and what to check.
-/// No sockets, no clock.
+/// Verifies the entries of the common listing, as a state machine: takes what a browser saw there, and returns what to
+/// report and what to check. No sockets, no clock.
 ///
-/// An entry is told under the name that it claims, once resolving the claimed instance has led to the same host and
-/// port; until then, and if it leads elsewhere, it is not told. Checks are made a few at a time, those of new entries
-/// before those that failed, which are repeated with a growing delay for as long as the entry is listed.
+/// An entry is reported under the name that it claims, once resolving the claimed instance has yielded the same host
+/// and port; until then, and if the result differs, it is not reported. Only a few checks run at a time, those of new
+/// entries before those that failed, which are retried with a growing delay for as long as the entry is listed.
 struct CommonListing {
-    /// The question where the instance is that an entry claims to be.
+    /// Resolves the instance that an entry claims to be.
     struct Check: Sendable {
         let number: Int
         let entry: ServiceInstance
         let claim: ServiceInstance
-        /// The longest that it may take.
+        /// The timeout.
         let limit: Duration
     }
 
     enum Input: Sendable {
         case listing(ServiceBrowser.Event)
         case answer(Check, Result<ResolvedService, ZeroconfError>)
-        /// The time of an action ``Action/wait(_:)`` is over.
+        /// The delay of an action ``Action/wait(_:)`` has elapsed.
         case tick
     }
 
@@ -32,13 +32,13 @@ struct CommonListing {
     }
 
     private enum State {
-        /// Claims nothing, and is told as what it is.
+        /// Claims nothing, and is reported under its own name.
         case plain
         /// Its claim cannot be true.
         case ignored
         case queued
         case checking(Int)
-        /// Did not prove true; the next check comes then.
+        /// The check failed; the next one is due at that time.
         case waiting(ContinuousClock.Instant)
         case proven
     }
@@ -54,16 +54,16 @@ struct CommonListing {
     }
 
     static let mostChecks = 8
-    /// What can be resolved is resolved within milliseconds mostly: a new entry does not wait long behind false ones.
+    /// Most entries resolve within milliseconds: a short timeout keeps a new entry from waiting long behind false ones.
     private static let firstLimit = Duration.seconds(1)
     /// Avahi gives up after 5 s.
     private static let repeatedLimit = Duration.seconds(5)
     private static let tickInterval = Duration.seconds(1)
 
     private var entries: [ServiceInstance: Entry] = [:]
-    /// Which entry is told under a claimed name.
+    /// Which entry is reported under a claimed name.
     private var told: [ServiceInstance: ServiceInstance] = [:]
-    /// Entries that were told as unresolved, under their own names.
+    /// Entries that were reported as unresolved, under their own names.
     private var toldUnresolved: Set<ServiceInstance> = []
     private var newEntries: [ServiceInstance] = []
     private var repeated: [ServiceInstance] = []
@@ -138,7 +138,7 @@ struct CommonListing {
         if toldUnresolved.remove(instance) != nil { actions.append(.tell(.gone(instance))) }
     }
 
-    /// Forgets an entry, and tells that it is gone if it was told under a name of its own.
+    /// Removes an entry, and reports that it is gone if it was reported under a name of its own.
     private mutating func withdraw(_ instance: ServiceInstance) {
         guard let entry = entries.removeValue(forKey: instance) else { return }
         switch entry.claim {
@@ -148,7 +148,7 @@ struct CommonListing {
         }
     }
 
-    /// Gives a claimed name to another entry that has proven it, or tells that it is gone.
+    /// Gives a claimed name to another entry that was verified, or reports that it is gone.
     private mutating func release(_ claimed: ServiceInstance) {
         let heir = entries.first { $0.value.isProven && $0.value.claim == .instance(claimed) }
         told[claimed] = heir?.key
@@ -217,7 +217,7 @@ struct CommonListing {
         }
         if holder != instance, let other = entries[holder] {
             if other.service.isAtSamePlace(as: entry.service) {
-                // Two entries of one service: the one that was there first goes on being told.
+                // Two entries for the same service: the first one stays reported.
                 told[claimed] = holder
                 return
             }
@@ -237,7 +237,7 @@ struct CommonListing {
         let failures = entry.failures
         entries[instance] = entry
         actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
-        // One that was true and moved may be ahead of what the network remembers of its own listing.
+        // An entry that was true and moved may be ahead of the cached records of its own listing.
         if failures > 1, told[claimed] == instance { release(claimed) }
     }
 
@@ -258,7 +258,7 @@ struct CommonListing {
 }
 
 extension ResolvedService {
-    /// Whether both are on the same host and port. DNS compares names without regard to case.
+    /// Whether both are on the same host and port. DNS compares names case-insensitively.
     fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
         port == other.port && host.lowercased() == other.host.lowercased()
     }

@@ -1,10 +1,10 @@
 import Zeroconf
 
-/// A service that a browser found, with all that is needed to show it and to connect to it.
+/// A service that a browser found, with everything needed to display it and to connect to it.
 public struct DiscoveredService: Sendable, Hashable {
     /// The service's name, such as `robot`.
     public let service: String
-    /// The instance's name that people see, such as "Rover".
+    /// The instance name, which is shown to users, such as "Rover".
     public let name: String
     /// The host's name, such as `rover.local.`.
     public let host: String
@@ -12,12 +12,13 @@ public struct DiscoveredService: Sendable, Hashable {
     public let port: Int
     /// The addresses, IPv4 first, link-local IPv6 with its scope (`fe80::1%3`).
     public let addresses: [String]
-    /// What the service tells before a connection, without the framework's own entries.
+    /// The service's TXT record, without this framework's own entries.
     public let txt: [String: String]
-    /// Whether the service says hello: one of this framework's does, an older ElementalController does not.
+    /// Whether the service says hello: those of this framework do, an older ElementalController does not.
     public let saysHello: Bool
 
-    /// - Parameter claim: in the common listing the instance that the service claims to be, once that was found to be so.
+    /// - Parameter claim: in the common listing, the instance that the service claims to be, once that has been
+    ///   verified.
     init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
         let instance = claim ?? resolved.instance
         service = instance.type.name

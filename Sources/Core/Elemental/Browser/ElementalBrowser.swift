@@ -1,44 +1,44 @@
 public import Logging
 import Zeroconf
 
-/// Finds element services as they come and go.
+/// Discovers element services as they appear and disappear.
 ///
 /// ```swift
 /// let browser = ElementalBrowser("screen_control")
 /// let device = try await browser.firstService().connect(as: "Rob's iPhone", elements: Lamp.all)
 /// ```
-/// It looks while one of its streams is iterated, once for all of them. A program may have any number of browsers.
+/// It browses while one of its streams is iterated, once for all of them. A program may have any number of browsers.
 public final class ElementalBrowser: Sendable {
-    /// What happens on the network.
+    /// A change on the network.
     public enum Event: Sendable {
-        /// A service is there, once however many interfaces and addresses it has.
+        /// A service appeared. Reported once, however many interfaces and addresses it has.
         case found(DiscoveredService)
         /// A service's addresses, port, host or TXT record changed.
         case updated(DiscoveredService)
-        /// A service is gone. A host that vanished without a word stays listed until its records run out.
+        /// A service disappeared. A host that vanished without notice stays listed until its records expire.
         case gone(service: String, name: String)
-        /// A service is listed but does not answer when asked for its address; the browser goes on asking.
+        /// A service is listed but cannot be resolved; the browser keeps trying.
         case unresolved(service: String, name: String, ElementalError)
-        /// Looking does not work now, most often because the Zeroconf daemon is not running; the next attempt comes
-        /// after the given time.
+        /// Browsing does not work at present, most often because the Zeroconf daemon is not running; the next attempt
+        /// follows after the given delay.
         case failed(ElementalError, retryIn: Duration)
     }
 
-    /// The name of the services looked for, or `nil` for all element services.
+    /// The name of the services browsed for, or `nil` for all element services.
     public let service: String?
     private let browser: Result<ServiceBrowser, ElementalError>
     private let logger: Logger
 
-    /// How many events may wait in one stream. One in which more gather is finished: it would take unbounded memory, or
-    /// miss events without knowing.
+    /// How many events a stream may buffer. A stream that exceeds it is finished: otherwise it would use unbounded
+    /// memory, or miss events unnoticed.
     private static let bufferedEvents = 4096
 
-    /// A browser for the services of one name, such as `robot`, or for all element services of this framework.
+    /// Creates a browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///
-    /// Among all services one is told once it was found to be what it claims: the name under which it is listed there
-    /// leads to the same host and port as its own listing.
+    /// When browsing for all services, one is reported once its claim has been verified: the name under which it is
+    /// listed there resolves to the same host and port as its own listing.
     ///
-    /// An older ElementalController's service is found by its name only.
+    /// A service of an older ElementalController is found by its name only.
     public init(
         _ service: String? = nil,
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -53,10 +53,11 @@ public final class ElementalBrowser: Sendable {
         }
     }
 
-    /// Looks for services until the iteration ends or its task is cancelled. It begins with those that are known
-    /// already, where another stream of this browser is iterated. A stream in which 4096 events wait ends.
+    /// Browses for services until the iteration ends or its task is cancelled. The stream starts with the services that
+    /// are already known, if another stream of this browser is being iterated. A stream whose buffer of 4096 events
+    /// overflows is finished.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if no service can have that name.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the service name is invalid.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
@@ -82,8 +83,8 @@ public final class ElementalBrowser: Sendable {
     /// - Parameters:
     ///   - name: the instance's name; `nil` for any.
     ///   - timeout: how long to look.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/serviceNotFound``, naming the services that were
-    ///   found instead; ``ElementalError/Code/discoveryFailed`` if looking did not work;
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/serviceNotFound``, naming the services that
+    ///   were found instead; ``ElementalError/Code/discoveryFailed`` if browsing did not work;
     ///   ``ElementalError/Code/cancelled``.
     public func firstService(
         named name: String? = nil, timeout: Duration = .seconds(5)

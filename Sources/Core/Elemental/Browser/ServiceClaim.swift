@@ -1,11 +1,11 @@
 import Zeroconf
 
-/// What an entry of the common listing says that it is. Anyone can list anything there, so it counts only when the
-/// claimed instance itself leads to the same place.
+/// What an entry of the common listing claims to be. Anyone can list anything there, so a claim counts only if the
+/// claimed instance itself resolves to the same host and port.
 enum ServiceClaim: Hashable {
     /// It claims nothing: a service whose own type happens to be the common one.
     case nothing
-    /// It claims what cannot be.
+    /// It claims something impossible.
     case invalid
     /// The instance of the service's own type.
     case instance(ServiceInstance)
@@ -17,7 +17,7 @@ enum ServiceClaim: Hashable {
         }
         guard let service = entry.txt[ServiceTXT.service], let name = entry.txt[ServiceTXT.instance],
             let type = try? ServiceType.tcp(service),
-            // Such an instance is in the listing itself, under its own name.
+            // Such an instance is listed itself, under its own name.
             type != entry.instance.type,
             (try? ServiceName.check(name)) != nil
         else {

@@ -1,4 +1,4 @@
-/// What a search for a service has seen so far, and from that why it has not found the service.
+/// What a search for a service has seen so far, and from that the reason why the service was not found.
 package struct ServiceFindings: Sendable {
     private let service: String?
     private let name: String?
@@ -6,11 +6,11 @@ package struct ServiceFindings: Sendable {
 
     /// The services of the wanted type, by their instances' names.
     package private(set) var found: [String: DiscoveredService] = [:]
-    /// The names of services of any type, if those were searched too.
+    /// The names of services of any type, if those were searched for too.
     private var otherServices: Set<String>?
     /// An instance that is listed but could not be resolved.
     private var unresolved: (name: String, error: ElementalError)?
-    /// Why browsing did not work, if it did not.
+    /// Why browsing failed, if it did.
     package private(set) var failure: ElementalError?
 
     /// - Parameters:

@@ -1,9 +1,10 @@
 import ElementalWire
 import Zeroconf
 
-/// What the framework says in a service's TXT record.
+/// The framework's entries in a service's TXT record.
 enum ServiceTXT {
-    /// The version of the extensions that the service speaks; a client then knows that it says hello.
+    /// The version of the protocol extensions that the service supports; its presence tells a client that the service
+    /// says hello.
     static let version = "elemental"
     /// In the common listing: the service's own name, such as `robot`.
     static let service = "service"
@@ -17,7 +18,8 @@ enum ServiceTXT {
     ///   - entries: the program's own.
     ///   - service: the service's name, such as `robot`.
     ///   - instanceName: the instance's own name, for the common listing.
-    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if the program's own entries have one of the framework's keys.
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if one of the program's entries uses one of the framework's
+    ///   keys.
     static func record(
         _ entries: [String: String], service: String, instanceName: String?
     ) throws(ZeroconfError) -> TXTRecord {
@@ -35,8 +37,8 @@ enum ServiceTXT {
         return record
     }
 
-    /// The name in the common listing: with the service's, so that a robot and a lamp may both be called "Rover".
-    /// A name has at most 63 UTF-8 bytes; the instance's is cut where both do not fit.
+    /// The name in the common listing: includes the service's, so that a robot and a lamp may both be called "Rover". A
+    /// name has at most 63 UTF-8 bytes; the instance's is truncated if both do not fit.
     static func commonName(service: String, instance: String) -> String {
         let suffix = " (\(service))"
         var name = instance

@@ -1,7 +1,7 @@
 import ElementalWire
 import NIOCore
 
-/// One connection of a client: greets the service, opens the UDP socket and tells the manager what becomes of it.
+/// One connection of a client: greets the service, opens the UDP socket and reports state changes to the manager.
 final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
@@ -10,7 +10,7 @@ final class ClientConnection: SessionOwner {
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
-    /// Whether nobody wants the connection any more.
+    /// Whether the connection is no longer wanted.
     private(set) var isAbandoned = false
 
     init(_ id: ClientConnectionManager.Machine.ConnectionID, _ manager: ClientConnectionManager) {
@@ -51,7 +51,7 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// From now on datagrams go by that channel, as long as the connection lasts.
+    /// From now on datagrams go through that channel, until the connection ends.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
         session.sender.datagramSink = DatagramSink(channel, to: nil)
@@ -60,8 +60,8 @@ final class ClientConnection: SessionOwner {
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
     }
 
-    /// NIO closes the channel when the system reports some errors of the way to the service, such as a firewall's
-    /// refusal: another one takes its place after a while, at the port that the service knows.
+    /// NIO closes the channel when the system reports certain errors on the path to the service, such as a firewall's
+    /// refusal: it is replaced after a while, on the local port that the service knows.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
@@ -78,7 +78,7 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// Name and hello leave in one write, so that a service knows both before it tells its user of the device.
+    /// Name and hello are sent in one write, so that a service knows both before it announces the device to its user.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
         let hello = Hello(features: .ofClient, udpPort: udpPort)
@@ -89,10 +89,10 @@ final class ClientConnection: SessionOwner {
 
     func session(_ session: Session, received hello: Hello) {}
 
-    // A service is not told: it does not wait for its clients to take what it says.
+    // The service is not notified: it does not require its clients to accept its values.
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
 
-    /// What one connection may take is bounded by its own limits.
+    /// The memory of a single connection is bounded by its own limits.
     func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
 
     func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }
@@ -107,13 +107,13 @@ final class ClientConnection: SessionOwner {
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
 
-    /// No connection came about.
+    /// The connection could not be established.
     func fail(_ error: ElementalError) { manager.connectionFailed(self, error) }
 
-    /// Ends the connection in order.
+    /// Closes the connection gracefully.
     func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
 
-    /// Lets the connection go at once, or as soon as it is there.
+    /// Drops the connection immediately, or as soon as it is established.
     func abandon() {
         isAbandoned = true
         session?.abandon()

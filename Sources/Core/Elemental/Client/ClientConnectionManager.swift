@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Makes the connections of a client's device, on its event loop: does what a ``ClientMachine`` decides.
+/// Establishes the connections of a client's device, on its event loop: carries out what a ``ClientMachine`` decides.
 ///
-/// It keeps the device while there is a connection or one is to come, and lets it go when idle.
+/// It retains the device while there is a connection or one is pending, and releases it when idle.
 final class ClientConnectionManager: ConnectionManager {
     typealias Machine = ClientMachine<ConnectionWaiter>
 
-    /// Makes a connection to an endpoint for a device, and tells its owner what becomes of it.
+    /// Establishes a connection to an endpoint for a device, and reports its state changes to its owner.
     typealias Dial = (Connector.Endpoint, ElementalDevice, _ expectsHello: Bool, ClientConnection) -> Void
 
     let connector: Connector
@@ -15,19 +15,19 @@ final class ClientConnectionManager: ConnectionManager {
     private var machine: Machine
     /// `nil` when idle.
     private var device: ElementalDevice?
-    /// The connection that is there or is being made.
+    /// The connection that is established or being established.
     private var current: ClientConnection?
-    /// Where the service was last.
+    /// The last known location of the service.
     private var endpoint: Connector.Endpoint
-    /// What Zeroconf told last of the service; `nil` if it did not since the first connection.
+    /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
     private var sighted: DiscoveredService?
     private var timer: Scheduled<Void>?
     private var watch: AnyObject?
-    /// What is still to be done; an action may lead to further input.
+    /// Pending actions; performing one may lead to further input.
     private var actions: [Machine.Action] = []
     private var isPerforming = false
 
-    /// - Parameter dial: the connector's, except where a test has no sockets.
+    /// - Parameter dial: `nil` for the connector's; tests pass one without sockets.
     init(_ connector: Connector, on eventLoop: any EventLoop, dial: Dial? = nil) {
         self.connector = connector
         self.dial = dial ?? connector.open
@@ -38,10 +38,10 @@ final class ClientConnectionManager: ConnectionManager {
 
     private var network: any ClientNetwork { connector.options.network }
 
-    /// Whether there is no connection, and none is to come.
+    /// Whether there is no connection, and none is pending.
     var isIdle: Bool { machine.state == .idle }
 
-    // MARK: What the program asks for
+    // MARK: Requests from the program
 
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
@@ -53,15 +53,15 @@ final class ClientConnectionManager: ConnectionManager {
 
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
-    // MARK: What becomes of a connection
+    // MARK: Events of a connection
 
     func connectionIsOpen(_ connection: ClientConnection) { handle(.opened(connection.id)) }
 
     func connectionIsReady(_ connection: ClientConnection) { handle(.ready(connection.id)) }
 
-    /// A connection begins to end.
+    /// A connection starts to close.
     ///
-    /// - Returns: whether another is to take its place.
+    /// - Returns: whether it will be replaced.
     func connectionIsClosing(_ connection: ClientConnection, _ reason: DisconnectReason) -> Bool {
         handle(.closing(connection.id, reason))
         return machine.willReconnect(after: connection.id)
@@ -102,7 +102,7 @@ final class ClientConnectionManager: ConnectionManager {
         case .answer(let waiters, let error): for waiter in waiters { waiter.answer(error) }
         case .end(let reason): device?.end(reason)
         case .release:
-            // Unless an answer has led to another connection.
+            // Unless resuming a waiter has led to another connection.
             guard isIdle else { return }
             device = nil
             current = nil
@@ -117,7 +117,7 @@ final class ClientConnectionManager: ConnectionManager {
         dial(endpoint, device, saysHello, connection)
     }
 
-    /// Follows the service by Zeroconf while the device is away.
+    /// Follows the service by Zeroconf while the device is disconnected.
     private func startWatch() {
         guard let service = connector.service else { return }
         var sightings = ServiceSightings(connector.peerName, known: endpoint, at: network.now)

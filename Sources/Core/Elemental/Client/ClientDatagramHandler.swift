@@ -1,7 +1,7 @@
 import ElementalWire
 import NIOCore
 
-/// A client's UDP socket, connected to its service: the system lets only that address in.
+/// A client's UDP socket, connected to its service: the system accepts datagrams from that address only.
 final class ClientDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -26,9 +26,10 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failed read is not completed, and datagrams may have come before it failed.
+        // A failed read is not completed, and datagrams may have been received before it failed.
         if session.isReading { session.finishReading() }
-        // "Port unreachable" for a datagram sent earlier, most often. The TCP connection decides what lives.
+        // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection determines whether the peer is
+        // alive.
         session.receiver.counts.datagramsDropped += 1
         session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
     }

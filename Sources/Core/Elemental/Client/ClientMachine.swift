@@ -1,82 +1,82 @@
-/// A client's device through its life: its connections, one after the other, and what is between them. It takes what
-/// happens and answers what to do. No sockets, no timers.
+/// The life cycle of a client's device as a state machine: its successive connections and the time between them. It
+/// takes events and returns actions. No sockets, no timers.
 ///
 /// `Waiter` is a task that waits for a connection.
 struct ClientMachine<Waiter: Equatable> {
-    /// Names a connection, from the attempt at it to its end; never used twice.
+    /// Identifies a connection, from the first attempt to its end; never reused.
     struct ConnectionID: Hashable {
         fileprivate(set) var number = 0
     }
 
     enum State: Equatable {
-        /// There is no connection, and none is to come: before the first one, and after the end.
+        /// There is no connection, and none is pending: before the first one, and after the device has ended.
         case idle
-        /// The TCP connection is being made.
+        /// The TCP connection is being established.
         ///
-        /// `isReturn`: whether it takes the place of one that was lost.
+        /// `isReturn`: whether it replaces one that was lost.
         case connecting(ConnectionID, isReturn: Bool)
-        /// The TCP connection is there; both ends tell each other what they are.
+        /// The TCP connection is established; the handshake is in progress.
         case handshaking(ConnectionID, isReturn: Bool)
         /// Values can be sent.
         case ready(ConnectionID)
-        /// The connection ends: what is queued is sent, then it is closed.
+        /// The connection is closing: what is queued is sent first.
         case draining(ConnectionID, reconnects: Bool)
-        /// The connection was lost. The next attempt waits for its time.
+        /// The connection was lost. The next attempt is waiting for its delay.
         case away
     }
 
     enum Input {
-        /// The program waits for a connection: the first one, one after the end, or one that is under way.
+        /// The program waits for a connection: the first one, one after the device has ended, or one in progress.
         case connect(Waiter)
-        /// The program does not wait any more.
+        /// The program no longer waits.
         ///
-        /// `closes`: whether a connection that is there by then is closed too.
+        /// `closes`: whether a connection established in the meantime is closed too.
         case cancel(Waiter, closes: Bool)
-        /// The program ends what there is.
+        /// The program ends whatever is active.
         case disconnect(DisconnectReason)
-        /// The TCP connection is there.
+        /// The TCP connection is established.
         case opened(ConnectionID)
-        /// The handshake is done.
+        /// The handshake is complete.
         case ready(ConnectionID)
-        /// No TCP connection came about.
+        /// The TCP connection could not be established.
         case failed(ConnectionID, ElementalError)
-        /// A connection begins to end.
+        /// A connection starts to close.
         case closing(ConnectionID, DisconnectReason)
-        /// A connection is over.
+        /// A connection has ended.
         ///
         /// `peer`: the other end's name and address, for error messages.
         case ended(ConnectionID, DisconnectReason, peer: String)
-        /// The time before an attempt is over.
+        /// The delay before an attempt has elapsed.
         case timer
-        /// The service was seen to return by Zeroconf.
+        /// Zeroconf reported that the service is back.
         ///
-        /// `hasMoved`: whether it is at another address or port than an attempt under way goes to.
+        /// `hasMoved`: whether it is at another address or port than the one an attempt in progress connects to.
         case sighted(hasMoved: Bool)
     }
 
     enum Action {
-        /// Make a connection.
+        /// Establish a connection.
         case open(ConnectionID)
-        /// End a connection in order.
+        /// Close a connection gracefully.
         case close(ConnectionID, DisconnectReason)
-        /// Drop a connection or the attempt at one, at once.
+        /// Drop a connection, or the attempt to establish one, immediately.
         case abandon(ConnectionID)
-        /// Call back after that time, in place of an earlier timer.
+        /// Call back after that delay, replacing an earlier timer.
         case startTimer(Duration)
         case cancelTimer
-        /// Look for the service by Zeroconf.
+        /// Browse for the service by Zeroconf.
         case startWatch
         case stopWatch
         /// The device's first connection is ready: let the program set it up.
         case configure
-        /// The device has a connection again.
+        /// The device is connected again.
         case reopen
         case emit(DeviceEvent)
-        /// Tell those who wait that there is a connection, or why not.
+        /// Tell the waiters that there is a connection, or why there is none.
         case answer([Waiter], ElementalError?)
         /// Tell the device that it has ended.
         case end(DisconnectReason)
-        /// Nothing is to come: let go of the device.
+        /// No connection is pending: release the device.
         case release
     }
 
@@ -87,10 +87,10 @@ struct ClientMachine<Waiter: Equatable> {
     private var isConfigured = false
     private var lastID = ConnectionID()
 
-    /// - Parameter policy: when a lost connection is made anew; `nil` for never.
+    /// - Parameter policy: when to reconnect after a connection was lost; `nil` for never.
     init(_ policy: (any ReconnectionPolicy)?) { self.policy = policy }
 
-    /// Whether a connection was lost and another is to take its place.
+    /// Whether a connection was lost and a replacement is awaited.
     var isAway: Bool {
         switch state {
         case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true): true
@@ -98,7 +98,7 @@ struct ClientMachine<Waiter: Equatable> {
         }
     }
 
-    /// Whether the device goes on when that connection, which is closing, has ended.
+    /// Whether that connection, which is closing, will be replaced once it has ended.
     func willReconnect(after id: ConnectionID) -> Bool { state == .draining(id, reconnects: true) }
 
     mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
@@ -132,7 +132,7 @@ struct ClientMachine<Waiter: Equatable> {
     }
 }
 
-/// What the program asks for.
+/// Requests from the program.
 extension ClientMachine {
     private mutating func connect(_ waiter: Waiter) -> [Action] {
         if case .ready = state { return [.answer([waiter], nil)] }
@@ -141,7 +141,7 @@ extension ClientMachine {
         case .idle: return open(isReturn: false)
         case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
             return perform(reconnection?.hurry(hasMoved: false))
-        // The end of a connection that is closing is near, and with it the answer.
+        // A connection that is closing will end soon, which resumes the waiter.
         case .connecting, .handshaking, .ready, .draining: return []
         }
     }
@@ -179,7 +179,7 @@ extension ClientMachine {
     }
 }
 
-/// What becomes of a connection.
+/// Events of a connection.
 extension ClientMachine {
     private mutating func open(isReturn: Bool) -> [Action] {
         lastID.number += 1
@@ -214,12 +214,12 @@ extension ClientMachine {
         case .draining(id, let reconnects):
             return reconnects ? lost(reason, peer, at: now) : end(reason)
         default:
-            // One that was abandoned.
+            // An abandoned connection.
             return []
         }
     }
 
-    /// A connection that was ready is over and another is to take its place.
+    /// A connection that was ready has ended and will be replaced.
     private mutating func lost(
         _ reason: DisconnectReason, _ peer: String, at now: ContinuousClock.Instant
     ) -> [Action] {
@@ -231,9 +231,9 @@ extension ClientMachine {
         return [.startWatch] + proceed(after: nil, at: now)
     }
 
-    /// Another attempt, or the end.
+    /// Starts another attempt, or ends the device.
     ///
-    /// - Parameter error: why the attempt before failed; `nil` for the first.
+    /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
         state = .away
         return perform(reconnection?.proceed(after: error, at: now))
@@ -265,9 +265,9 @@ extension ClientMachine {
         stop(ElementalError(.notConnected, "the connection has ended: \(reason)"), ending: reason, abandoning: id)
     }
 
-    /// Nothing is to come any more.
+    /// Nothing is pending any more.
     ///
-    /// - Parameter reason: why the device has ended; `nil` if it never came about, or had ended before.
+    /// - Parameter reason: why the device has ended; `nil` if it was never connected, or had ended before.
     private mutating func stop(
         _ error: ElementalError, ending reason: DisconnectReason? = nil, abandoning id: ConnectionID? = nil
     ) -> [Action] {

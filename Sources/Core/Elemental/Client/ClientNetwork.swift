@@ -2,28 +2,28 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// What a client reaches the world by: channels, Zeroconf and a clock. The real ones, except in tests that simulate a
-/// network.
+/// A client's access to the outside world: channels, Zeroconf and a clock. The real ones, except in tests that simulate
+/// a network.
 protocol ClientNetwork: Sendable {
-    /// The time by which reconnection is decided.
+    /// The clock that reconnection is timed by.
     var now: ContinuousClock.Instant { get }
 
-    /// Hands on what Zeroconf tells of the services of one name, on the event loop, until the result is let go.
+    /// Delivers what Zeroconf reports about the services of one name, on the event loop, until the result is released.
     func watch(
         _ service: String, logger: Logger, on eventLoop: any EventLoop,
         _ handler: @escaping (ElementalBrowser.Event) -> Void
     ) -> AnyObject
 
-    /// Opens a stream to a service, which reads nothing before it is told to.
+    /// Opens a stream to a service, which reads nothing until reading is enabled.
     ///
-    /// - Parameter name: the service's, for a host's name resolution.
+    /// - Parameter name: the service's, for resolving a host name.
     func connect(
         to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel>
 
     /// Opens a datagram channel that is connected to a service.
     ///
-    /// - Parameter local: the address that the channel has to have; `nil` for any.
+    /// - Parameter local: the local address to bind to; `nil` for any.
     func openDatagrams(
         to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
         _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>

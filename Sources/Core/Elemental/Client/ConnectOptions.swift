@@ -6,23 +6,24 @@ import NIOPosix
 public struct ConnectOptions: Sendable {
     /// How long the TCP connection and then the handshake may take, each.
     public var timeout: Duration = .seconds(5)
-    /// What the connection may take of this process.
+    /// Resource limits of the connection.
     public var limits = DeviceLimits()
-    /// Whether the service is known to say hello, so that `connect` waits for it and for the catalogue. Found services
-    /// say so in their TXT record; with a host and port, leave it `false` unless you know.
+    /// Whether the service is known to say hello, so that `connect` waits for it and for the catalogue. For a
+    /// discovered service its TXT record decides; with a host and port, leave it `false` unless you know.
     public var expectsHello = false
-    /// Whether to open a UDP socket. Without one, elements over UDP cannot be used.
+    /// Whether to open a UDP socket. Without one, elements that use UDP are unavailable.
     public var allowsUDP = true
-    /// Whether and when a connection that is lost is made anew; `nil`, the default, ends the device with its connection.
+    /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
+    /// connection.
     ///
-    /// The first connection is not tried again: `connect` throws why it failed.
+    /// The first connection is not retried: `connect` throws the reason why it failed.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    /// Where the connection logs. By default nothing is logged.
+    /// The logger of the connection. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// What the client reaches the world by.
+    /// The client's access to the outside world.
     var network: any ClientNetwork = SystemNetwork()
 
     /// The defaults.

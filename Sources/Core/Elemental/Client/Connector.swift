@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a client's connections have in common, and how each is made.
+/// What a client's connections have in common, and how each is established.
 struct Connector: Sendable {
     /// Where to connect to.
     enum Endpoint: Sendable {
@@ -18,7 +18,7 @@ struct Connector: Sendable {
             }
         }
 
-        /// Whether the other has no address or port that this one has not.
+        /// Whether `other` has no address or port that this one lacks.
         func covers(_ other: Endpoint) -> Bool {
             switch (self, other) {
             case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
@@ -29,14 +29,14 @@ struct Connector: Sendable {
         }
     }
 
-    /// Where the first connection goes to.
+    /// Where the first connection is made to.
     let endpoint: Endpoint
     /// The service's instance name, or the host and port.
     let peerName: String
-    /// The service's name, by which Zeroconf finds it again; `nil` where a client connects by host and port.
+    /// The service's name, by which Zeroconf finds it again; `nil` if the client connects by host and port.
     let service: String?
     let ownName: String
-    /// `nil` to take the elements that the service tells.
+    /// `nil` to use the elements that the service announces.
     let elements: ElementCatalogue?
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
@@ -68,7 +68,7 @@ struct Connector: Sendable {
             manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop))
     }
 
-    /// Makes a connection, on the device's event loop, and tells its owner what becomes of it.
+    /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.
     func open(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
@@ -85,9 +85,9 @@ struct Connector: Sendable {
         }
     }
 
-    /// Puts a session on a channel that is connected. Only then is anything read.
+    /// Adds a session to a connected channel. Only then is anything read.
     ///
-    /// - Parameter kind: what is between its bytes and the network.
+    /// - Parameter kind: what lies between its bytes and the network.
     func begin(
         on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ kind: ByteChannel.Kind = .plain

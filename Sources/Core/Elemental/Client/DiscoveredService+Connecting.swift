@@ -5,10 +5,10 @@ extension DiscoveredService {
     /// Connects to the service.
     ///
     /// - Parameters:
-    ///   - name: what this client calls itself, by which the service shows it; not empty.
-    ///   - elements: the elements that both share; `nil` to take those that the service tells.
-    ///   - options: time limits, limits of memory, reconnection, logging.
-    ///   - configure: called on the event loop before the first value is handed on: the place to add handlers that must
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
+    ///   - options: timeouts, memory limits, reconnection, logging.
+    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
     ///     not miss any.
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,

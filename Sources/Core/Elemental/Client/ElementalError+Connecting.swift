@@ -1,4 +1,4 @@
-// Why no connection came about.
+// Why a connection could not be established.
 extension ElementalError {
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
@@ -24,7 +24,7 @@ extension ElementalError {
         }
     }
 
-    /// A connection that was there again was lost so soon that it counts as a failed attempt.
+    /// A restored connection was lost again so soon that it counts as a failed attempt.
     static func lostAgain(_ reason: DisconnectReason, _ peer: String) -> ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
         return ElementalError(.connectionFailed, "the connection to \(peer) was lost again: \(reason)")

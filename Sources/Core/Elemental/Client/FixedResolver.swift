@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Answers with addresses that are known already, so that the client races them as it would a host's.
+/// Returns addresses that are already known, so that the client races them as it would those of a host name.
 final class FixedResolver: Resolver, Sendable {
     private let addresses: [SocketAddress]
     private let eventLoop: any EventLoop

@@ -1,6 +1,6 @@
 public import ElementalWire
 
-// Connections that last as long as the code that uses them.
+// Connections whose lifetime is that of the code that uses them.
 extension ElementalDevice {
     /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
     ///
@@ -9,7 +9,8 @@ extension ElementalDevice {
     ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
     /// }
     /// ```
-    /// What was sent before `body` returns leaves before the connection is closed. The parameters are those of `connect`.
+    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
+    /// `connect`.
     /// - Throws: what `connect` throws, and what `body` throws.
     public static func withConnection<Result>(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
@@ -44,7 +45,8 @@ extension DiscoveredService {
     ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
     /// }
     /// ```
-    /// What was sent before `body` returns leaves before the connection is closed. The parameters are those of `connect`.
+    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
+    /// `connect`.
     /// - Throws: what `connect` throws, and what `body` throws.
     public func withConnection<Result>(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),

@@ -1,15 +1,15 @@
-/// What a browser tells of one service while its device is away, and whether it means that the service is back.
+/// Interprets a browser's events about one service while its device is disconnected: whether the service is back.
 struct ServiceSightings {
-    /// The service is there.
+    /// The service is listed.
     struct Sighting {
         let service: DiscoveredService
-        /// Whether it was gone before, or is new, rather than what the network remembers.
+        /// Whether it has moved, reappeared or is newly listed, as opposed to a cached record.
         let isReturn: Bool
-        /// Whether its port or one of its addresses is another.
+        /// Whether its port or one of its addresses has changed.
         let hasMoved: Bool
     }
 
-    /// mDNS caches answer at once: what is told for the first time after this was not there before.
+    /// mDNS caches answer immediately: a service first reported later than this was not listed before.
     static let cacheTime = Duration.seconds(1)
 
     private let name: String
@@ -20,14 +20,14 @@ struct ServiceSightings {
 
     /// - Parameters:
     ///   - name: the service's instance name.
-    ///   - known: where the service was last.
+    ///   - known: the last known location of the service.
     init(_ name: String, known: Connector.Endpoint, at now: ContinuousClock.Instant) {
         self.name = name
         self.known = known
         start = now
     }
 
-    /// - Returns: where the service is, if the event tells it.
+    /// - Returns: where the service is, if the event says so.
     mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
         switch event {
         case .found(let service), .updated(let service):

@@ -2,21 +2,21 @@ import Logging
 import NIOCore
 import Support
 
-/// Hands on what a browser tells of the services of one name, on an event loop, until it is let go.
+/// Delivers a browser's events about the services of one name on an event loop, until it is released.
 ///
-/// All watches of a name share a browser: one of their own would cost each device that is away up to four threads and
+/// All watches of a name share a browser: separate ones would cost each disconnected device up to four threads and
 /// D-Bus connections, of which a user may have 256.
 final class ServiceWatch {
     private struct WeakBrowser {
         weak var browser: ElementalBrowser?
     }
 
-    /// By the services' name, as long as somebody watches.
+    /// By the services' name, for as long as there are watches.
     private static let browsers = Locked<[String: WeakBrowser]>([:])
 
     private let task: Task<Void, Never>
 
-    /// - Parameter handler: called on the event loop, on which this is called too.
+    /// - Parameter handler: called on the event loop. The initializer must be called on it too.
     init(
         _ service: String, logger: Logger, on eventLoop: any EventLoop,
         _ handler: @escaping (ElementalBrowser.Event) -> Void

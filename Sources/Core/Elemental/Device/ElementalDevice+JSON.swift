@@ -4,8 +4,8 @@ public import ElementalWire
 extension ElementalDevice {
     /// Sends a `Codable` value as JSON.
     ///
-    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if the
-    ///   value cannot be encoded.
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if
+    ///   the value cannot be encoded.
     public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) {
         try send(Self.json(value, element.definition), to: element)
     }

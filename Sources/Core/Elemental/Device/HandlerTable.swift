@@ -126,7 +126,7 @@ final class HandlerTable: Sendable {
     func remove(_ token: UInt64) {
         // What was removed is released without the lock: it may hold the last reference to an object of the program.
         let removed = change { state in
-            // If it has not been added yet, its turn on the event loop will not find the token and do nothing.
+            // If it has not been added yet, its turn on the event loop finds no token and does nothing.
             if state.reserved.remove(token) != nil { return State() }
             return state.take(token)
         }

@@ -1,16 +1,16 @@
-/// An attempt at once and then one after each interval. It never gives up.
+/// An immediate attempt and then one after each interval. It never gives up.
 public struct EndlessDelays: ReconnectionPolicy, Hashable {
-    /// The delay before each attempt but the first, counted from the failure of the one before.
+    /// The delay before each attempt but the first, counted from the failure of the previous one.
     public let interval: Duration
 
-    /// A policy that tries for ever.
+    /// Creates a policy that never gives up.
     public init(every interval: Duration) { self.interval = interval }
 
     public func delay(before attempt: ReconnectionAttempt) -> Duration? { attempt.number == 1 ? .zero : interval }
 }
 
 extension ReconnectionPolicy where Self == EndlessDelays {
-    /// An attempt at once and then one after each interval, for ever.
+    /// An immediate attempt and then one after each interval, indefinitely.
     public static func forever(every interval: Duration = .seconds(5)) -> EndlessDelays {
         EndlessDelays(every: interval)
     }

@@ -6,14 +6,14 @@ public struct ExponentialDelays: ReconnectionPolicy, Hashable {
 
     /// The delay before the first attempt, from zero.
     public var first: Duration { backOff.first }
-    /// How many times as long each delay is as the one before, from 1.
+    /// The factor between successive delays, at least 1.
     public var factor: Double { backOff.factor }
     /// The longest delay.
     public var maximum: Duration { backOff.maximum }
-    /// The part of each delay that is left to chance, 0...1.
+    /// The random part of each delay, 0...1.
     public var jitter: Double { backOff.jitter }
 
-    /// A policy with growing delays. Numbers outside their range count as the nearest within.
+    /// Creates a policy with growing delays. Values out of range are clamped.
     public init(first: Duration, factor: Double, maximum: Duration, jitter: Double) {
         backOff = BackOff(first: first, maximum: maximum, factor: factor, jitter: jitter)
     }
@@ -22,14 +22,14 @@ public struct ExponentialDelays: ReconnectionPolicy, Hashable {
 }
 
 extension ReconnectionPolicy where Self == ExponentialDelays {
-    /// Delays that grow by a factor up to a maximum, for ever.
+    /// Delays that grow by a factor up to a maximum, indefinitely.
     ///
     /// - Parameters:
     ///   - first: the delay before the first attempt.
-    ///   - factor: how many times as long each delay is as the one before.
+    ///   - factor: the factor between successive delays.
     ///   - maximum: the longest delay.
-    ///   - jitter: the part of each delay that is left to chance, 0...1: with 0.2 an attempt comes when between 80 and
-    ///     100 % of its delay are over, so that many clients of one service do not come back at the same moment.
+    ///   - jitter: the random part of each delay, 0...1: with 0.2 an attempt is made after between 80 and 100 % of its
+    ///     delay, so that many clients of one service do not reconnect at the same moment.
     public static func exponential(
         first: Duration = .seconds(1), factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0.2
     ) -> ExponentialDelays {

@@ -9,17 +9,17 @@ struct Reconnection {
     enum Action {
         /// Make the attempt after the delay. Replaces a pending wait.
         case wait(ReconnectionAttempt, delay: Duration)
-        /// Begin the attempt now, abandoning one that is under way.
+        /// Begin the attempt now, abandoning one in progress.
         case attempt
         /// The policy allows no further attempt.
         case giveUp
     }
 
-    /// A connection that is lost again within this time does not reset the count of attempts, so that a service which
-    /// accepts connections and drops them at once is not contacted for ever.
+    /// A connection that is lost again within this time does not reset the count of attempts, so that a service that
+    /// accepts connections and drops them immediately is not contacted forever.
     static let steadyTime = Duration.seconds(5)
-    /// How many attempts beyond the policy's sightings can cause for each of the policy's: a listing that comes and goes
-    /// does not keep a device trying for ever.
+    /// How many extra attempts sightings can cause for each attempt of the policy: a listing that flaps does not keep a
+    /// device trying forever.
     static let mostRepetitions = 8
 
     /// Why the connection was lost in the first place.
@@ -32,12 +32,12 @@ struct Reconnection {
     /// Whether the next attempt was planned with a delay.
     private var hasDelay = false
     private var number = 0
-    /// How often the attempt of that number was made before it counted.
+    /// How many extra attempts were made for the current attempt of the policy.
     private var repetitions = 0
     private var isUnderWay = false
-    /// Whether the next attempt, or the one under way, begins before its time.
+    /// Whether the next attempt, or the one in progress, begins before its time.
     private var isEarly = false
-    /// Whether the service was sighted during the attempt under way.
+    /// Whether the service was sighted during the attempt in progress.
     private var isServiceBack = false
     private var returnTime: ContinuousClock.Instant?
 
@@ -53,11 +53,11 @@ struct Reconnection {
         returnTime.map { now - $0 >= Self.steadyTime } ?? false
     }
 
-    /// Plans the next attempt: the one that an early attempt preceded, or else what the policy says.
+    /// Plans the next attempt: the one that an early attempt preceded, or else the one that the policy determines.
     ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> Action {
-        // An attempt during which the service was sighted may have begun too early: once more, at once.
+        // An attempt during which the service was sighted may have begun too early: retry immediately.
         let isOvertaken = isUnderWay && isServiceBack
         let isRepeated = isUnderWay && (isEarly || isOvertaken) && repetitions < Self.mostRepetitions
         isEarly = isRepeated && isOvertaken && now < dueTime
@@ -76,15 +76,16 @@ struct Reconnection {
         return .wait(attempt, delay: delay)
     }
 
-    /// The delay is over.
+    /// The delay has elapsed.
     mutating func begin() -> Action {
         isUnderWay = true
         return .attempt
     }
 
-    /// The service was sighted, or the user wants an attempt now.
+    /// The service was sighted, or the user requested an attempt now.
     ///
-    /// - Parameter hasMoved: whether the service is at another address or port than an attempt under way connects to.
+    /// - Parameter hasMoved: whether the service is at another address or port than the one an attempt in progress
+    ///   connects to.
     mutating func hurry(hasMoved: Bool) -> Action? {
         if isUnderWay {
             isServiceBack = !hasMoved

@@ -4,23 +4,23 @@
 /// var options = ConnectOptions()
 /// options.reconnection = .standard
 /// ```
-/// One policy may serve any number of devices at the same time: everything that it decides on comes with the question.
+/// One policy may serve any number of devices at the same time: everything that its decision depends on is passed in.
 public protocol ReconnectionPolicy: Sendable {
     /// How long to wait before an attempt, or `nil` to give up, which ends the device with the reason of the loss.
     ///
-    /// It is asked once before each attempt, on the device's event loop, and must not block. A delay below zero counts
+    /// It is called once before each attempt, on the device's event loop, and must not block. A negative delay counts
     /// as zero.
     func delay(before attempt: ReconnectionAttempt) -> Duration?
 }
 
 /// An attempt to reconnect that is about to be made.
 public struct ReconnectionAttempt: Sendable {
-    /// The attempt's number since the loss, beginning with 1.
+    /// The number of the attempt since the loss, starting with 1.
     public let number: Int
     /// The time since the loss.
     public let elapsed: Duration
     /// Why the connection was lost.
     public let reason: DisconnectReason
-    /// Why the attempt before this one failed; `nil` for the first.
+    /// Why the previous attempt failed; `nil` for the first.
     public let lastError: ElementalError?
 }

@@ -1,21 +1,21 @@
 public import NIOConcurrencyHelpers
 
-/// The values of one element as they come, as an async sequence.
+/// The values of one element as they are received, as an async sequence.
 ///
-/// It ends when the connection does. What becomes of values that come faster than they are taken is the choice of
-/// ``StreamBuffering``. By default a slow consumer makes the peer wait: once ``DeviceLimits/streamBufferCount`` values lie
-/// unread, reading from the connection pauses until half of them are gone (all elements of the connection share its one
-/// stream of bytes, so all of them wait).
+/// It ends when the device does. ``StreamBuffering`` determines what happens to values that arrive faster than they are
+/// consumed. By default a slow consumer exerts backpressure on the peer: once ``DeviceLimits/streamBufferCount`` values
+/// are buffered, reading from the connection pauses until half of them are consumed (all elements of the connection
+/// share its one byte stream, so all of them wait).
 ///
-/// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs little
-/// more than a handler's call; elsewhere each value that finds the task waiting costs a change of threads.
+/// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
+/// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.
 public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
     @usableFromInline let unstarted: Unstarted
 
     @inlinable
     init(_ stream: ValueStream<Value>) { unstarted = Unstarted(stream) }
 
-    /// Ends a stream that nobody ever iterated.
+    /// Ends a stream that was never iterated.
     @usableFromInline
     final class Unstarted: Sendable {
         @usableFromInline let stream: ValueStream<Value>
@@ -53,11 +53,11 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
         @inlinable
         init(_ iteration: Iteration) { self.iteration = iteration }
 
-        /// The next value, or `nil` when the connection has ended or the task was cancelled.
+        /// The next value, or `nil` when the device has ended or the task was cancelled.
         @inlinable
         public mutating func next() async -> Value? { await iteration.stream.next(isolation: nil) }
 
-        /// The next value, or `nil` when the connection has ended or the task was cancelled. It stays on the caller's
+        /// The next value, or `nil` when the device has ended or the task was cancelled. It stays on the caller's
         /// actor.
         @inlinable
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {

@@ -1,9 +1,9 @@
 public import ElementalWire
 
 extension ElementalDevice {
-    /// The values of the element as an async sequence, beginning with the newest one if any came before.
+    /// The values of the element as an async sequence, starting with the newest if any was received before.
     ///
-    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    /// - Parameter buffering: what happens to values that arrive faster than they are consumed.
     @inlinable
     public func values<Value>(
         of element: Element<Value>, buffering: StreamBuffering = .waiting
@@ -18,7 +18,7 @@ extension ElementalDevice {
 
     /// The values of all elements as an async sequence, untyped.
     ///
-    /// - Parameter buffering: what becomes of values that come faster than they are taken.
+    /// - Parameter buffering: what happens to values that arrive faster than they are consumed.
     @inlinable
     public func values(
         buffering: StreamBuffering = .waiting
@@ -28,8 +28,8 @@ extension ElementalDevice {
         }
     }
 
-    /// What `make` makes of each value of any element as it arrives, on the connection's event loop. A consumer that is
-    /// slow learns from it what was so at that time. Waits as ``StreamBuffering/waiting`` does.
+    /// The results of `make` for each value of any element, called on arrival, on the connection's event loop. They let
+    /// a slow consumer know the state at that time. Applies backpressure as ``StreamBuffering/waiting`` does.
     package func values<Item: Sendable>(
         making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
     ) -> ElementValues<Item> {
@@ -38,14 +38,14 @@ extension ElementalDevice {
         }
     }
 
-    /// Runs tasks on the connection's event loop, where its values come and go without a change of threads.
+    /// Runs tasks on the connection's event loop, where its values are sent and received without a thread hop.
     ///
     /// ```swift
     /// Task(executorPreference: device.executor) {
     ///     for await pose in device.values(of: Robot.pose) { … }
     /// }
     /// ```
-    /// What such a task does must not block, as in a handler. The devices of a service share its loop.
+    /// Like a handler, such a task must not block. The devices of a service share its loop.
     public var executor: any TaskExecutor { loopExecutor }
 
     @inlinable
@@ -64,7 +64,7 @@ extension ElementalDevice {
         return ElementValues(stream)
     }
 
-    /// Calls `finish` when the device ends, and gives `body` what takes that back.
+    /// Calls `finish` when the device ends, and passes `body` a closure that cancels this.
     @usableFromInline
     func whenEnded(finish: @escaping @Sendable () -> Void, _ body: (@escaping @Sendable () -> Void) -> Void) {
         let ending = addEnding { _ in finish() }

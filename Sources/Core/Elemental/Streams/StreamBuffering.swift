@@ -1,8 +1,8 @@
-/// What an async stream does with values that come faster than they are taken.
+/// What an async stream does with values that arrive faster than they are consumed.
 public enum StreamBuffering: Sendable, Hashable {
-    /// It keeps ``DeviceLimits/streamBufferCount`` of them; then reading from the connection pauses, and the other end
-    /// has to wait.
+    /// It buffers ``DeviceLimits/streamBufferCount`` of them; then reading from the connection pauses, which makes the
+    /// other end wait.
     case waiting
-    /// It keeps so many, from 1, the newest; older ones that were not taken are dropped, and nobody waits.
+    /// It buffers that many of the newest values, at least 1; older ones are dropped unread, and nothing waits.
     case newest(Int)
 }

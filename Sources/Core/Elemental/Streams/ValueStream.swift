@@ -1,14 +1,15 @@
 public import NIOConcurrencyHelpers
 public import NIOCore
 
-/// Values on their way from the event loop, which adds them, to a task, which takes them one at a time.
+/// Passes values from the event loop, which adds them, to a task, which consumes them one at a time.
 ///
-/// A value that finds a task waiting is handed to it directly. Otherwise it is buffered, and what happens when the buffer
-/// is full depends on the policy. In the steady state nothing is allocated. It is inlinable so that a program's compiler
-/// knows the type of the values: finding it out at run time, value by value, costs several times as much as all the rest.
+/// A value that finds a task waiting is handed to it directly. Otherwise it is buffered, and the policy determines what
+/// happens when the buffer is full. In the steady state nothing is allocated. It is inlinable so that it is specialized
+/// for the type of the values in the program's module: determining the type at run time, value by value, costs several
+/// times as much as all the rest.
 @usableFromInline
 final class ValueStream<Value: Sendable>: Sendable {
-    /// What happens when values come faster than they are taken.
+    /// What happens when values arrive faster than they are consumed.
     @usableFromInline
     enum Policy: Sendable {
         /// The device is paused when `high` values are buffered, and resumed when `low` are left.
@@ -24,9 +25,9 @@ final class ValueStream<Value: Sendable>: Sendable {
         @usableFromInline var values = CircularBuffer<Value>(initialCapacity: 4)
         /// Tasks that wait for a value, in order; normally there is at most one.
         @usableFromInline var consumers = CircularBuffer<Consumer>(initialCapacity: 1)
-        /// Identifies the pause that this stream has put on its device.
+        /// The token of the pause that this stream has put on its device.
         @usableFromInline var pause: UInt64?
-        /// Whether no further value is taken in. Those that are buffered can still be taken.
+        /// Whether further values are refused. Those that are buffered can still be consumed.
         @usableFromInline var isFinished = false
         @usableFromInline var onTermination: (@Sendable () -> Void)?
 
@@ -41,9 +42,9 @@ final class ValueStream<Value: Sendable>: Sendable {
     }
 
     @usableFromInline let policy: Policy
-    /// Stops reading. The result identifies this pause.
+    /// Pauses reading. The result identifies this pause.
     @usableFromInline let pause: @Sendable () -> UInt64
-    /// Takes back one pause.
+    /// Undoes one pause.
     @usableFromInline let resume: @Sendable (UInt64) -> Void
     @usableFromInline let state = NIOLockedValueBox(State())
 
@@ -68,7 +69,7 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     // MARK: The event loop's side
 
-    /// Hands the value to the task that waits, or buffers it.
+    /// Hands the value to a waiting task, or buffers it.
     @inlinable
     func add(_ value: Value) {
         let consumer: Consumer? = state.withLockedValue { state in
@@ -77,7 +78,8 @@ final class ValueStream<Value: Sendable>: Sendable {
             state.values.append(value)
             switch policy {
             case .pausing(_, let high):
-                // Paused under the lock: a consumer that empties the buffer meanwhile must find the pause to take back.
+                // Pause under the lock: a consumer that empties the buffer meanwhile must find the pause in order to
+                // undo it.
                 if state.values.count >= high, state.pause == nil { state.pause = pause() }
             case .newest(let count):
                 if state.values.count > count { state.values.removeFirst() }
@@ -87,13 +89,13 @@ final class ValueStream<Value: Sendable>: Sendable {
         consumer?.resume(returning: value)
     }
 
-    /// No further value comes. What is buffered can still be taken, and holds up nobody.
+    /// No further values will follow. Those that are buffered can still be consumed, and no longer exert backpressure.
     @inlinable
     func finish() { terminate(keepingValues: true) }
 
     // MARK: The consumer's side
 
-    /// Nobody takes values any more.
+    /// The consumer is gone.
     @inlinable
     func cancel() { terminate(keepingValues: false) }
 
@@ -130,7 +132,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     @inlinable
     func wait(_ consumer: Consumer) {
         let next = state.withLockedValue { state in
-            // A value may have come since `next` looked.
+            // A value may have been added since `next` looked.
             let next = take(&state)
             if case .empty = next { state.consumers.append(consumer) }
             return next
