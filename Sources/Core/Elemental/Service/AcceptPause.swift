@@ -1,24 +1,24 @@
 import NIOCore
 import Support
 
-/// Decides when a server that cannot accept tries again: takes what happens, answers what to do. No sockets, no timers.
+/// Decides when a server that cannot accept retries: takes events, returns actions. No sockets, no timers.
 struct AcceptPause {
-    /// Whether nothing is accepted at the moment.
+    /// Whether accepting is paused.
     private(set) var isOn = false
     private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
 
-    /// Accepting failed for want of descriptors or memory.
+    /// Accepting failed because descriptors or memory ran out.
     ///
-    /// - Returns: when to try again; `nil` if that is settled already.
+    /// - Returns: the delay before the next attempt; `nil` if accepting is already paused.
     mutating func begin() -> TimeAmount? {
         guard !isOn else { return nil }
         isOn = true
         return TimeAmount(backOff.next())
     }
 
-    /// The time is over, or something was closed.
+    /// The delay has elapsed, or a connection was closed.
     ///
-    /// - Returns: whether to accept again.
+    /// - Returns: whether to resume accepting.
     mutating func end() -> Bool {
         defer { isOn = false }
         return isOn

@@ -2,10 +2,10 @@ import Logging
 package import NIOCore
 import Support
 
-/// Keeps a server channel from trying to accept without end when the process has no descriptor or memory left for it.
+/// Keeps a server channel from retrying accept in a busy loop when the process has run out of descriptors or memory.
 ///
-/// SwiftNIO reports such a failure and goes on at once, since the connection still waits: a whole core would do nothing
-/// else. This handler of the server channel stops accepting for a while, or until ``goOn()``.
+/// SwiftNIO reports such a failure and retries immediately, since the connection is still pending: that would use a
+/// whole core. This server channel handler pauses accepting for a while, or until ``goOn()``.
 package final class AcceptPauseHandler: ChannelInboundHandler {
     package typealias InboundIn = any Channel
 
@@ -46,15 +46,15 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in goOn() }
     }
 
-    /// A connection was closed: there is a descriptor again.
+    /// A connection was closed, so a descriptor is free again.
     package func goOn() {
         guard let context, pause.end() else { return }
         timer?.cancel()
         accept(true, context)
     }
 
-    /// Withholding the pipeline's reads would not do: after a failure the channel stays registered for what it has
-    /// asked for. Only this option takes that back.
+    /// Holding back the pipeline's reads would not be enough: after a failure the channel stays registered for the read
+    /// that it has requested. Only this option cancels that.
     private func accept(_ isOn: Bool, _ context: ChannelHandlerContext) {
         try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)
     }

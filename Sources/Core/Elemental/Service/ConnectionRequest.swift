@@ -1,13 +1,13 @@
-/// A connection that a service is asked about before it is set up.
+/// A connection that a service can accept or refuse before it is set up.
 ///
-/// The question comes twice: with the address alone when the connection arrives, and again when the client has told
+/// The service is asked twice: with the address alone when the connection arrives, and again when the client has sent
 /// its name.
 public struct ConnectionRequest: Sendable {
     /// The client's address and port, as text.
     public let address: String
     /// The client's host address without the port, as text.
     public let host: String
-    /// What the client calls itself; `nil` when it has not said yet.
+    /// The name that the client sent; `nil` if it has not sent one yet.
     public let name: String?
     /// How many devices are connected.
     public let deviceCount: Int
@@ -15,8 +15,8 @@ public struct ConnectionRequest: Sendable {
 
 /// The answer to a ``ConnectionRequest``.
 public enum Admission: Sendable, Hashable {
-    /// Let it go on.
+    /// Accept the connection.
     case accept
-    /// Close it; the client is told this reason.
+    /// Close the connection and send the client this reason.
     case refuse(String)
 }

@@ -6,9 +6,9 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// A service's elements, and the value that it has set for each, as bytes, by identifier.
+/// A service's elements and, by identifier, the encoded value last set for each.
 struct CurrentValues {
-    /// A value's bytes; a long one is shared by the queues of the devices.
+    /// A value's bytes; a long one is shared by the devices' queues.
     enum Value {
         case bytes([UInt8])
         case long(Data)
@@ -28,13 +28,13 @@ struct CurrentValues {
         }
     }
 
-    /// What values are checked against.
+    /// The elements that values are validated against.
     private(set) var table: ElementTable
     private var values: [Value?] = []
 
     init(_ table: ElementTable) { self.table = table }
 
-    /// Takes other elements, and drops the values of those that are not the same in both.
+    /// Replaces the elements, and drops the values of those whose definitions differ.
     mutating func use(_ table: ElementTable) {
         for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }
         self.table = table
@@ -51,7 +51,7 @@ struct CurrentValues {
 
     mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) {
         makeRoom(for: id)
-        // A value of the same length goes into the storage of the one before: no allocation in the steady state.
+        // A value of the same length reuses the previous one's storage: no allocation in the steady state.
         if case .bytes(var storage) = values[Int(id)].take(), storage.count == bytes.count {
             storage.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
             values[Int(id)] = .bytes(storage)

@@ -1,12 +1,12 @@
 import Support
 
-/// How many descriptors, of files and sockets together, this process may have open, and what a service leaves of them
-/// for the rest of the program: discovery, files, connections that it makes itself.
+/// The limit on this process's open descriptors, files and sockets together, and how many of them a service leaves to
+/// the rest of the program: discovery, files, outgoing connections.
 ///
-/// The system gives the lowest number that is free. So the number of a descriptor that was just opened tells how many
-/// are in use at the least, without counting them.
+/// The system assigns the lowest free number. So the number of a newly opened descriptor is a lower bound of how many
+/// are in use, without counting them.
 enum DescriptorLimit {
-    /// The limit that is in force.
+    /// The limit currently in force.
     static var current: Int {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -21,13 +21,13 @@ enum DescriptorLimit {
     /// How many descriptors connections leave free.
     static func reserve(of limit: Int) -> Int { min(32, limit / 4) }
 
-    /// How many connections there can be above a descriptor that was just opened.
+    /// How many connections fit above a newly opened descriptor.
     static func room(above descriptor: CInt) -> Int {
         let limit = current
         return max(0, limit - reserve(of: limit) - Int(descriptor) - 1)
     }
 
-    /// Whether a connection with that descriptor takes one that is to be left to others.
+    /// Whether a connection with this descriptor uses one of the reserve.
     static func isReserved(_ descriptor: CInt) -> Bool {
         let limit = current
         return Int(descriptor) >= limit - reserve(of: limit)

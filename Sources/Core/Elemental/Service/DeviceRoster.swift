@@ -1,4 +1,4 @@
-/// The devices of a service, laid out for a value that goes to all of them.
+/// A service's devices, stored for iteration when a value is sent to all of them.
 struct DeviceRoster {
     /// In no particular order.
     private(set) var devices: [ElementalDevice] = []
@@ -10,7 +10,7 @@ struct DeviceRoster {
         devices.append(device)
     }
 
-    /// - Returns: whether it was there.
+    /// - Returns: whether it was present.
     mutating func remove(_ device: ElementalDevice) -> Bool {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(device)) else { return false }
         let last = devices.removeLast()
@@ -23,7 +23,7 @@ struct DeviceRoster {
 }
 
 extension [ElementalDevice] {
-    /// Visits each without touching its reference count: the array keeps them.
+    /// Visits each without retaining it: the array keeps them alive.
     @inline(__always)
     func forEachUnretained(_ body: (ElementalDevice) -> Void) {
         withUnsafeBytes { bytes in

@@ -1,6 +1,6 @@
 public import ElementalWire
 
-// Elements of `JSON<Value>` take and give the plain `Codable` value.
+// Elements of `JSON<Value>` accept and return the plain `Codable` value.
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
     /// event loop.
@@ -17,13 +17,14 @@ extension ElementalService {
     /// Sets a `Codable` element's value and sends it as JSON to every device.
     ///
     /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: as the other form does, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    /// - Throws: the same errors as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be
+    ///   encoded.
     @discardableResult
     public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
         try send(ElementalDevice.json(value, element.definition), to: element)
     }
 
-    /// The value of the element that was set last, or `nil`.
+    /// The value last set for the element, or `nil`.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
     }

@@ -1,8 +1,8 @@
 import Zeroconf
 
 extension ElementalService {
-    /// Looks whether a service can be published under its names and with its TXT entries, as ``start()`` does, without
-    /// publishing it.
+    /// Checks whether the service can be published under its names and with its TXT entries, as ``start()`` does,
+    /// without publishing it.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
     package func checkNames() throws(ElementalError) {
@@ -17,7 +17,7 @@ extension ElementalService {
         }
     }
 
-    /// Looks whether a text can be a service's name, such as `robot`.
+    /// Checks whether a text is a valid service name, such as `robot`.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
     package static func check(service: String) throws(ElementalError) {
@@ -30,7 +30,7 @@ extension ElementalService {
 }
 
 extension ElementalService.Shared {
-    /// The TXT record, as it is now.
+    /// The current TXT record.
     ///
     /// - Parameter instanceName: the instance's own name, for the common listing.
     func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {

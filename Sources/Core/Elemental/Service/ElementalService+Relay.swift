@@ -1,8 +1,8 @@
 public import ElementalWire
 
-// What one client sets, all are told.
+// Values set by one client are sent to all.
 extension ElementalService {
-    /// Takes each value of the element that a client sends, and tells it to all devices, the sender included.
+    /// Accepts each value of the element that a client sends, and forwards it to all devices, the sender included.
     ///
     /// ```swift
     /// service.relay(Lamp.brightness)
@@ -11,11 +11,12 @@ extension ElementalService {
     ///     return min(value, 0.5)
     /// }
     /// ```
-    /// The newest value taken is what a device that connects later gets.
+    /// A device that connects later receives the newest accepted value.
     /// - Parameters:
-    ///   - element: an element that clients read and write. Of one that they only write, values are taken and not told.
-    ///   - decide: gives the value that is taken, which may differ from the one that came. What it throws refuses the
-    ///     value: the sender is told, as a ``ValueRefusal`` or with the error's description, and gets the current value.
+    ///   - element: an element that clients read and write. Values of a write-only element are accepted but not
+    ///     forwarded.
+    ///   - decide: returns the value to accept, which may differ from the received one. Throwing refuses the value: the
+    ///     sender receives the refusal, as a ``ValueRefusal`` or with the error's description, and the current value.
     ///     It runs on the service's event loop and must not block.
     @discardableResult
     public func relay<Value>(
@@ -32,9 +33,9 @@ extension ElementalService {
         }
     }
 
-    /// Takes each value of any element that a client sends, and tells it to all devices, the sender included.
+    /// Accepts each value of any element that a client sends, and forwards it to all devices, the sender included.
     ///
-    /// - Parameter decide: gives the value that is taken, of the same type; throws to refuse it.
+    /// - Parameter decide: returns the value to accept, of the same type; throws to refuse it.
     @discardableResult
     public func relayAll(
         deciding decide:
@@ -52,10 +53,10 @@ extension ElementalService {
         }
     }
 
-    /// Tells a device that its value was not taken, and what the current value is.
+    /// Notifies a device that its value was refused, and sends it the current value.
     ///
-    /// For handlers that decide by themselves. A value outside the element's range, or of an element that takes none from
-    /// a client, is refused before it reaches a handler. An older ElementalController is not told.
+    /// For handlers that decide themselves. A value outside the element's range, or of an element that clients may not
+    /// set, is refused before it reaches a handler. An older ElementalController is not notified.
     public func refuse(_ element: ElementDefinition, from device: ElementalDevice, _ refusal: ValueRefusal) {
         shared.refuse(element.id, from: device, refusal)
         device.wake()
@@ -74,13 +75,13 @@ extension ElementalService {
 }
 
 extension ElementalService.Shared {
-    /// Queues the refusal and, behind it, the current value, unless the device has enough to read.
+    /// Queues the refusal, followed by the current value, unless the device's queue is full.
     func refuse(_ id: Int8, from device: ElementalDevice, _ refusal: ValueRefusal) {
         guard device.takesRefusals else { return }
         let bytes = refusal.wireBytes(id: id)
         current.withLock { values in
             device.outbound.withLock { outbound in
-                // A peer that sends what is refused and reads nothing gets no answers rather than our memory.
+                // A peer that sends refused values and reads nothing gets no answers, rather than growing our memory.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }
                 bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
                 guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }

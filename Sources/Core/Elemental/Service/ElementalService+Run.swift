@@ -2,12 +2,12 @@ public import ServiceLifecycle
 
 extension ElementalService: Service {
     /// Listens, publishes and serves until the task is cancelled or a service group shuts it down gracefully; then it
-    /// withdraws the service, tells the devices and closes.
+    /// withdraws the service, notifies the devices and closes.
     ///
     /// - Throws: ``ElementalError`` if the service cannot start, as ``start()`` does.
     public func run() async throws {
         try await start()
-        // Gone, if it was stopped already.
+        // `nil` if the service was stopped already.
         if let ended { await cancelWhenGracefulShutdown { _ = await ended.wait() } }
         await stop(reason: "the service has ended")
     }

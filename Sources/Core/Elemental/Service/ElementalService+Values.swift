@@ -34,8 +34,8 @@ extension ElementalService {
 
     /// Sets an element's value and sends it to every device.
     ///
-    /// A device that connects later and says hello gets the newest value set. One device that cannot take the value
-    /// (its queue is full, it has no UDP) does not keep it from the others.
+    /// A device that connects later and sends a hello receives the newest value set. A device that cannot accept the
+    /// value (its queue is full, it has no UDP) does not keep the others from receiving it.
     /// - Returns: the devices that the value could not be sent to, with the reason of each.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/outOfRange``,
     ///   ``ElementalError/Code/notAllowed``, ``ElementalError/Code/unknownElement``.
@@ -49,14 +49,15 @@ extension ElementalService {
     /// Sets the value of an element known at run time and sends it to every device.
     ///
     /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType`` if the value is of another type.
+    /// - Throws: the same errors as the typed form, and ``ElementalError/Code/wrongType`` if the value is of another
+    ///   type.
     @discardableResult
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
         try ElementalDevice.check(value, element)
         return try value.withWireBytes { broadcast(element, $0) }.get()
     }
 
-    /// The value of the element that was set last, or `nil`.
+    /// The value last set for the element, or `nil`.
     public func value<Value>(of element: Element<Value>) -> Value? {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { Value(wireBytes: $0) }
     }
@@ -75,7 +76,7 @@ extension ElementalService {
         ElementalDevice.outOfRange(value, element)
     }
 
-    /// Copies a value that was encoded once into each device's queue.
+    /// Copies a value, encoded once, into each device's queue.
     @usableFromInline
     func broadcast(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
@@ -86,10 +87,10 @@ extension ElementalService {
                 ElementalError(
                     .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value"))
         }
-        // Long ones are shared by the queues.
+        // Long values are shared by the queues.
         let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-        // The lock is held until the value is queued everywhere: of two values set at the same time, devices would
-        // otherwise keep another than this service does.
+        // The lock is held until the value is queued everywhere: of two values set concurrently, devices might
+        // otherwise keep a different one than this service does.
         return shared.current.withLock { current in
             guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
             if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
@@ -116,18 +117,18 @@ extension ElementalService {
     }
 }
 
-/// A device that a value for all devices could not be sent to.
+/// A device that a broadcast value could not be sent to.
 public struct SendFailure: Sendable {
     /// The device.
     public let device: ElementalDevice
-    /// Why it could not.
+    /// Why the value could not be sent.
     public let error: ElementalError
 }
 
 extension ElementalService.Shared {
-    /// Tells a device that said hello, and is among the devices, the current values: over TCP so that none is lost.
+    /// Sends the current values to a device that has sent a hello and is in the roster: over TCP so that none is lost.
     ///
-    /// The lock of the values is held until they are queued, so that a value set meanwhile is queued behind them.
+    /// The lock of the values is held until they are queued, so that a value set concurrently is queued behind them.
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
@@ -140,7 +141,7 @@ extension ElementalService.Shared {
 }
 
 extension Outbound {
-    /// Queues a value that the service has set before.
+    /// Queues a value that the service has set earlier.
     mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
         switch value {
         case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }

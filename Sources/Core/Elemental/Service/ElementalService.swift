@@ -2,20 +2,21 @@ public import ElementalWire
 import NIOCore
 import Support
 
-/// A service: what this machine offers to be controlled and read, to any number of clients.
+/// A service: the elements that this machine lets any number of clients control and read.
 ///
 /// ```swift
 /// let lamp = ElementalService("screen_control", displayName: "Desk lamp", elements: Lamp.all)
 /// lamp.onValue(of: Lamp.brightness) { value, device in backlight.set(value) }
 /// try await lamp.run()
 /// ```
-/// All handlers of a service run on one event loop, one at a time, in the order the values came; they must not block.
+/// All handlers of a service run on one event loop, one at a time, in the order in which values arrive; they must not
+/// block.
 /// A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
     let state = Locked(State.idle)
 
-    /// What the service's event loop and its user share.
+    /// State shared by the service's event loop and its callers.
     final class Shared: Sendable {
         let name: String
         let displayName: String
@@ -37,7 +38,7 @@ public final class ElementalService: Sendable {
             txt = Locked(configuration.txt)
         }
 
-        /// What frames of new connections are checked against.
+        /// The elements that frames of new connections are validated against.
         var table: ElementTable { current.withLock { $0.table } }
     }
 
@@ -50,13 +51,12 @@ public final class ElementalService: Sendable {
         case stopping(ended: Latch)
     }
 
-    /// A service that is not on the network yet.
+    /// Creates a service that is not on the network yet.
     ///
     /// - Parameters:
-    ///   - service: the service's name, such as `robot`, by which clients look for it.
-    ///   - displayName: the instance's name that people see; `nil` for the host's name. At most 63 UTF-8 bytes when
-    ///     published.
-    ///   - elements: what can be controlled and read.
+    ///   - service: the service's name, such as `robot`, by which clients find it.
+    ///   - displayName: the instance's display name; `nil` for the host's name. At most 63 UTF-8 bytes when published.
+    ///   - elements: the elements that can be controlled and read.
     ///   - configuration: port, UDP, limits, logging.
     public init(
         _ service: String, displayName: String? = nil, elements: ElementCatalogue,
@@ -69,13 +69,13 @@ public final class ElementalService: Sendable {
 
     /// The service's name, such as `robot`.
     public var service: String { shared.name }
-    /// The instance's name as asked for. ``ServiceEvent/published(name:)`` tells the one it got.
+    /// The requested name of the instance. ``ServiceEvent/published(name:)`` reports the assigned one.
     public var displayName: String { shared.displayName }
-    /// What can be controlled and read.
+    /// The elements that can be controlled and read.
     public var elements: ElementCatalogue { shared.table.catalogue }
-    /// The devices that are connected.
+    /// The connected devices.
     public var devices: [ElementalDevice] { shared.devices.withLock { $0.devices } }
-    /// The port that the service listens on, or `nil` when it does not.
+    /// The port that the service listens on, or `nil` when it is not running.
     public var port: Int? {
         state.withLock { state in
             guard case .running(let listener, _, _) = state else { return nil }
@@ -85,9 +85,10 @@ public final class ElementalService: Sendable {
 
     /// How it listens, publishes and limits its clients.
     public var configuration: ServiceConfiguration { shared.configuration }
-    /// How many devices it can have at a time, or `nil` when it does not run: ``ServiceConfiguration/maximumDeviceCount``,
-    /// or fewer where this process may not open as many files and sockets (`ulimit -n`). Some are left to the rest of the
-    /// program; who connects beyond that is turned away with the reason.
+    /// The maximum number of concurrent devices, or `nil` when the service is not running:
+    /// ``ServiceConfiguration/maximumDeviceCount``, or fewer where this process may not open as many files and sockets
+    /// (`ulimit -n`). Some descriptors are reserved for the rest of the program; further connections are refused with
+    /// the reason.
     public var deviceCapacity: Int? {
         state.withLock { state in
             guard case .running(let listener, _, _) = state else { return nil }
@@ -95,25 +96,25 @@ public final class ElementalService: Sendable {
         }
     }
 
-    /// What happens to the service, from now on; each call gives a stream of its own.
+    /// The service's events from now on; each call returns a separate stream.
     public var events: AsyncStream<ServiceEvent> { shared.events.stream() }
 
-    /// Calls `handler` with everything that happens to the service, on its event loop. It must not block.
+    /// Calls `handler` with each event of the service, on its event loop. It must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (ServiceEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(shared.events.add(handler))
     }
 
-    /// Decides about connections before they are set up: once with the address, once with the name. It is called on
-    /// the event loop and must not block.
+    /// Accepts or refuses connections before they are set up: called once with the address and once with the name, on
+    /// the event loop. It must not block.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }
 
-    /// Changes what browsers show of the service before they connect, running or not.
+    /// Changes the TXT entries that browsers show before they connect, whether or not the service is running.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if it does not fit a TXT record; the
-    ///   service keeps what it had.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT
+    ///   record; the service keeps its previous ones.
     public func update(txt: [String: String]) throws(ElementalError) {
         let before = shared.txt.withLock { current in
             defer { current = txt }
@@ -128,11 +129,11 @@ public final class ElementalService: Sendable {
         }
     }
 
-    /// Replaces what can be controlled and read, running or not.
+    /// Replaces the elements that can be controlled and read, whether or not the service is running.
     ///
-    /// The devices that are connected know the elements of before: they are told the reason and disconnected, and get the
-    /// new elements when they connect again. The values of elements whose definitions stay are kept.
-    /// - Parameter reason: what the devices are told.
+    /// Connected devices know the previous elements: they are sent the reason and disconnected, and receive the new
+    /// elements when they reconnect. Values of elements whose definitions are unchanged are kept.
+    /// - Parameter reason: the text sent to the devices.
     public func update(
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
@@ -141,12 +142,13 @@ public final class ElementalService: Sendable {
         listener.disconnectDevices(reason)
     }
 
-    /// Listens and begins to publish; returns when the service accepts connections.
+    /// Starts listening and publishing; returns when the service accepts connections.
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
     ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
-    ///   ``ElementalError/Code/invalidState`` if the service runs already, ``ElementalError/Code/invalidValue`` if the
-    ///   service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped meanwhile.
+    ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
+    ///   if the service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped
+    ///   meanwhile.
     public func start() async throws(ElementalError) {
         let mayStart = state.withLock { state in
             guard case .idle = state else { return false }
@@ -183,11 +185,11 @@ public final class ElementalService: Sendable {
         }
     }
 
-    /// Withdraws the service, sends what is queued, tells every device the reason and closes the connections.
+    /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// It takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. One that is just
-    /// being started is not: ``start()`` throws ``ElementalError/Code/cancelled``.
-    /// - Parameter reason: what the devices are told.
+    /// This takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. If the service
+    /// is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
+    /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
         let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
             switch state {
@@ -203,7 +205,7 @@ public final class ElementalService: Sendable {
             }
         }
         guard let (listener, publication) = running else {
-            // Somebody else ends it.
+            // Another task ends it.
             await ended?.wait()
             return
         }
@@ -215,7 +217,7 @@ public final class ElementalService: Sendable {
         ended?.open()
     }
 
-    /// Opened when what runs now has ended; `nil` if nothing does.
+    /// Opens when the current run has ended; `nil` if there is none.
     var ended: Latch? {
         state.withLock { state in
             switch state {

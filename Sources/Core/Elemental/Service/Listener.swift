@@ -6,13 +6,13 @@ import Support
 /// A service's open sockets: TCP and UDP with one port number.
 struct Listener: Sendable {
     let port: Int
-    /// How many devices there can be at a time.
+    /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: any Channel
     private let udp: (any Channel)?
     private let server: NIOLoopBound<ServiceServer>
 
-    /// How often a port that the system chose for TCP is given back because UDP has it already.
+    /// How many ports chosen by the system for TCP are tried, in case UDP already uses them.
     private static let attempts = 16
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
@@ -78,7 +78,7 @@ struct Listener: Sendable {
         var bootstrap = ServerBootstrap(group: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Nobody is accepted before there is UDP: a client that reconnects may be here at once.
+            // Nothing is accepted before UDP is open: a client that reconnects may arrive immediately.
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -118,22 +118,22 @@ struct Listener: Sendable {
             .bind(to: address).get()
     }
 
-    /// Tells an event on the service's event loop, where all are told, and returns when it was told.
+    /// Emits an event on the service's event loop, as for all events, and returns when it has been emitted.
     func emit(_ event: ServiceEvent) async {
         await tcp.eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Tells an event on the service's event loop, later.
+    /// Emits an event on the service's event loop, asynchronously.
     func emitLater(_ event: ServiceEvent) {
         tcp.eventLoop.execute { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Disconnects the devices, telling why, and goes on accepting.
+    /// Disconnects the devices with this reason, and continues to accept.
     func disconnectDevices(_ reason: String) {
         tcp.eventLoop.execute { [server] in server.value.disconnectAll(reason) }
     }
 
-    /// Stops accepting, tells the devices why and waits until they are gone.
+    /// Stops accepting, sends the devices the reason and waits until they have disconnected.
     func close(_ reason: String) async {
         try? await tcp.close()
         try? await tcp.eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()

@@ -3,10 +3,10 @@ import NIOPosix
 
 /// Where to listen.
 package enum ListeningAddress {
-    /// The address that a host's name or an address in text stands for.
+    /// Resolves a host name or parses an IP address.
     ///
-    /// SwiftNIO's `bind(host:port:)` looks names up on the thread of its caller, which a resolver that does not answer
-    /// keeps for many seconds.
+    /// SwiftNIO's `bind(host:port:)` resolves names on the calling thread, which an unresponsive resolver blocks for
+    /// many seconds.
     package static func find(_ host: String, port: Int) async throws -> SocketAddress {
         if let address = try? SocketAddress(ipAddress: host, port: port) { return address }
         return try await NIOThreadPool.singleton.runIfActive {

@@ -2,8 +2,8 @@ import Logging
 import Support
 import Zeroconf
 
-/// A service on the network: under its own type, where older programs look, and under the framework's common one,
-/// where a browser finds all element services.
+/// A published service: under its own type, where older programs look, and under the framework's common one, where a
+/// browser finds all element services.
 final class Publication: Sendable {
     private let service: ElementalService.Shared
     private let listener: Listener
@@ -38,7 +38,7 @@ final class Publication: Sendable {
         own.start()
     }
 
-    /// Tells the network the service's TXT entries as they are now.
+    /// Publishes the service's current TXT entries.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue``; both listings stay as they are.
     func updateTXT() throws(ElementalError) {
@@ -51,7 +51,7 @@ final class Publication: Sendable {
         }
     }
 
-    /// Withdraws both listings and waits until they are.
+    /// Withdraws both listings and waits until that is done.
     func stop() async {
         let common = common.withLock { $0.take() }
         async let gone: Void? = common?.stop()
@@ -71,8 +71,8 @@ final class Publication: Sendable {
         }
     }
 
-    /// The common listing bears the name that the own one got. It is an addition: if it fails, the service is still
-    /// found by its own type, and the publisher goes on trying.
+    /// The common listing uses the name assigned to the service's own listing. It is optional: if it fails, the service
+    /// is still found by its own type, and the publisher keeps retrying.
     private func publishCommon(_ name: String) {
         publishedName.withLock { $0 = name }
         do {

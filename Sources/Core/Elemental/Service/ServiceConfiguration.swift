@@ -8,23 +8,23 @@ public struct ServiceConfiguration: Sendable {
     public var port = 0
     /// The local address to listen on, such as `127.0.0.1`; `nil` for all addresses, IPv4 and IPv6.
     public var address: String?
-    /// Whether datagrams are taken and sent, on the same port number.
+    /// Whether datagrams are accepted and sent, on the same port number.
     public var allowsUDP = true
     /// Whether the service is published by Zeroconf.
     public var isPublished = true
-    /// What a browser can show before it connects, beside the framework's own entries.
+    /// TXT entries that a browser can show before it connects, in addition to the framework's own.
     public var txt: [String: String] = [:]
-    /// The most devices connected at a time; further ones are refused with this reason. The process must be allowed to
-    /// open as many files and sockets, and some more; ``ElementalService/deviceCapacity`` tells how many there can be.
+    /// The maximum number of concurrent devices; further ones are refused with this reason. The process must be allowed
+    /// to open as many files and sockets, and some more; ``ElementalService/deviceCapacity`` is the effective maximum.
     public var maximumDeviceCount = 1024
-    /// The most connections from one address at a time; further ones are refused with this reason.
+    /// The maximum number of concurrent connections from one address; further ones are refused with this reason.
     public var maximumDeviceCountPerAddress = 256
-    /// What values that have not come whole may take of all connections together, in bytes. A connection that sends
-    /// more of one then is ended, with this reason.
+    /// The maximum size of the incomplete values of all connections together, in bytes. A connection that exceeds it is
+    /// ended, with this reason.
     public var maximumIncompleteByteCount = 256 * 1024 * 1024
-    /// What one connection may take of this process.
+    /// Limits on the resources that one connection may use.
     public var limits = DeviceLimits()
-    /// Where the service's one event loop comes from, on which all its handlers run.
+    /// The group that provides the service's single event loop, on which all its handlers run.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// Where the service logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })

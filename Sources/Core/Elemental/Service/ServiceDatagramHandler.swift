@@ -1,7 +1,7 @@
 import ElementalWire
 import NIOCore
 
-/// A service's UDP socket: hands each message to the device whose identifier it bears.
+/// A service's UDP socket: passes each message to the device whose identifier it carries.
 final class ServiceDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -14,7 +14,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         let envelope = unwrapInboundIn(data)
         let host = PeerHost(envelope.remoteAddress)
         var isStray = false
-        // The messages of a datagram are one device's, as a rule.
+        // The messages of a datagram usually belong to one device.
         var sender: (udpIdentifier: UInt8, session: Session)?
         let result = envelope.data.withUnsafeReadableBytes { bytes in
             DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
@@ -31,8 +31,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         if isStray || result == .malformed { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }
 
-    /// Only the host that holds the identifier over TCP may use it. Ports cannot be compared: an older client's
-    /// datagrams come from a port that it never told.
+    /// Only the host that was assigned the identifier over TCP may use it. Ports cannot be compared: an older client
+    /// sends datagrams from a port that it never announced.
     private func sender(_ udpIdentifier: UInt8, at host: PeerHost) -> Session? {
         guard let session = server.udpIdentifiers[udpIdentifier], session.host == host else { return nil }
         if session.beginReading() { touched.append(session) }
@@ -53,7 +53,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failed read is not completed, and datagrams may have come before it failed.
+        // A failed read is not followed by `channelReadComplete`, and datagrams may have been received before it
+        // failed.
         finishReading()
         server.logger.debug("UDP error", metadata: ["error": "\(error)"])
     }

@@ -2,7 +2,7 @@ import ElementalWire
 import Logging
 import NIOCore
 
-/// A service on its event loop: its sockets' devices, their identifiers and what newcomers are told.
+/// A service on its event loop: its sessions, their UDP identifiers and the handshake with new clients.
 ///
 /// All connections of a service share one loop, so that a service's handlers never run at the same time and a
 /// datagram reaches its device without a hop.
@@ -14,19 +14,19 @@ final class ServiceServer: SessionOwner {
     let service: ElementalService.Shared
     private(set) var udpIdentifiers = UDPIdentifiers()
     private var sessions: [ObjectIdentifier: Session] = [:]
-    /// How many of them each address has.
+    /// The number of sessions of each address.
     private var hosts: [PeerHost: Int] = [:]
-    /// Those that are turned away and may read why before they close.
+    /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// Stops accepting when nothing can be accepted.
+    /// Pauses accepting when descriptors or memory run out.
     private weak var acceptPause: AcceptPauseHandler?
-    /// What the incomplete values of all connections take.
+    /// Bytes held by the incomplete values of all connections.
     private(set) var gatheredByteCount = 0
     private var datagramChannel: (any Channel)?
     private var isStopping = false
 
-    /// The most connections that are turned away and stay, for at most ``DeviceLimits/closeTimeout``, until they have
-    /// read why. Further ones are closed at once, behind the reason.
+    /// The maximum number of refused connections that stay open until the client has read the reason, for at most
+    /// ``DeviceLimits/closeTimeout``. Further ones are closed immediately after the reason is sent.
     private static let maximumRefusedCount = 16
 
     init(service: ElementalService.Shared, eventLoop: any EventLoop) {
@@ -37,19 +37,19 @@ final class ServiceServer: SessionOwner {
         logger = service.configuration.logger
     }
 
-    /// From now on devices may use datagrams.
+    /// Devices may use datagrams from now on.
     func open(datagrams channel: (any Channel)?) { datagramChannel = channel }
 
-    /// A handler for the channel that accepts.
+    /// A handler for the server channel.
     func makeAcceptPause() -> AcceptPauseHandler {
         let handler = AcceptPauseHandler(logger: logger)
         acceptPause = handler
         return handler
     }
 
-    /// Puts a session on a connection that was accepted.
+    /// Adds a session to an accepted connection.
     ///
-    /// - Parameter kind: what is between its bytes and the network.
+    /// - Parameter kind: what lies between its bytes and the network.
     func accept(_ channel: any Channel, _ kind: ByteChannel.Kind = .plain) throws {
         let address = channel.remoteAddress
         let table = service.table
@@ -66,17 +66,17 @@ final class ServiceServer: SessionOwner {
         logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
     }
 
-    /// Ends every connection, telling why.
+    /// Ends every connection with this reason.
     ///
-    /// - Returns: a future that succeeds when all are gone.
+    /// - Returns: a future that succeeds when all have ended.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
         return disconnectAll(text)
     }
 
-    /// Disconnects every device, telling why.
+    /// Disconnects every device with this reason.
     ///
-    /// - Returns: a future that succeeds when all are gone.
+    /// - Returns: a future that succeeds when all have ended.
     @discardableResult
     func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
@@ -134,7 +134,7 @@ final class ServiceServer: SessionOwner {
         if hello.features.contains(.wantsCatalogue) {
             session.sender.queue(.catalogue, session.receiver.table.catalogue.wireBytes)
         }
-        // Otherwise the values follow when the device is ready, that is at once.
+        // Otherwise the values follow when the device becomes ready, which is immediately.
         if session.isReady { service.greet(session.device) }
     }
 

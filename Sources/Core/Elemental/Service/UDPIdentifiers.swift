@@ -1,10 +1,10 @@
-/// The identifiers by which a service tells its devices' datagrams apart: 1...254, 0 when none is left.
+/// The identifiers that map datagrams to a service's devices: 1...254, 0 when none is left.
 struct UDPIdentifiers {
     private var sessions: [Session?] = Array(repeating: nil, count: 256)
     private var last: UInt8 = 0
 
-    /// Gives the session an identifier that is free, taking each in turn so that a late datagram of a device that is
-    /// gone does not reach the next one.
+    /// Assigns the session a free identifier, cycling through all of them so that a late datagram of a disconnected
+    /// device does not reach the next one.
     mutating func assign(to session: Session) -> UInt8 {
         for _ in 1...254 {
             last = last >= 254 ? 1 : last + 1

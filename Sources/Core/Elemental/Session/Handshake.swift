@@ -1,48 +1,48 @@
 import ElementalWire
 
-/// What the system elements of one connection mean: takes a frame, answers what to do. No sockets, no threads.
+/// The state machine of a connection's system elements: takes a frame, returns an action. No sockets, no threads.
 struct Handshake {
-    /// What to do about a system frame.
+    /// The action for a system frame.
     enum Action {
-        /// The service told our UDP identifier, 0 for none.
+        /// The service sent our UDP identifier, 0 for none.
         case udpIdentifier(UInt8)
-        /// The client told its name.
+        /// The client sent its name.
         case named(String)
-        /// The peer said hello.
+        /// The peer sent a hello.
         case hello(Hello)
-        /// The service told its catalogue.
+        /// The service sent its catalogue.
         case catalogue(ElementCatalogue)
-        /// The service told a catalogue that cannot be read, and none before it.
+        /// The service's first catalogue cannot be decoded.
         case invalidCatalogue(WireError)
-        /// The service shuts down, with this text.
+        /// The service is shutting down, with this text.
         case shutDown(String)
-        /// Bytes to send back.
+        /// A ping, whose bytes are to be sent back.
         case pong
-        /// Bytes that came back.
+        /// A pong, with the bytes of a ping.
         case ponged
-        /// A part of a large value.
+        /// A piece of a large value.
         case piece
-        /// What the peer has taken of the pieces sent.
+        /// The peer acknowledges pieces.
         case piecesTaken
-        /// The service did not take a value of that element.
+        /// The service refused a value of that element.
         case refused(Int8, ValueRefusal)
-        /// A frame that means nothing at this point: count it and go on.
+        /// A frame that has no meaning at this point: count it and continue.
         case unknown
-        /// A frame whose bytes are not what its identifier promises: count it and go on.
+        /// A frame whose payload does not fit its identifier: count it and continue.
         case malformed
     }
 
-    /// Which part the other end plays.
+    /// The role of the other end.
     let peer: ElementalDevice.Role
     private(set) var hasIdentifier = false
     private(set) var hasName = false
     private(set) var hasHello = false
-    /// Whether the service has told its catalogue, valid or not: there is nothing more to wait for.
+    /// Whether the service has sent its catalogue, valid or not: there is nothing more to wait for.
     private(set) var hasCatalogue = false
 
     init(peer: ElementalDevice.Role) { self.peer = peer }
 
-    /// What comes next in the handshake, in words.
+    /// What the handshake waits for next, in words.
     var awaited: String {
         switch peer {
         case .client: "the client's name"
@@ -62,7 +62,7 @@ struct Handshake {
             return .udpIdentifier(identifier)
         case (.deviceName, .client):
             guard !hasName else { return .unknown }
-            // A long name is cut and a name that is not UTF-8 is repaired: neither is worth losing a client for.
+            // A long name is truncated and invalid UTF-8 is repaired: neither is worth losing a client for.
             let bytes = UnsafeRawBufferPointer(rebasing: value.prefix(SystemElement.maximumNameByteCount))
             hasName = true
             return .named(String(decoding: bytes, as: UTF8.self))

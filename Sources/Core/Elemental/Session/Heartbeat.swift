@@ -1,24 +1,24 @@
 import NIOCore
 
-/// Decides when a peer is pinged and when it is dead: takes times, answers what to do. No sockets, no timers.
+/// Decides when to ping a peer and when it is dead: takes times, returns actions. No sockets, no timers.
 ///
-/// A ping leaves when nothing has come for an interval, and also when nothing was said for one: a peer that only listens
-/// is heard by the other end all the same.
+/// A ping is sent when nothing was received for an interval, and also when nothing was sent for one: so the other end
+/// hears from a peer that only listens, too.
 struct Heartbeat {
     enum Step: Equatable {
         /// Nothing to do before that time.
         case wait(NIODeadline)
-        /// Ping, and look again at that time.
+        /// Send a ping, and check again at that time.
         case ping(NIODeadline)
-        /// Nothing came for as long as is allowed.
+        /// Nothing was received for the maximum time allowed.
         case dead
     }
 
     /// Silence after which the peer is pinged.
     let interval: TimeAmount
-    /// Silence after which it is dead.
+    /// Silence after which it is considered dead.
     let patience: TimeAmount
-    /// When something came last.
+    /// When something was last received.
     var lastHeard: NIODeadline
     private var lastPing: NIODeadline
     private var lastSent: NIODeadline
@@ -33,8 +33,8 @@ struct Heartbeat {
     }
 
     /// - Parameters:
-    ///   - listens: whether what comes is read; while it is not, silence means nothing.
-    ///   - sentByteCount: all that was written so far.
+    ///   - listens: whether incoming data is read; while it is not, silence means nothing.
+    ///   - sentByteCount: the total of bytes written so far.
     mutating func step(at now: NIODeadline, listens: Bool, sentByteCount: Int) -> Step {
         if sentByteCount != self.sentByteCount {
             self.sentByteCount = sentByteCount

@@ -7,14 +7,14 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// What was read from a socket, lent to those who keep a long value so that they need not copy it.
+/// A buffer read from a socket, lent to handlers that keep a long value so that they need not copy it.
 enum ReadBuffer {
-    /// A value from this many bytes on is long: a copy would cost more than the keeping.
+    /// Values of at least this many bytes are long: copying one would cost more than keeping its buffer.
     static let longByteCount = 16 * 1024
-    /// How much larger than a value the buffer may be that the value keeps in memory.
+    /// The maximum ratio of a buffer's capacity to the length of the value that keeps it in memory.
     private static let maximumExcess = 4
 
-    /// Hands on a value that lies in the buffer, with what it takes to keep it.
+    /// Passes on a value that lies in the buffer, together with what keeps the buffer alive.
     static func lend(
         _ value: UnsafeRawBufferPointer, of buffer: ByteBuffer, _ body: (ReceivedBytes) -> Void
     ) {

@@ -1,53 +1,53 @@
 import ElementalWire
 import NIOCore
 
-/// What a ``Receiver`` asks and leaves to its connection.
+/// What a ``Receiver`` delegates to its connection.
 protocol ReceiverOwner: AnyObject {
-    /// A value came before the handshake was done. The connection may become ready because of it.
+    /// A value was received before the handshake completed. The connection may become ready because of it.
     func receiveEarlyValue()
-    /// A system frame came.
+    /// A system frame was received.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport)
-    /// Pieces of a large value came, of so many bytes.
+    /// Pieces of a large value were received, with this many bytes.
     func noteTaken(_ byteCount: Int)
-    /// A value is not handed on.
+    /// A value was rejected.
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
-    /// The incomplete values take so many bytes more than before, or fewer if it is negative. The answer is a reason to
+    /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns a reason to
     /// end the connection, or `nil`.
     func gathers(_ byteCount: Int) -> String?
-    /// Ends the connection because of what came.
+    /// Ends the connection because of what was received.
     func fail(_ reason: DisconnectReason, shutdownText: String?)
 }
 
-/// Turns what came over a connection into values and hands them to everyone who asked for them. On the event loop.
+/// Decodes what a connection receives into values and passes them to all handlers. On the event loop.
 final class Receiver {
-    // What holds for the next value. Looked at for each, so it lies here and not with the owner.
-    /// Whether values are handed on: the handshake is done.
+    // Checked for every value, so stored here rather than in the owner.
+    /// Whether values are delivered: the handshake is done.
     var isReady = false
-    /// Whether the peer has said hello, so that an empty value is one.
+    /// Whether the peer has sent a hello, so that a value of no bytes is a valid one.
     var takesEmptyValues = false
-    /// Whether the connection's end has begun: nothing is handed on any more.
+    /// Whether the connection is ending: nothing is delivered any more.
     private(set) var isOver = false
-    /// What came since the last batch ended.
+    /// Counts since the last batch ended.
     var counts = DeviceStatistics()
-    /// What frames are checked against.
+    /// The elements that frames are validated against.
     private(set) var table: ElementTable
-    /// Those of the table, at hand.
+    /// The table's rules, cached.
     private var rules: UnsafePointer<ElementTable.Rule>
     private(set) var decoder: StreamDecoder
     private(set) var pieces: PieceAssembler
-    /// What the values take that have not come whole, as the owner knows it.
+    /// Bytes held by incomplete values, as last reported to the owner.
     private(set) var gatheredByteCount = 0
 
     private let device: ElementalDevice
-    /// The device's, which the device keeps: followed for every value, without a reference count.
+    /// The device's newest values, which the device keeps alive: accessed for every value, without reference counting.
     private let newest: Unmanaged<NewestValues>
-    /// What an element must allow for the peer to send it.
+    /// The access that an element must have for the peer to send it.
     private let takes: Access
     private var own: HandlerView
-    /// The service's, which every device of it shares.
+    /// The service's handlers, shared by all its devices.
     private var shared: HandlerView
     private let progress: ProgressReporter
-    /// Values that came in the second under way, where they are limited.
+    /// Counts the values of the current second, if they are limited.
     private var throttle: Throttle?
     private var unknownInARow = 0
 
@@ -65,18 +65,18 @@ final class Receiver {
         pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
 
-    /// Frames are checked against these elements from now on.
+    /// Validates frames against these elements from now on.
     func use(_ table: ElementTable) {
         self.table = table
         rules = table.rules
     }
 
-    /// The connection's end has begun.
+    /// The connection is ending.
     func stop() { isOver = true }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// Bytes of the stream.
+    /// Handles bytes of the stream.
     func receive(_ buffer: ByteBuffer, for owner: any ReceiverOwner) {
         counts.bytesReceived += buffer.readableBytes
         guard !isOver else { return discardGathered(for: owner) }
@@ -103,7 +103,7 @@ final class Receiver {
         watchGathered(for: owner)
     }
 
-    /// One message of a datagram that was found to be of this connection's peer.
+    /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         guard !isOver else { return }
         counts.bytesReceived += Envelope.datagramByteCount + value.count
@@ -118,7 +118,7 @@ final class Receiver {
         }
     }
 
-    /// A part of a large value.
+    /// Handles a piece of a large value.
     func receivePiece(_ piece: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         do {
             try pieces.take(piece) { id, length in
@@ -145,7 +145,7 @@ final class Receiver {
         deliver(id, value, for: owner)
     }
 
-    /// Checks a value and hands it to everyone who asked for it.
+    /// Validates a value and passes it to all handlers.
     @inline(__always)
     private func deliver(_ id: Int8, _ value: ReceivedBytes, for owner: any ReceiverOwner) {
         if !isReady {
@@ -162,7 +162,7 @@ final class Receiver {
             return
         }
         guard rule.pointee.access.contains(takes) else {
-            // Of a long one nothing was gathered.
+            // Nothing of a long value was buffered.
             return reject(id, .notAllowed, for: owner)
         }
         guard !value.bytes.isEmpty || takesEmptyValues else {
@@ -172,9 +172,9 @@ final class Receiver {
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
         if rule.pointee.hasChoices, !table.isChoice(id, value.bytes) { return reject(id, .notAChoice, for: owner) }
         counts.messagesReceived += 1
-        // Looked at for every message: a handler of the one before may have added or cancelled one. Both before the
+        // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
-        // is the newest one: a handler that was added meanwhile is given those that came before it.
+        // becomes the newest one: a handler that was added meanwhile is given those received before it.
         if shared.isStale { shared.refresh() }
         if own.isStale { refreshOwn() }
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
@@ -208,11 +208,11 @@ final class Receiver {
         for handler in handlers { handler(element, value, device) }
     }
 
-    // MARK: The end of a batch
+    // MARK: End of a batch
 
-    /// A batch of reads is over: publishes what was counted and looks whether it keeps to the limits.
+    /// Ends a batch of reads: publishes the counts and checks them against the limits.
     ///
-    /// - Returns: when reading may go on, if it may not now.
+    /// - Returns: when reading may resume, if not now.
     func finishBatch(for owner: any ReceiverOwner) -> NIODeadline? {
         let batch = publishCounts()
         if batch.messagesReceived > 0 {
@@ -231,7 +231,7 @@ final class Receiver {
         return throttle?.add(count, at: device.eventLoop.now)
     }
 
-    /// Adds what was counted to the device's statistics.
+    /// Adds the counts to the device's statistics.
     @discardableResult
     func publishCounts() -> DeviceStatistics {
         let batch = counts
@@ -240,35 +240,35 @@ final class Receiver {
         return batch
     }
 
-    /// Whether a second has brought all that it may.
+    /// Whether the limit of this second is reached.
     var isThrottled: Bool { throttle?.isOver == true }
 
-    /// The next second begins.
+    /// Begins the next second.
     ///
-    /// - Returns: when reading may go on, if it may not now.
+    /// - Returns: when reading may resume, if not now.
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
-/// Values that have not come whole.
+/// Incomplete values.
 extension Receiver {
-    /// How many bytes are worth keeping of a value that does not come in one read: none where the element is not
-    /// defined, or has another length, or does not take values from this end.
+    /// How many bytes to keep of a value that does not arrive in one read: none if the element is undefined, has
+    /// another length, or may not be sent by the peer.
     private func keptByteCount(_ id: Int8, _ length: Int) -> Int {
         guard id < 0 else { return rules[Int(id)].keptByteCount(of: length, takes: takes) }
         return SystemElement(rawValue: id)?.keptByteCount(of: length) ?? 0
     }
 
-    /// How far a large value has come that an older peer sends in one go.
+    /// Reports the progress of a large value that an older peer sends whole.
     private func reportPending() {
         guard let frame = decoder.pendingFrame, frame.id >= 0, frame.length > Piece.wholeByteCount else { return }
         let byteCount = decoder.bufferedByteCount - Envelope.streamByteCount
-        // Nothing is gathered of a value that will not be taken.
+        // Nothing is buffered of a value that will be rejected.
         guard byteCount > 0 else { return }
         progress.report(
             PieceAssembler.Progress(id: frame.id, byteCount: byteCount, total: frame.length), .incoming)
     }
 
-    /// Ends the connection if the values that have not come whole take more than they may.
+    /// Ends the connection if its incomplete values exceed the limits.
     private func watchGathered(for owner: any ReceiverOwner) {
         let count = decoder.bufferedByteCount + pieces.bufferedByteCount
         if count != gatheredByteCount { noteGathered(count, for: owner) }
@@ -289,7 +289,7 @@ extension Receiver {
         }
     }
 
-    /// Lets go of what has come of values that are of no interest any more.
+    /// Discards incomplete values that are no longer needed.
     private func discardGathered(for owner: any ReceiverOwner) {
         guard decoder.bufferedByteCount + pieces.bufferedByteCount > 0 else { return }
         decoder = StreamDecoder(maximumValueByteCount: decoder.maximumValueByteCount)

@@ -3,32 +3,32 @@ import Logging
 import NIOCore
 import Support
 
-/// Writes what a device has queued, over TCP and UDP, as much as the sockets take. On the event loop.
+/// Writes a device's queues over TCP and UDP, as much as the sockets accept. On the event loop.
 final class Sender {
-    /// Bytes written in one turn of the loop before other connections get theirs.
+    /// Bytes written in one turn of the loop before it yields to other connections.
     private static let turnByteCount = 1024 * 1024
-    /// When a full UDP socket is tried again.
+    /// The delay before a full UDP socket is retried.
     private static let datagramRetryTime = TimeAmount.milliseconds(1)
-    /// How long values are gathered that pour in.
+    /// How long values that arrive at a high rate are batched.
     private static let gatheringTime = TimeAmount.microseconds(200)
 
-    /// Where datagrams go; `nil` while they cannot be sent.
+    /// Where datagrams are sent; `nil` while they cannot be.
     var datagramSink: DatagramSink?
-    /// Told after each flush what is left to do.
+    /// Called after each flush with the work that is left.
     var didFlush: (PendingWork) -> Void = { _ in }
-    /// Bytes that the connection took.
+    /// Bytes written to the connection.
     private(set) var writtenByteCount = 0
 
     private let device: ElementalDevice
     private let bytes: ByteChannel
     private let progress: ProgressReporter
     private let logger: Logger
-    /// What is being written, in pieces where the socket takes no more.
+    /// The segment being written, in parts where the socket accepts no more.
     private var outgoing: OutboundSegment?
-    /// When a flush comes because values are being gathered; `nil` if no timer runs for it.
+    /// When the flush of the values being batched is due; `nil` if no timer is running for it.
     private var gatheringEnd: NIODeadline?
     private var isOver = false
-    /// Bytes of pieces that came, and whether the peer has yet to be told.
+    /// Bytes of the pieces received, and whether the peer is owed an acknowledgement.
     private var takenByteCount: UInt32 = 0
     private var needsAck = false
 
@@ -39,13 +39,13 @@ final class Sender {
         self.logger = logger
     }
 
-    /// Writes what is queued, as much as the sockets take.
+    /// Writes what is queued, as much as the sockets accept.
     func flush() {
         guard !isOver else { return }
         sendAck()
         let pending = flushStream()
         if pending.contains(.datagrams) { flushDatagrams() }
-        // Datagrams that left may have made room that was not there before, for a sender that has come since, too.
+        // Sent datagrams may have made room, also for a sender that has begun to wait since.
         if pending.contains(.datagrams)
             || pending.contains(.room) && (pending.contains(.waiters) || device.congestion.isAny)
         {
@@ -54,9 +54,9 @@ final class Sender {
         didFlush(pending)
     }
 
-    /// The connection is over: nothing is written any more.
+    /// The connection has ended: nothing more is written.
     ///
-    /// - Returns: messages that were being written.
+    /// - Returns: the number of messages that were being written.
     func stop() -> Int {
         defer { outgoing = nil }
         isOver = true
@@ -64,7 +64,7 @@ final class Sender {
         return outgoing?.messageCount ?? 0
     }
 
-    /// Queues a frame of the system's own; the caller sees to it that a flush follows.
+    /// Queues a system frame; the caller makes sure that a flush follows.
     func queue(_ element: SystemElement, _ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         device.outbound.withLock { outbound in
@@ -75,13 +75,15 @@ final class Sender {
     /// Whether anything of the stream is unsent.
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
 
-    /// Bytes that the peer's system has taken. Those that only left for this system's buffer would not do: it holds some
-    /// megabytes and asks for more when a third of them is gone, which takes a slow reader many seconds.
+    /// Bytes that the peer's system has acknowledged. Counting bytes that have only reached this system's buffer would
+    /// not do: it holds some megabytes and accepts more when a third of them is gone, which takes a slow reader many
+    /// seconds.
     var acknowledgedByteCount: Int { writtenByteCount &- bytes.unacknowledgedByteCount }
 
     // MARK: The stream
 
-    /// - Returns: what is left to do; of the stream, what the socket did not take, which is written when it takes more.
+    /// - Returns: the work that is left; the part of the stream that the socket did not accept is written when it
+    ///   becomes writable.
     private func flushStream() -> PendingWork {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
@@ -92,7 +94,7 @@ final class Sender {
             guard bytes.isActive else { return pendingWork(isScheduled: true) }
             if outgoing == nil {
                 let (step, pending) = device.outbound.withLock { outbound in
-                    // A send that comes later asks for another flush, or is seen by this one.
+                    // A later send requests another flush, or is included in this one.
                     let step = outbound.nextStreamStep(written: written.messages, spare: spare.take())
                     return (step, outbound.findPendingWork())
                 }
@@ -121,10 +123,10 @@ final class Sender {
         return pendingWork(isScheduled: true)
     }
 
-    /// Whether NIO holds a piece that the socket did not take.
+    /// Whether NIO holds a part that the socket did not accept.
     private var isBlocked: Bool { device.outbound.withLock { $0.streamFlush == .blocked } }
 
-    /// - Parameter isScheduled: whether a flush is sure to come, so that no send needs to wake the loop.
+    /// - Parameter isScheduled: whether a flush is certain to follow, so that no send needs to wake the loop.
     private func pendingWork(isScheduled: Bool = false) -> PendingWork {
         device.outbound.withLock { outbound in
             if isScheduled { outbound.streamFlush.schedule() }
@@ -132,7 +134,7 @@ final class Sender {
         }
     }
 
-    /// What is gathered from now on leaves when the time is over, if it does not make a segment before.
+    /// Values batched from now on are flushed when the time has elapsed, unless they fill a segment before.
     private func flushLater() {
         let isTimed = gatheringEnd != nil
         gatheringEnd = device.eventLoop.now + Self.gatheringTime
@@ -142,16 +144,17 @@ final class Sender {
     private func flushWhenGathered() {
         guard let end = gatheringEnd else { return }
         device.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in
-            // A segment may have left meanwhile, and gathering have begun anew.
+            // A segment may have been written meanwhile, and a new batch started.
             if let end = gatheringEnd, end > device.eventLoop.now, !isOver { return flushWhenGathered() }
             gatheringEnd = nil
             flush()
         }
     }
 
-    /// The socket is full, or there is none to write to directly: the channel gets a piece and says when it is written.
+    /// The socket is full, or there is none to write to directly: the channel gets a part and reports when it is
+    /// written.
     ///
-    /// - Returns: whether it is written already.
+    /// - Returns: whether it is already written.
     private func handOver() -> Bool {
         guard let piece = outgoing?.takePiece() else { return true }
         if outgoing?.isComplete == true { outgoing = nil }
@@ -199,7 +202,7 @@ extension Sender {
         }
     }
 
-    /// The system's buffer is full: it empties as fast as the link is, and nobody tells when.
+    /// The system's buffer is full: it drains at the speed of the link, without a notification.
     private func retryDatagrams() {
         device.eventLoop.assumeIsolated().scheduleTask(in: Self.datagramRetryTime) { [self] in
             guard !isOver else { return }
@@ -211,13 +214,13 @@ extension Sender {
 
 /// Acknowledgements of pieces.
 extension Sender {
-    /// Pieces came that have to be acknowledged.
+    /// Pieces were received that have to be acknowledged.
     func noteTaken(_ byteCount: Int) {
         takenByteCount &+= UInt32(byteCount)
         needsAck = true
     }
 
-    /// Acknowledges, once for all that a read brought, the pieces that were taken, so that the peer may send more.
+    /// Acknowledges the pieces received, once per batch of reads, so that the peer may send more.
     private func sendAck() {
         guard needsAck else { return }
         let isQueued = device.outbound.withLock { outbound in
@@ -228,7 +231,7 @@ extension Sender {
 
     /// The peer acknowledges pieces.
     ///
-    /// - Returns: whether that can be.
+    /// - Returns: whether the acknowledgement is valid.
     func receiveAck(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.pieces.acknowledge(count) })
         else { return false }

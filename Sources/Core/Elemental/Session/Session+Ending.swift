@@ -2,44 +2,44 @@ import ElementalWire
 import NIOCore
 import Support
 
-/// The end, as a ``SessionEnding`` decides.
+/// Ends the connection, as a ``SessionEnding`` decides.
 extension Session {
     func close(_ reason: DisconnectReason, shutdownText: String?) {
         handle(.close(reason, shutdownText: shutdownText, waits: true))
     }
 
-    /// Ends the connection because of what came or failed to come.
+    /// Ends the connection because of a frame, an error or a timeout.
     ///
-    /// - Parameter shutdownText: what a service tells its client before it closes.
+    /// - Parameter shutdownText: the text that a service sends its client before it closes.
     func fail(_ reason: DisconnectReason, shutdownText: String? = nil) {
         logger.debug("ending connection", metadata: ["device": "\(device.name)", "reason": "\(reason)"])
         handle(.fail(reason, shutdownText: device.role == .client ? shutdownText : nil))
     }
 
-    /// Turns a client away, with the reason.
+    /// Refuses a client, with the reason.
     ///
-    /// - Parameter waits: whether the connection stays until the client has closed it. If not, the reason is lost where
-    ///   something of the client's has come that was not read.
+    /// - Parameter waits: whether the connection stays open until the client has closed it. If not, the reason is lost
+    ///   if data of the client has arrived that was not read.
     func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
         handle(
             .close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)", waits: waits))
     }
 
-    /// Lets go of a connection that nobody wants any more, at once.
+    /// Drops a connection that is no longer wanted, immediately.
     func abandon() {
         let channel = bytes.channel
         handle(.gone(DisconnectReason(.cancelled, isExpected: true)))
         channel?.close(promise: nil)
     }
 
-    /// A flush is over.
+    /// A flush has completed.
     func didFlush(_ pending: PendingWork) {
         if pending.contains(.stream) { return watchdog.watchProgress() }
         if !isOpen { handle(.drained) }
     }
 
-    /// Does something about what the watchdog found.
+    /// Reacts to a finding of the watchdog.
     func react(to finding: Watchdog.Finding) {
         switch finding {
         case .handshakeTimedOut:
@@ -90,7 +90,7 @@ extension Session {
 
     private func stopSending(_ reason: DisconnectReason) {
         watchdog.stop()
-        // Another connection takes its place only where it was ready.
+        // Only a connection that was ready gets a replacement.
         let willReconnect = isReady && owner?.sessionIsClosing(self, reason) == true
         device.outbound.withLock { $0.close(reason, willReconnect: willReconnect) }
     }
@@ -115,6 +115,6 @@ extension Session {
         owner?.sessionEnded(self, reason)
     }
 
-    /// What the system said, in words for a person.
+    /// An error in words for people.
     static func describe(_ error: any Error) -> String { NetworkFailure(error).reason }
 }

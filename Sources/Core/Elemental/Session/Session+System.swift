@@ -2,9 +2,9 @@ import ElementalWire
 import NIOCore
 
 extension Session {
-    /// Does what a system element asks for.
+    /// Acts on a system element.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
-        // Only pings travel in datagrams: all else belongs to the order of the stream.
+        // Only pings may be sent in datagrams: everything else depends on the order of the stream.
         if transport == .udp, id != SystemElement.ping.rawValue, id != SystemElement.pong.rawValue {
             receiver.counts.messagesUnknown += 1
             return
@@ -66,7 +66,7 @@ extension Session {
         device.outbound.withLock { _ = $0.appendAnswer(.pong, over: transport, value) }
     }
 
-    /// Opens the way for values and tells the owner.
+    /// Enables values and notifies the owner.
     func becomeReady() {
         guard !isReady, isOpen, let channel = bytes.channel else { return }
         receiver.isReady = true
@@ -77,18 +77,18 @@ extension Session {
         owner?.sessionIsReady(self)
     }
 
-    /// Begins to watch a peer that is ready and has said that it answers pings.
+    /// Starts the heartbeat with a peer that is ready and has announced that it answers pings.
     private func startHeartbeat() {
         guard isReady, handshake.hasHello, device.hello?.features.contains(.ping) == true, watchdog.startHeartbeat()
         else {
             return
         }
-        // From now on pings tell whether the peer lives. The system's own watch would also end a connection whose peer
-        // only takes its time to read.
+        // From now on pings detect a dead peer. The system's own timeout would also end a connection whose peer is
+        // merely slow to read.
         if let channel = bytes.channel { TCPWatch.release(channel) }
     }
 
-    /// Compares the service's elements with the program's own, or takes them where the program gave none.
+    /// Compares the service's elements with the program's own, or adopts them if the program has none.
     private func learn(_ catalogue: ElementCatalogue) {
         let own = receiver.table.catalogue
         if own.isEmpty {
@@ -105,8 +105,8 @@ extension Session {
         }
     }
 
-    /// The service's catalogue cannot be read. A program with elements of its own goes on without it; one that connects to
-    /// learn them has nothing to go on with.
+    /// The service's catalogue cannot be decoded. A program with its own elements continues without it; one that
+    /// connects to learn them cannot.
     private func reject(_ problem: WireError) {
         logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
         device.settleCatalogue(.failure(problem))
@@ -115,7 +115,7 @@ extension Session {
         }
     }
 
-    /// Opens or closes the way for datagrams, as the identifier, the channel and the peer allow.
+    /// Enables or disables datagrams, depending on the identifier, the channel and the peer.
     func updateDatagramState() {
         let state: Outbound<Connection>.DatagramState
         if sender.datagramSink != nil, udpIdentifier != 0 {

@@ -2,9 +2,9 @@ import ElementalWire
 import Logging
 import NIOCore
 
-/// One connection on its event loop: the channel handler that joins what receives, what sends and what watches the time.
+/// One connection on its event loop: the channel handler that combines receiver, sender and watchdog.
 ///
-/// Everything in it happens on the loop. Other threads reach it through the device's lock and ``Connection``.
+/// All of it runs on the loop. Other threads reach it through the device's lock and ``Connection``.
 final class Session: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
@@ -12,7 +12,7 @@ final class Session: ChannelDuplexHandler {
 
     let device: ElementalDevice
     let logger: Logger
-    /// A client that knows that the service says hello is ready only after it and the catalogue.
+    /// A client that expects a hello from the service is ready only after it and the catalogue.
     let expectsHello: Bool
     var owner: (any SessionOwner)?
     let bytes: ByteChannel
@@ -21,17 +21,17 @@ final class Session: ChannelDuplexHandler {
     let watchdog: Watchdog
     var handshake: Handshake
     var ending = SessionEnding()
-    /// Where the peer is; known once the connection is there.
+    /// The peer's host; known once the connection is active.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
-    /// Whether a batch of reads is under way, at whose end everything queued is written.
+    /// Whether a batch of reads is in progress, at whose end everything queued is written.
     private(set) var isReading = false
     private var wantsRead = false
     private var hasStarted = false
 
     /// - Parameters:
-    ///   - sharedHandlers: those of the service, which every device of it shares.
+    ///   - sharedHandlers: the service's handlers, shared by all its devices.
     ///   - bytes: how the connection's bytes are written.
     init(
         device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
@@ -49,17 +49,17 @@ final class Session: ChannelDuplexHandler {
         handshake = Handshake(peer: device.role)
     }
 
-    /// Whether its end has not begun.
+    /// Whether it has not begun to end.
     var isOpen: Bool { ending.isOpen }
 
-    /// Whether values can be sent and are handed on.
+    /// Whether values can be sent and are delivered.
     var isReady: Bool { receiver.isReady }
 
     // MARK: Channel
 
     func handlerAdded(context: ChannelHandlerContext) {
         bytes.attach(context)
-        // A cycle of references, which the session's end breaks; no session leaves its channel without one.
+        // A reference cycle, which the session's end breaks; no session leaves its channel without one.
         sender.didFlush = { self.didFlush($0) }
     }
 
@@ -70,8 +70,8 @@ final class Session: ChannelDuplexHandler {
         context.fireChannelActive()
     }
 
-    /// Begins the handshake on an active channel, once: whether a client's channel tells its activity before or after
-    /// the session joins it depends on how it was connected.
+    /// Begins the handshake on an active channel, once: whether a client's channel becomes active before or after the
+    /// session is added depends on how it was connected.
     func start() {
         guard !hasStarted, isOpen else { return }
         hasStarted = true
@@ -103,7 +103,7 @@ final class Session: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func read(context: ChannelHandlerContext) {
-        // A device may be paused while it reconnects: the handshake is read all the same.
+        // A device may be paused while it reconnects: the handshake is read regardless.
         if isReady, isOpen, device.isPaused || receiver.isThrottled {
             wantsRead = true
         } else {
@@ -113,11 +113,11 @@ final class Session: ChannelDuplexHandler {
 
     // MARK: Reading
 
-    /// What a read from the socket takes: little on a quiet connection, and on a busy one so much that most long values
-    /// lie whole within it.
+    /// The buffer of a read from the socket: small on a quiet connection, and on a busy one large enough that most long
+    /// values lie completely within it.
     static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 256 * 1024)
 
-    /// Begins a batch of reads, unless one is under way.
+    /// Begins a batch of reads, unless one is in progress.
     ///
     /// - Returns: whether this call began it.
     @discardableResult
@@ -128,7 +128,7 @@ final class Session: ChannelDuplexHandler {
         return true
     }
 
-    /// Ends the batch: counts are published, and what the handlers sent leaves in one write.
+    /// Ends the batch: counts are published, and what the handlers sent is flushed in one write.
     func finishReading() {
         endBatch()
         watchdog.noteHeard()
@@ -137,14 +137,14 @@ final class Session: ChannelDuplexHandler {
         flush()
     }
 
-    /// Runs the tasks that the reads made ready. A read that fails ends its batch without being completed.
+    /// Runs the tasks that the reads made ready. A failed read ends its batch without `channelReadComplete`.
     func endBatch() {
         guard isReading else { return }
         device.loopExecutor.endBatch()
         isReading = false
     }
 
-    /// One message of a datagram that was found to be of this connection's peer.
+    /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         receiver.receiveDatagram(id, value, for: self)
     }
@@ -167,9 +167,9 @@ extension Session: ConnectionHandler {
 }
 
 extension Session: ReceiverOwner {
-    /// A value says that the other end counts the connection as ready: an older client that is slow with its name, or a
-    /// service that has read this client's name and not yet its hello. A client that learns the elements from the service
-    /// can make nothing of a value before it has.
+    /// A value indicates that the other end considers the connection ready: an older client that is slow to send its
+    /// name, or a service that has read this client's name and not yet its hello. A client that learns the elements
+    /// from the service cannot use a value before it has them.
     func receiveEarlyValue() {
         if device.role == .client || handshake.hasIdentifier && !receiver.table.catalogue.isEmpty { becomeReady() }
     }

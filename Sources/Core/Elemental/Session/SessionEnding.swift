@@ -1,13 +1,13 @@
-/// The end of a connection: takes what happens, answers what to do. No sockets, no timers.
+/// The state machine of a connection's end: takes events, returns actions. No sockets, no timers.
 ///
-/// A connection ends in order: what is queued is sent, then our side is closed, then the other end's close is awaited, all
-/// within the limit for closing. Closing both sides at once would lose what is on its way: a system that closes a socket
+/// A connection ends in order: queued data is sent, then our side is closed, then the other end's close is awaited, all
+/// within the timeout for closing. Closing both sides at once would lose data in flight: a system that closes a socket
 /// with unread input resets the connection, and the reset overtakes the last frames.
 struct SessionEnding {
     enum State {
-        /// It has not begun.
+        /// Not begun.
         case none
-        /// What is queued is still being sent.
+        /// Queued data is still being sent.
         case draining
         /// Our side is closed; the other end's close is awaited.
         case closed
@@ -16,39 +16,39 @@ struct SessionEnding {
     }
 
     enum Event {
-        /// One of the ends wants it.
+        /// The connection is to be closed in order.
         ///
         /// - Parameters:
-        ///   - shutdownText: what a service tells its client behind everything else.
-        ///   - waits: whether the other end has time to read that and to close too.
+        ///   - shutdownText: the text that a service sends its client after everything else.
+        ///   - waits: whether to wait until the other end has read that and closed too.
         case close(DisconnectReason, shutdownText: String?, waits: Bool)
-        /// Something came, or failed to come, that ends it. After an error of the network nothing can be sent any more.
+        /// A frame, an error or a timeout ends it. After a network error nothing can be sent any more.
         case fail(DisconnectReason, shutdownText: String?)
         /// Nothing can be sent any more.
         case breakOff(DisconnectReason)
         /// Nothing is left to send.
         case drained
-        /// The limit for closing is over.
+        /// The timeout for closing has elapsed.
         case timeUp
         /// The connection is gone, for this reason if there was none before.
         case gone(DisconnectReason)
     }
 
     enum Action {
-        /// Take no more values to send, and stop the watches.
+        /// Accept no more values to send, and stop the watchdog.
         case stopSending(DisconnectReason)
-        /// Queue a text for the client, behind what waits.
+        /// Queue a text for the client, behind everything queued.
         case sendShutdown(String)
-        /// Come back with ``Event/timeUp`` after the limit for closing.
+        /// Send ``Event/timeUp`` after the timeout for closing.
         case startTimer
-        /// Read on, paused or not: otherwise nobody notices that the other end has closed.
+        /// Keep reading, paused or not: otherwise the other end's close goes unnoticed.
         case read
         case flush
-        /// Close our side behind the last write.
+        /// Close our side after the last write.
         case closeOutput
-        /// Close the channel as it is.
+        /// Close the channel immediately.
         case closeChannel
-        /// Let go of everything and tell why it ended.
+        /// Release everything and report why it ended.
         case finish(DisconnectReason)
     }
 
@@ -56,7 +56,7 @@ struct SessionEnding {
     /// Why it ends.
     private(set) var reason: DisconnectReason?
 
-    /// Whether it has not begun.
+    /// Whether the end has not begun.
     var isOpen: Bool { state == .none }
 
     mutating func handle(_ event: Event) -> [Action] {

@@ -1,19 +1,19 @@
 import NIOCore
 
-/// Counts what comes within a second. No timers.
+/// Counts the values received within a second. No timers.
 struct Throttle {
-    /// Values a second that may come, at least 1.
+    /// The maximum number of values per second, at least 1.
     let limit: Int
-    /// Whether a second has brought all that it may.
+    /// Whether the limit of this second is reached.
     private(set) var isOver = false
     private var count = 0
     private var end = NIODeadline.uptimeNanoseconds(0)
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Adds values that came.
+    /// Adds received values.
     ///
-    /// - Returns: when to call ``goOn(at:)``, if this filled the second.
+    /// - Returns: when to call ``goOn(at:)``, if this reaches the limit.
     mutating func add(_ number: Int, at now: NIODeadline) -> NIODeadline? {
         if now >= end, !isOver {
             count = 0
@@ -25,9 +25,9 @@ struct Throttle {
         return end
     }
 
-    /// Begins a new second. What came too much in the one before, since it lay in the same read, counts in this one.
+    /// Begins a new second. Values beyond the previous one's limit, received in the same read, count towards this one.
     ///
-    /// - Returns: when to call it again, if that fills this one too.
+    /// - Returns: when to call it again, if they reach the limit again.
     mutating func goOn(at now: NIODeadline) -> NIODeadline? {
         count = max(0, count - limit)
         end = now + .seconds(1)

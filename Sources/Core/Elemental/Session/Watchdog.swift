@@ -1,26 +1,26 @@
 import ElementalWire
 import NIOCore
 
-/// Watches the time: whether the handshake is done in time, whether the peer lives, and whether it takes what is sent. On
-/// the event loop.
+/// Monitors timeouts: whether the handshake completes in time, whether the peer is alive, and whether it accepts what
+/// is sent. On the event loop.
 final class Watchdog {
     enum Finding {
         /// The handshake took too long.
         case handshakeTimedOut
-        /// Nothing came for long enough to ask the peer whether it lives.
+        /// Nothing was received, or sent, for long enough that a ping is due.
         case needsPing
-        /// Nothing came for as long as is allowed.
+        /// Nothing was received for the maximum time allowed.
         case silent
-        /// The peer took nothing of what waits for it for as long as is allowed.
+        /// The peer accepted none of the unsent data for the maximum time allowed.
         case stuck
     }
 
     private let device: ElementalDevice
     private let sender: Sender
-    /// Told what is found.
+    /// Called with each finding.
     private var report: (Finding) -> Void = { _ in }
     private var handshakeTimer: Scheduled<Void>?
-    /// `nil` where the peer answers no pings.
+    /// `nil` if the peer does not answer pings.
     private var heartbeat: Heartbeat?
     private var heartbeatTimer: Scheduled<Void>?
     private var pingTime: NIODeadline?
@@ -32,7 +32,7 @@ final class Watchdog {
         self.sender = sender
     }
 
-    /// The connection is there, and the handshake begins.
+    /// The connection is open, and the handshake begins.
     func start(_ report: @escaping (Finding) -> Void) {
         self.report = report
         handshakeTimer = device.eventLoop.assumeIsolated().scheduleTask(
@@ -42,7 +42,7 @@ final class Watchdog {
 
     func handshakeIsDone() { handshakeTimer?.cancel() }
 
-    /// The connection ends.
+    /// The connection is ending.
     func stop() {
         isOver = true
         report = { _ in }
@@ -51,11 +51,11 @@ final class Watchdog {
         stuckTimer?.cancel()
     }
 
-    // MARK: Whether the peer lives
+    // MARK: Peer liveness
 
-    /// Begins to watch a peer that answers pings.
+    /// Starts the heartbeat with a peer that answers pings.
     ///
-    /// - Returns: whether this call began it.
+    /// - Returns: whether this call started it.
     func startHeartbeat() -> Bool {
         guard !isOver, heartbeat == nil, let interval = device.limits.heartbeatInterval,
             let silence = device.limits.maximumSilence
@@ -66,7 +66,7 @@ final class Watchdog {
         return true
     }
 
-    /// Something came.
+    /// Data was received.
     func noteHeard() {
         if heartbeat != nil { heartbeat?.lastHeard = device.eventLoop.now }
     }
@@ -89,23 +89,23 @@ final class Watchdog {
     }
 
     private func scheduleHeartbeat(_ time: NIODeadline) {
-        // The ping may have met the end.
+        // Sending the ping may have ended the connection.
         guard !isOver else { return }
         heartbeatTimer = device.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in checkHeartbeat() }
     }
 
-    /// A pong came. Those of the heartbeat are numbered 0.
+    /// A pong was received. Those of the heartbeat are numbered 0.
     ///
-    /// - Returns: the round trip's time; `nil` if it is no answer to the heartbeat's ping.
+    /// - Returns: the round-trip time; `nil` if it does not answer the heartbeat's ping.
     func takePong(_ value: UnsafeRawBufferPointer) -> Duration? {
         guard let sent = pingTime, value.count == 8, value.allSatisfy({ $0 == 0 }) else { return nil }
         pingTime = nil
         return Duration(device.eventLoop.now - sent)
     }
 
-    // MARK: Whether the peer takes what is sent
+    // MARK: Send progress
 
-    /// Something of the stream is unsent.
+    /// Part of the stream is unsent.
     func watchProgress() {
         guard let limit = device.limits.stuckTimeout, !isOver, stuckTimer == nil else { return }
         let mark = sender.acknowledgedByteCount
