@@ -1,19 +1,19 @@
 import ElementalWire
 import Synchronization
 
-/// Whether senders that can wait should, before they send: set by a send that filled a queue, and by the flush that
-/// emptied it, each under the lock of the queues; asked without it.
+/// Whether the queues are above the high watermark, so that senders that can wait should: updated by a send that fills
+/// a queue, and by the flush that drains it, each under the lock of the queues; read without it.
 struct Congestion: ~Copyable, Sendable {
     private let stream = Atomic(false)
     private let pieces = Atomic(false)
 
-    /// Whether values that are sent whole had better wait.
+    /// Whether values that are sent whole should wait.
     var isStream: Bool { stream.load(ordering: .relaxed) }
-    /// Whether values that go in pieces had better wait.
+    /// Whether values that are sent in pieces should wait.
     var isPieces: Bool { pieces.load(ordering: .relaxed) }
     var isAny: Bool { isStream || isPieces }
 
-    /// Notes that a sender waits for that.
+    /// Records that a sender waits for this need.
     func set(_ need: RoomNeed) {
         switch need {
         case .room: stream.store(true, ordering: .relaxed)
@@ -22,9 +22,9 @@ struct Congestion: ~Copyable, Sendable {
         }
     }
 
-    /// Notes whether a queue is full that a value was added to.
+    /// Records whether a queue that a value was added to is above the high watermark.
     ///
-    /// - Parameter transport: the value's. The other transport's queue is not looked at: where a value goes to many
+    /// - Parameter transport: the value's. The other transport's queue is not checked: when a value is sent to many
     ///   devices, what counts is how much of each has to be fetched from memory.
     @inline(__always)
     func note<Link>(_ outbound: borrowing Outbound<Link>, after transport: Transport) {

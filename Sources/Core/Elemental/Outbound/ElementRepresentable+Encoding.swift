@@ -7,8 +7,8 @@ import struct Foundation.Data
 #endif
 
 extension ElementRepresentable {
-    /// Encodes the value before the queue is locked, for its type may be the user's, and its code may do anything, such
-    /// as send another value. Up to 1 KiB is encoded on the stack; text and data are used where they are.
+    /// Encodes the value before the queue is locked, since its type may be the user's, and its code may do anything,
+    /// such as send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
     @inlinable
     func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         if Self.self == Data.self, let data = self as? Data { return data.withUnsafeBytes(body) }
@@ -24,7 +24,7 @@ extension ElementRepresentable {
 }
 
 extension ElementValue {
-    /// The same for a value whose type is known at run time only.
+    /// The same for a value whose type is known only at run time.
     func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         switch self {
         case .data(let data): return data.withWireBytes(body)

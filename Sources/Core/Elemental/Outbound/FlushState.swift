@@ -1,18 +1,18 @@
-/// How far the writing of a queue has come, and so whether a value that is queued needs to wake the connection.
+/// The flush state of a queue, which determines whether queueing a value must wake the connection.
 enum FlushState {
-    /// Nothing was asked for: the next value wakes the connection.
+    /// No flush is pending: the next value wakes the connection.
     case idle
-    /// A flush is on its way or under way, and will see what is queued meanwhile.
+    /// A flush is scheduled or running, and will include what is queued meanwhile.
     case scheduled
-    /// Values pour in: a flush comes a little later, or as soon as a segment is full. Writing the values as they come
-    /// would be a system call for a few.
+    /// Values arrive at a high rate: a flush follows a little later, or as soon as a segment is full. Writing the
+    /// values as they arrive would cost a system call for every few.
     case gathering
-    /// The socket is full: a flush comes when it takes more.
+    /// The socket is full: a flush follows when it is writable.
     case blocked
 
-    /// Notes that something was queued.
+    /// Records that something was queued.
     ///
-    /// - Parameter isFull: whether enough is gathered.
+    /// - Parameter isFull: whether enough is batched.
     /// - Returns: whether the connection must be woken.
     @inline(__always)
     mutating func queued(isFull: Bool) -> Bool {
@@ -25,12 +25,12 @@ enum FlushState {
         return true
     }
 
-    /// The owner comes back by itself, such as in the loop's next turn.
+    /// The owner flushes without being woken, such as in the loop's next turn.
     mutating func schedule() {
         if self != .blocked { self = .scheduled }
     }
 
-    /// The socket takes more: the owner flushes.
+    /// The socket is writable: the owner flushes.
     mutating func unblock() {
         if self == .blocked { self = .scheduled }
     }

@@ -1,5 +1,5 @@
-/// The unsent values of `latest` elements, one for each element, in the order in which the elements came first. They
-/// wait in a queue until nothing else is to be sent, or without a connection until there is another.
+/// The unsent values of `latest` elements, one per element, in the order in which the elements were first set. They
+/// wait in a queue until nothing else is to be sent or, without a connection, for a replacement.
 struct LatestValues {
     private struct Entry {
         let id: Int8
@@ -7,7 +7,7 @@ struct LatestValues {
     }
 
     private var entries: [Entry] = []
-    /// Bytes of the values, with their envelopes.
+    /// Bytes of the values, including their envelopes.
     private(set) var byteCount = 0
     private let headerByteCount: Int
 
@@ -17,15 +17,15 @@ struct LatestValues {
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether there is a value of another element than those held back.
+    /// Whether there is a value of an element that is not held back.
     @inline(__always)
     func hasValue(except held: IdentifierSet) -> Bool {
         !entries.isEmpty && entries.contains { !held.contains($0.id) }
     }
 
-    /// Sets an element's newest value. One of the same length as the unsent one goes into its storage.
+    /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
     ///
-    /// - Returns: whether it took the place of an unsent one.
+    /// - Returns: whether it replaced an unsent one.
     mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let position = entries.firstIndex(where: { $0.id == id }) else {
             entries.append(Entry(id: id, bytes: Array(bytes)))
@@ -42,7 +42,7 @@ struct LatestValues {
         return true
     }
 
-    /// Takes out the values, except those of elements that are held back.
+    /// Removes the values, except those of elements that are held back, and passes each to `body`.
     mutating func removeAll(
         except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
     ) {
@@ -56,7 +56,7 @@ struct LatestValues {
         byteCount -= removedByteCount
     }
 
-    /// Takes out the first value of more than `length` bytes whose element is not held back.
+    /// Removes and returns the first value of more than `length` bytes whose element is not held back.
     mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
         let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
         guard let position else { return nil }

@@ -1,8 +1,8 @@
 import ElementalWire
 
-/// What precedes each message on its way out, and how much travels together.
+/// How outgoing messages are framed, and how many bytes are sent together.
 enum MessageFraming {
-    /// 5-byte envelopes; a segment is as much as is worth one write.
+    /// 5-byte envelopes; a segment is enough to be worth one write.
     case stream
     /// 6-byte envelopes with the identifier; a segment is one datagram.
     case datagram(udpIdentifier: UInt8)
@@ -15,10 +15,10 @@ enum MessageFraming {
         }
     }
 
-    /// Bytes that travel together: a message that would not fit starts a new segment.
+    /// Bytes that are sent together: a message that would not fit starts a new segment.
     ///
-    /// A datagram that is made of several messages fits an Ethernet frame over IPv6 with room to spare, so that
-    /// gathering never causes fragmentation; a longer message travels alone.
+    /// A datagram made of several messages fits an Ethernet frame over IPv6 with room to spare, so that batching never
+    /// causes fragmentation; a longer message is sent alone.
     var segmentByteCount: Int {
         switch self {
         case .stream: 64 * 1024

@@ -1,21 +1,21 @@
 import ElementalWire
 
-/// Whether a value may be sent, and which way it goes: the one place that decides it.
+/// Whether a value may be sent, and by which route: decided only here.
 extension Outbound {
-    /// Where a value goes that may be sent.
+    /// The route of a value that may be sent.
     enum Route {
         /// Over TCP, whole.
         case stream
-        /// Over TCP, in pieces, or behind a value of its element that goes so.
+        /// Over TCP, in pieces, or behind a value of its element that is.
         case pieces
         case datagrams
-        /// In the place of an unsent value of its element.
+        /// As the latest unsent value of its element.
         case latest
-        /// The same, until there is a connection.
+        /// The same, kept until there is a connection.
         case kept
     }
 
-    /// Where a value goes.
+    /// The route of a value.
     ///
     /// - Throws: why it may not be sent.
     @inline(__always)
@@ -49,14 +49,14 @@ extension Outbound {
 
     /// Whether anything may be sent.
     ///
-    /// - Parameter isLatest: whether the newest value is kept while there is no connection.
-    /// - Returns: whether that is so now.
+    /// - Parameter isLatest: whether the latest value is kept while there is no connection.
+    /// - Returns: whether it is to be kept now.
     @inline(__always)
     func admitAnything(isLatest: Bool = false) throws(SendRefusal) -> Bool {
         isOpen ? false : try Self.admitAnything(phase, isLatest)
     }
 
-    // The slow paths take only what they look at: given `self`, the compiler copied it for every value (measured).
+    // The slow paths are passed only what they read: given `self`, the compiler copied it for every value (measured).
     @inline(never)
     private static func admitAnything(_ phase: Phase, _ isLatest: Bool) throws(SendRefusal) -> Bool {
         switch phase {
@@ -74,7 +74,7 @@ extension Outbound {
         .queueFull(waiting: waiting, limit: limit)
     }
 
-    /// Whether a value goes in pieces, or has to stay behind one of its element that does.
+    /// Whether a value is sent in pieces, or has to stay behind one of its element that is.
     @inline(__always)
     func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
         length > Piece.wholeByteCount ? peer.pieces : pieces.elements.contains(id)

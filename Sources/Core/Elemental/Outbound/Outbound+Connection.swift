@@ -1,11 +1,11 @@
 import ElementalWire
 
-/// Connections that come and go.
+/// Connections that open and close.
 extension Outbound {
-    /// There is a connection, the first or another one: what was kept is queued.
+    /// A connection is ready, the first or a replacement: the kept values are queued.
     ///
-    /// - Parameter hasHello: whether the peer has said hello; what an earlier peer said does not hold for one that has
-    ///   not.
+    /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
+    ///   applies.
     mutating func open(_ link: Link, hasHello: Bool) {
         phase = .open(link)
         if !hasHello { peer = PeerAbilities() }
@@ -18,7 +18,7 @@ extension Outbound {
         }
     }
 
-    /// Queues a value that was kept, unless the peer that there is now cannot be sent it.
+    /// Queues a kept value, unless it cannot be sent to the current peer.
     private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
         do throws(SendRefusal) {
             _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
@@ -31,10 +31,10 @@ extension Outbound {
         }
     }
 
-    /// The connection ends: nothing more enters the queues.
+    /// The connection is ending: nothing more enters the queues.
     ///
-    /// - Parameter willReconnect: whether another is to take its place. The unsent values of `latest` elements then
-    ///   wait for it, for what is still sent now may not be read any more.
+    /// - Parameter willReconnect: whether a replacement connection will follow. The unsent values of `latest` elements
+    ///   then wait for it, since what is still sent now may never be read.
     mutating func close(_ reason: DisconnectReason, willReconnect: Bool) {
         guard case .open = phase else { return }
         guard willReconnect else { return phase = .ended(reason) }
@@ -43,9 +43,9 @@ extension Outbound {
         kept = (stream.takeLatest(), datagrams.takeLatest())
     }
 
-    /// Empties the queues of a connection that is gone.
+    /// Empties the queues of a closed connection.
     ///
-    /// - Parameter unwritten: messages that were being written, and are lost as those in the queues are; `nil` if the
+    /// - Parameter unwritten: messages that were being written, and are lost like those in the queues; `nil` if the
     ///   connection was never ready, so that none was the user's.
     mutating func discardQueues(unwritten: Int?) {
         if let unwritten { counts.messagesLost += unwritten + messagesWaiting }
@@ -59,7 +59,7 @@ extension Outbound {
         datagramFlush = .idle
     }
 
-    /// The device is over: what was kept is lost.
+    /// The device has ended: the kept values are lost.
     mutating func end(_ reason: DisconnectReason) {
         phase = .ended(reason)
         let values = takeKept()
@@ -75,7 +75,7 @@ extension Outbound {
         return values
     }
 
-    /// Opens or closes the way for datagrams.
+    /// Enables or disables datagrams.
     mutating func setDatagramState(_ state: DatagramState) {
         if case .open(let identifier) = state, case .unavailable = datagramState {
             datagrams = OutboundQueue(.datagram(udpIdentifier: identifier), limit: datagrams.limit)

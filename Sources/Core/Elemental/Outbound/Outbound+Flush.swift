@@ -7,32 +7,32 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// What is written next, and when. The owner writes on one thread; values are queued meanwhile from others.
+/// What is written next, and when. The owner writes on one thread, while others queue values.
 extension Outbound {
-    /// Messages in one flush from which on it looks as if more pour in.
+    /// The number of messages in one flush from which on it counts as a burst.
     private static var pouringMessageCount: Int { 256 }
 
-    /// Notes that the stream has something to flush.
+    /// Records that the stream has something to flush.
     ///
-    /// - Returns: the connection to wake, if that is needed.
+    /// - Returns: the connection to wake, if needed.
     @inline(__always)
     mutating func wakeForStream() -> Link? {
         let isFull = stream.byteCount >= gatheringByteCount
         return streamFlush.queued(isFull: isFull) ? link : nil
     }
 
-    /// The same for datagrams, which leave while the stream is blocked, and are not gathered.
+    /// The same for datagrams, which are sent while the stream is blocked, and are not batched.
     @inline(__always)
     mutating func wakeForDatagrams() -> Link? {
         datagramFlush.queued(isFull: true) ? link : nil
     }
 
-    /// What the owner does next with the stream.
+    /// The owner's next step for the stream.
     ///
-    /// A flush that wrote many messages in a row leaves what is less than a segment and begins to gather.
+    /// A flush that wrote many messages in a row leaves a remainder of less than a segment and starts batching.
     /// - Parameters:
     ///   - written: messages that this flush has written.
-    ///   - spare: the storage of the last segment, which is given back.
+    ///   - spare: the storage of the last segment, which is recycled.
     mutating func nextStreamStep(written: Int, spare: ByteBuffer? = nil) -> StreamStep {
         if let spare { stream.reuse(spare) }
         guard streamFlush != .blocked else { return .wait }
@@ -63,24 +63,25 @@ extension Outbound {
         pieces.hasSegment(after: stream.takenMessageCount, canReceiveAcks: canReceiveAcks)
     }
 
-    /// Whether the peer's acknowledgements of pieces are read: not while the device is paused or its connection ends.
+    /// Whether the peer's acknowledgements of pieces can be received: not while the device is paused or its connection
+    /// is ending.
     var canReceiveAcks: Bool {
         @inline(__always) get { !isPaused && !isEnding }
     }
 
-    /// A large value of a `latest` element is on its way once nothing waits before it.
+    /// Moves large values of `latest` elements to the piece queue, behind what is queued before them.
     private mutating func takeLargeLatest() {
         while let (id, value) = stream.takeLatest(longerThan: Piece.wholeByteCount, holding: pieces.elements) {
             pieces.append(id, Data(value), after: stream.queuedMessageCount)
         }
     }
 
-    /// Whether datagrams wait.
+    /// Whether datagrams are queued.
     var hasDatagrams: Bool {
         @inline(__always) get { unsentDatagram != nil || !datagrams.isEmpty }
     }
 
-    /// The next datagram; the one that found no room is the first.
+    /// The next datagram; one that the system had no room for is the first.
     mutating func nextDatagram() -> OutboundSegment? {
         guard datagramFlush != .blocked else { return nil }
         let segment = unsentDatagram.take() ?? datagrams.takeSegment()
@@ -88,18 +89,18 @@ extension Outbound {
         return segment
     }
 
-    /// The system had no room for a datagram: the owner calls ``FlushState/unblock()`` when it tries again.
+    /// The system had no room for a datagram: the owner calls ``FlushState/unblock()`` when it retries.
     mutating func returnDatagram(_ segment: OutboundSegment) {
         unsentDatagram = segment
         datagramFlush = .blocked
     }
 
-    /// Whether anything of the stream is unsent: queued, or taken and not written.
+    /// Whether part of the stream is unsent: queued, or taken and not written.
     var isStreamUnsent: Bool {
         @inline(__always) get { streamFlush != .idle || !stream.isEmpty || !pieces.isEmpty }
     }
 
-    /// What is left to do.
+    /// The work that is left.
     @inline(__always)
     mutating func findPendingWork() -> PendingWork {
         var work: PendingWork = []

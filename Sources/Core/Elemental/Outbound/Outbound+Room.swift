@@ -1,17 +1,17 @@
 import ElementalWire
 
-/// Senders that wait for room, and when there is some.
+/// Senders that wait for room, and when they resume.
 extension Outbound {
-    /// Bytes that wait for the transport of which more do.
+    /// Bytes in the fuller of the two transports' queues.
     private var level: Int {
         @inline(__always) get { max(stream.byteCount, datagrams.byteCount) }
     }
 
-    /// Whether the queues are below the low watermark, so that senders that wait go on.
+    /// Whether the queues are below the low watermark, so that waiting senders resume.
     var isBelowLowWatermark: Bool { level <= readyByteCount / 8 }
     var isBelowLowPieceWatermark: Bool { pieces.byteCount <= readyByteCount / 8 }
 
-    /// What a sender waits for with a value of `length` bytes.
+    /// What the sender of a value of `length` bytes waits for.
     ///
     /// - Parameter id: its element, or `nil` for any.
     func need(for length: Int, of id: Int8?) -> RoomNeed {
@@ -19,8 +19,8 @@ extension Outbound {
         return inPieces ? .pieceRoom(length) : .room(length)
     }
 
-    /// Whether a sender may go on that waits for that. Where it says so, there is room for the value by the same rule
-    /// by which it is admitted, so that a sender that goes on is not sent back at once.
+    /// Whether a sender that waits for this may resume. If so, there is room for the value by the same rule by which it
+    /// is admitted, so that a resumed sender does not have to wait again immediately.
     func isMet(_ need: RoomNeed) -> Bool {
         switch need {
         case .room(let length):
@@ -32,9 +32,9 @@ extension Outbound {
         }
     }
 
-    /// Takes out the senders that may go on.
+    /// Removes the senders that may resume.
     ///
-    /// - Parameter congestion: is told whether others, or those who come, have to wait.
+    /// - Parameter congestion: updated with whether the remaining senders, or new ones, have to wait.
     mutating func takeWaiters(_ congestion: borrowing Congestion) -> [RoomWaiter] {
         var taken: [RoomWaiter] = []
         var left = (room: false, pieceRoom: false)

@@ -6,22 +6,22 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// A device's way out: the queues, what decides whether a value may enter them, and what is to be written next.
+/// A device's outbound side: the queues, the check that admits values to them, and the choice of what is written next.
 ///
-/// It has no socket, no thread and no lock. Its owner guards it with a lock, appends from any thread, and lets the
-/// event loop take what is to be written; calls that queue something return the link to wake, if that is needed.
+/// It has no socket, no thread and no lock. Its owner guards it with a lock, appends from any thread, and takes what is
+/// to be written on the event loop; calls that queue something return the link to wake, if needed.
 ///
-/// `Link` is what the owner reaches the connection by.
+/// `Link` is the owner's handle to the connection.
 struct Outbound<Link> {
-    /// How far the connection has come.
+    /// The state of the connection.
     enum Phase {
-        /// There was none that was ready.
+        /// No connection has been ready yet.
         case unready
         /// Values can be sent.
         case open(Link)
-        /// It was lost, and another is to take its place: the values of `latest` elements are kept for it.
+        /// The connection was lost, and a replacement will follow: the values of `latest` elements are kept for it.
         case away(DisconnectReason)
-        /// It ends or has ended.
+        /// The connection is ending or has ended.
         case ended(DisconnectReason)
     }
 
@@ -40,31 +40,31 @@ struct Outbound<Link> {
             }
         }
     }
-    // The phase at a glance. To look at an enum with a payload, the compiler copies all of this (measured).
+    // The phase, cached. To inspect an enum with a payload, the compiler copies all of this struct (measured).
     /// Whether values can be sent.
     private(set) var isOpen = false
-    /// Whether the connection ends or has ended.
+    /// Whether the connection is ending or has ended.
     private(set) var isEnding = false
-    /// Whether the device reads nothing, because of its pauses.
+    /// Whether the device does not read because it is paused.
     var isPaused = false
     var peer = PeerAbilities()
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
 
     /// Values that are sent whole over TCP.
     var stream: OutboundQueue
-    /// Values that go in pieces, where the peer takes them.
+    /// Values that are sent in pieces, if the peer accepts those.
     var pieces = PieceQueue()
     var datagrams: OutboundQueue
     /// A datagram that found the system's buffer full.
     var unsentDatagram: OutboundSegment?
-    /// The newest values of `latest` elements, by transport, that wait for another connection.
+    /// The latest values of `latest` elements, by transport, that are kept for a replacement connection.
     var kept: (stream: LatestValues, datagrams: LatestValues)
     /// Whether datagrams could be sent before the connection was lost, so that their values are worth keeping.
     var keepsDatagrams = false
 
     var streamFlush = FlushState.idle
     var datagramFlush = FlushState.idle
-    /// Whether a piece is next where a segment of the stream waits too.
+    /// Whether a piece is next even if a segment of the stream is queued too.
     var isPieceNext = false
 
     /// Senders that wait for room.
@@ -72,15 +72,15 @@ struct Outbound<Link> {
     var lastWaiter: UInt64 = 0
     var counts = OutboundCounts()
 
-    /// Bytes in one of the queues from which on senders that can wait do.
+    /// The high watermark: bytes in one of the queues from which on senders that can wait do.
     let readyByteCount: Int
-    /// Bytes that are worth a flush while values are gathered: a segment, or less where the limits are tight, so that
-    /// gathering never fills the queue.
+    /// Bytes that are worth a flush while values are batched: a segment, or less where the limits are tight, so that
+    /// batching never fills the queue.
     let gatheringByteCount: Int
 
     /// - Parameters:
-    ///   - limit: the most bytes in each queue.
-    ///   - readyByteCount: bytes in one of them from which on senders that can wait do.
+    ///   - limit: the maximum number of bytes in each queue.
+    ///   - readyByteCount: the high watermark of each queue, in bytes.
     init(limit: Int, readyByteCount: Int) {
         self.readyByteCount = min(readyByteCount, limit)
         stream = OutboundQueue(.stream, limit: limit)
@@ -89,23 +89,23 @@ struct Outbound<Link> {
         gatheringByteCount = min(MessageFraming.stream.segmentByteCount, self.readyByteCount / 4)
     }
 
-    /// What the connection is reached by; `nil` before it is ready and after its end.
+    /// The handle to the connection; `nil` before it is ready and after its end.
     var link: Link? {
         guard case .open(let link) = phase else { return nil }
         return link
     }
 
-    /// Whether the connection was lost and another is to take its place.
+    /// Whether the connection was lost and a replacement will follow.
     var isAway: Bool {
         guard case .away = phase else { return false }
         return true
     }
 
-    /// Values that wait in the queues.
+    /// Values in the queues.
     var messagesWaiting: Int {
         stream.messageCount + datagrams.messageCount + pieces.messageCount + (unsentDatagram?.messageCount ?? 0)
     }
-    /// Values that wait for another connection.
+    /// Values kept for a replacement connection.
     var keptCount: Int { kept.stream.count + kept.datagrams.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
 }
@@ -114,7 +114,7 @@ struct Outbound<Link> {
 extension Outbound {
     /// Queues a value.
     ///
-    /// - Returns: the connection to wake, if that is needed.
+    /// - Returns: the connection to wake, if needed.
     @inline(__always)
     mutating func append(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
@@ -152,9 +152,9 @@ extension Outbound {
         return element.transport == .tcp ? wakeForStream() : wakeForDatagrams()
     }
 
-    /// Queues a value that is sent from where it is. Its element has TCP and is not `latest`.
+    /// Queues a value that is not copied into the queue. Its element uses TCP and is not `latest`.
     ///
-    /// - Returns: the connection to wake, if that is needed.
+    /// - Returns: the connection to wake, if needed.
     mutating func append(_ element: ElementDefinition, long: Data) throws(SendRefusal) -> Link? {
         if case .pieces = try admit(element.id, over: .tcp, isLatest: false, length: long.count) {
             pieces.append(element.id, long, after: stream.queuedMessageCount)
@@ -165,10 +165,10 @@ extension Outbound {
         return wakeForStream()
     }
 
-    /// Queues a value that a service has set before, which no limit holds back and no statistics count.
+    /// Queues a value that a service set earlier, exempt from limits and statistics.
     mutating func appendCurrent(_ id: Int8, _ bytes: UnsafeRawBufferPointer) { stream.append(id: id, bytes) }
 
-    /// Queues a long one, which is sent from where it is.
+    /// Queues a long one, which is not copied into the queue.
     mutating func appendCurrent(_ id: Int8, long: Data) {
         if peer.pieces, long.count > Piece.wholeByteCount {
             pieces.append(id, long, after: stream.queuedMessageCount)
@@ -178,15 +178,15 @@ extension Outbound {
     }
 }
 
-/// Queueing frames of the system's own, which no limit holds back.
+/// Queueing system frames, which are exempt from the limits.
 extension Outbound {
-    /// Queues a frame; the owner sees to it that a flush follows.
+    /// Queues a frame; the owner makes sure that a flush follows.
     mutating func appendSystem(
         _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
     ) {
         switch transport {
         case .tcp where element == .shutdown:
-            // The peer reads nothing of what comes after it.
+            // The peer reads nothing after it.
             queueLatest()
             if pieces.isEmpty {
                 stream.append(id: element.rawValue, bytes)
@@ -202,8 +202,8 @@ extension Outbound {
         }
     }
 
-    /// Queues a frame that answers the peer, if there is room: a peer that asks and does not read gets no answers
-    /// rather than our memory.
+    /// Queues a frame that answers the peer, if there is room: a peer that sends requests and does not read gets no
+    /// answers, rather than growing our memory.
     ///
     /// - Returns: whether it is queued.
     mutating func appendAnswer(
@@ -219,9 +219,9 @@ extension Outbound {
         return true
     }
 
-    /// Queues a ping of the user's.
+    /// Queues a ping that the user sends.
     ///
-    /// - Returns: the connection to wake, if that is needed.
+    /// - Returns: the connection to wake, if needed.
     mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
         _ = try admitAnything()
         switch transport {
@@ -235,7 +235,7 @@ extension Outbound {
         }
     }
 
-    /// Puts the `latest` values, which otherwise leave when nothing else waits, behind what waits now.
+    /// Moves the `latest` values, which are otherwise sent when nothing else is queued, behind what is queued now.
     private mutating func queueLatest() {
         var values = stream.takeLatest()
         values.removeAll { id, bytes in

@@ -7,22 +7,21 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// Encoded messages on their way out over one transport, gathered into segments: what one write, or one datagram,
-/// takes.
+/// Encoded messages to be sent over one transport, batched into segments: the content of one write, or of one datagram.
 ///
 /// Memory is bounded by the limit; `latest` elements keep one unsent value each.
 struct OutboundQueue {
     let framing: MessageFraming
     let limit: Int
     private let header: Int
-    /// Segments that are complete, oldest first.
+    /// Complete segments, oldest first.
     private var full: CircularBuffer<OutboundSegment> = CircularBuffer(initialCapacity: 1)
     private var fullByteCount = 0
     private var fullMessageCount = 0
     /// The segment being filled.
     private var writer: SegmentWriter
     private var latest: LatestValues
-    /// Messages that were taken since the connection began.
+    /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
 
     init(_ framing: MessageFraming, limit: Int) {
@@ -33,27 +32,27 @@ struct OutboundQueue {
         latest = LatestValues(headerByteCount: header)
     }
 
-    /// Bytes that wait, with their envelopes.
+    /// Queued bytes, including envelopes.
     var byteCount: Int {
         @inline(__always) get { fullByteCount + writer.byteCount + latest.byteCount }
     }
-    /// Messages that wait.
+    /// Queued messages.
     var messageCount: Int { fullMessageCount + writer.messageCount + latest.count }
 
     var isEmpty: Bool { messageCount == 0 }
 
-    /// The messages that were taken or will be before any that is added now.
+    /// How many messages have been or will be taken before any that is added now.
     var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + writer.messageCount) }
 
-    /// Whether a message of `length` value bytes may be added. An empty queue takes any.
+    /// Whether a message of `length` value bytes may be added. An empty queue accepts any.
     @inline(__always)
     func hasRoom(for length: Int) -> Bool {
         writer.hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
     }
 
-    /// Adds a message. The caller has asked for room.
+    /// Adds a message. The caller has checked for room.
     ///
-    /// - Returns: the bytes that it takes with its envelope.
+    /// - Returns: its bytes, including the envelope.
     @discardableResult
     @inline(__always)
     mutating func append(id: Int8, _ bytes: UnsafeRawBufferPointer) -> Int {
@@ -67,9 +66,9 @@ struct OutboundQueue {
         return size
     }
 
-    /// Adds a message whose value stays where it is until it is sent. The caller has asked for room.
+    /// Adds a message whose value is not copied into the queue. The caller has checked for room.
     ///
-    /// - Returns: the bytes that it takes with its envelope.
+    /// - Returns: its bytes, including the envelope.
     @discardableResult
     mutating func append(id: Int8, long: Data) -> Int {
         if !writer.hasSpace(for: header) { makeSpace(for: header) }
@@ -83,7 +82,7 @@ struct OutboundQueue {
 
     @inline(never)
     private mutating func makeSpace(for size: Int) {
-        // Past the limit every message is looked at; one that was let in has its space all the same.
+        // Beyond the limit every message is checked; one that was admitted gets its space regardless.
         if let segment = writer.makeSpace(for: size, allowance: limit - byteCount) { appendFull(segment) }
     }
 
@@ -95,15 +94,15 @@ struct OutboundQueue {
 
     /// Whether there is a segment to take.
     ///
-    /// - Parameter held: elements whose `latest` values have to wait.
+    /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
     func hasSegment(holding held: IdentifierSet) -> Bool {
         !full.isEmpty || writer.messageCount > 0 || latest.hasValue(except: held)
     }
 
-    /// The next segment to write, oldest first; `latest` values come when nothing else waits.
+    /// The next segment to write, oldest first; `latest` values follow when nothing else is queued.
     ///
-    /// - Parameter held: elements whose `latest` values have to wait.
+    /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
     mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> OutboundSegment? {
         if full.isEmpty, writer.messageCount == 0, !latest.isEmpty { queueLatest(except: held) }
@@ -118,7 +117,7 @@ struct OutboundQueue {
         return segment
     }
 
-    /// Takes back the storage of a segment that was written, while more is queued.
+    /// Recycles the storage of a written segment, if more is queued.
     mutating func reuse(_ buffer: ByteBuffer) {
         if messageCount > 0 { writer.reuse(buffer) }
     }
@@ -126,24 +125,24 @@ struct OutboundQueue {
 
 /// The values of `latest` elements.
 extension OutboundQueue {
-    /// Sets the newest value of a `latest` element.
+    /// Sets the latest value of a `latest` element.
     ///
-    /// - Returns: whether it took the place of an unsent one.
+    /// - Returns: whether it replaced an unsent one.
     mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool { latest.set(id, bytes) }
 
-    /// Takes out the unsent values.
+    /// Removes and returns the unsent values.
     mutating func takeLatest() -> LatestValues {
         var values = LatestValues(headerByteCount: header)
         swap(&values, &latest)
         return values
     }
 
-    /// Takes out a value of more than `length` bytes whose element is not held back.
+    /// Removes and returns a value of more than `length` bytes whose element is not held back.
     mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
         latest.isEmpty ? nil : latest.removeFirst(longerThan: length, except: held)
     }
 
-    /// Puts the values behind what waits.
+    /// Moves the values behind what is queued.
     private mutating func queueLatest(except held: IdentifierSet) {
         var values = takeLatest()
         values.removeAll(except: held) { append(id: $0, $1) }

@@ -7,18 +7,19 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// What one write or one datagram takes, and how much of it has been written.
+/// The content of one write or one datagram, and how much of it has been written.
 struct OutboundSegment {
-    /// Gathered messages; where there is a long value, its header is the last of them.
+    /// Batched messages; if there is a long value, its header is the last of them.
     let buffer: ByteBuffer
     /// A value that is sent from where the program has it.
     private let long: Data?
-    /// Messages that are over with this segment, of which the last may be the long one.
+    /// Messages that this segment completes, of which the last may be the long one.
     let messageCount: Int
     let byteCount: Int
     private var writtenByteCount = 0
 
-    /// What a channel is given of a long value when the socket is full: enough to be worth a wake-up, little to copy.
+    /// The part of a long value that a channel is given when the socket is full: enough to be worth a wake-up, little
+    /// to copy.
     private static let pieceByteCount = 16 * 1024
 
     init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int) {
@@ -30,7 +31,7 @@ struct OutboundSegment {
 
     var isComplete: Bool { writtenByteCount == byteCount }
 
-    /// How much of a large value has left that is sent in one go.
+    /// The progress of a large value that is sent whole.
     var wholeProgress: PieceAssembler.Progress? {
         guard let long, long.count > Piece.wholeByteCount else { return nil }
         let gathered = buffer.readableBytes
@@ -41,9 +42,9 @@ struct OutboundSegment {
 
     /// Writes what is left.
     ///
-    /// - Parameter write: takes two stretches of bytes, one behind the other, of which the first is never empty, and
-    ///   returns how many bytes it took.
-    /// - Returns: how many bytes were taken.
+    /// - Parameter write: accepts two byte ranges, one after the other, of which the first is never empty, and returns
+    ///   how many bytes it accepted.
+    /// - Returns: how many bytes were accepted.
     mutating func write(_ write: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int) -> Int {
         let gathered = buffer.readableBytes
         let count = buffer.withUnsafeReadableBytes { bytes -> Int in
@@ -59,7 +60,7 @@ struct OutboundSegment {
         return count
     }
 
-    /// The next piece of what is left, as a buffer of its own, which counts as written.
+    /// The next part of what is left, as a separate buffer, which counts as written.
     mutating func takePiece() -> ByteBuffer {
         let gathered = buffer.readableBytes
         guard writtenByteCount >= gathered, let long else {

@@ -1,9 +1,9 @@
-/// What the other end takes.
+/// What the other end supports.
 struct PeerAbilities {
-    /// Whether it takes values of no bytes.
+    /// Whether it accepts empty values.
     var emptyValues = false
-    /// Whether it takes large values in pieces.
+    /// Whether it accepts large values in pieces.
     var pieces = false
-    /// Elements that this program defines and the other end has not.
+    /// Elements that this program defines and the other end does not.
     var missingElements = IdentifierSet()
 }

@@ -1,12 +1,12 @@
-/// What a flush has left to do.
+/// The work that a flush leaves.
 struct PendingWork: OptionSet {
     let rawValue: UInt8
-    /// Something of the stream is unsent.
+    /// Part of the stream is unsent.
     static let stream = PendingWork(rawValue: 1)
-    /// Datagrams wait.
+    /// Datagrams are queued.
     static let datagrams = PendingWork(rawValue: 2)
-    /// There is room for senders that wait for it.
+    /// There is room for waiting senders.
     static let room = PendingWork(rawValue: 4)
-    /// There are senders that wait.
+    /// Senders are waiting.
     static let waiters = PendingWork(rawValue: 8)
 }

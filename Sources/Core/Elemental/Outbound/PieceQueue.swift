@@ -7,22 +7,22 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// Large values on their way to a peer that takes them in pieces, one after the other, and the values that must not
+/// Large values queued for a peer that accepts them in pieces, one after the other, and the values that must not
 /// overtake them.
 struct PieceQueue {
     private struct Entry {
         let id: Int8
         let value: Data
-        /// So many messages of the stream have to leave before it begins: among them may be earlier ones of its
+        /// How many messages of the stream must be sent before it begins: among them may be earlier ones of its
         /// element.
         let start: UInt64
         var offset = 0
 
-        /// It is sent in one go: a small value behind a large one of its element.
+        /// Whether it is sent whole: a small value behind a large one of its element.
         var isSmall: Bool { value.count <= Piece.wholeByteCount }
     }
 
-    /// A value that the peer has not acknowledged whole.
+    /// A value that the peer has not completely acknowledged.
     private struct Unacknowledged {
         let id: Int8
         let total: Int
@@ -31,9 +31,9 @@ struct PieceQueue {
 
     private var entries: CircularBuffer<Entry> = CircularBuffer(initialCapacity: 1)
     private var unacknowledged: CircularBuffer<Unacknowledged> = CircularBuffer(initialCapacity: 1)
-    /// The elements of the values that wait: a further value of one of them would overtake.
+    /// The elements of the queued values: a further value of one of them must not overtake.
     private(set) var elements = IdentifierSet()
-    /// Bytes of values that wait, with those of the one that is under way.
+    /// Queued bytes, including those of the value being sent.
     private(set) var byteCount = 0
     private var sentByteCount: UInt64 = 0
     private var acknowledgedByteCount: UInt64 = 0
@@ -45,11 +45,12 @@ struct PieceQueue {
     /// Whether the peer has acknowledged all that was sent.
     var isAcknowledged: Bool { unacknowledged.isEmpty }
 
-    /// Whether something may be sent now: what was queued before it has left, and the peer has acknowledged enough.
+    /// Whether something may be sent now: what was queued before it has been sent, and the peer has acknowledged
+    /// enough.
     ///
     /// - Parameters:
-    ///   - streamCount: messages that have left the stream.
-    ///   - canReceiveAcks: whether acknowledgements are read; if not, TCP alone holds pieces back.
+    ///   - streamCount: messages that were taken from the stream.
+    ///   - canReceiveAcks: whether acknowledgements can be received; if not, only TCP holds pieces back.
     func hasSegment(after streamCount: UInt64, canReceiveAcks: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.maximumByteCount, first.value.count - first.offset)
@@ -58,21 +59,21 @@ struct PieceQueue {
         return first.isSmall || Int(sentByteCount - acknowledgedByteCount) + size <= most
     }
 
-    /// Whether a value of `length` bytes may be added. An empty queue takes any.
+    /// Whether a value of `length` bytes may be added. An empty queue accepts any.
     func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
 
-    /// Adds a value. The caller has asked for room.
+    /// Adds a value. The caller has checked for room.
     ///
     /// - Parameters:
     ///   - id: an element's, or the system's for the last frame of a connection.
-    ///   - start: how many messages of the stream go before it.
+    ///   - start: how many messages of the stream are sent before it.
     mutating func append(_ id: Int8, _ value: Data, after start: UInt64) {
         if id >= 0 { elements.insert(id) }
         byteCount += value.count
         entries.append(Entry(id: id, value: value, start: start))
     }
 
-    /// The next piece; one may be sent.
+    /// The next piece. The caller has checked that one may be sent.
     mutating func takeSegment() -> OutboundSegment? {
         guard let first = entries.first else { return nil }
         let size = first.isSmall ? first.value.count : min(Piece.maximumByteCount, first.value.count - first.offset)
@@ -110,8 +111,8 @@ struct PieceQueue {
 
     /// The peer acknowledges pieces.
     ///
-    /// - Parameter count: the bytes of pieces that it has taken since the connection began, modulo 2^32.
-    /// - Returns: how far the values have come that it took something of, or `nil` if so much was not sent.
+    /// - Parameter count: the bytes of pieces that it has received since the connection began, modulo 2^32.
+    /// - Returns: the progress of the values that this acknowledges a part of, or `nil` if fewer bytes were sent.
     mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
         var rest = Int(count &- UInt32(truncatingIfNeeded: acknowledgedByteCount))
         guard rest <= sentByteCount - acknowledgedByteCount else { return nil }

@@ -1,4 +1,4 @@
-/// A sender that waits.
+/// A waiting sender.
 struct RoomWaiter {
     let continuation: CheckedContinuation<Void, any Error>
     let need: RoomNeed
@@ -8,8 +8,8 @@ struct RoomWaiter {
 enum RoomNeed {
     /// Room for a value of that length, which is sent whole.
     case room(Int)
-    /// Room for a value of that length, which goes in pieces.
+    /// Room for a value of that length, which is sent in pieces.
     case pieceRoom(Int)
-    /// That all has left.
+    /// That everything has been sent.
     case nothingUnsent
 }

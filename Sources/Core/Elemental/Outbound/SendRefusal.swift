@@ -1,25 +1,25 @@
 import ElementalWire
 
-/// Why a value may not be sent. It is made under the lock, and the error for a person outside of it.
+/// Why a value may not be sent. Created under the lock; the error for the user is created outside it.
 enum SendRefusal: Error {
     /// There was no connection yet.
     case notConnected
-    /// The connection ends or has ended.
+    /// The connection is ending or has ended.
     case ended(DisconnectReason)
-    /// The connection was lost, and the element is not `latest`, so that its value is not kept for the next.
+    /// The connection was lost, and the element is not `latest`, so that its value is not kept for the replacement.
     case reconnecting(DisconnectReason)
     /// The other end has no such element.
     case unknownElement
-    /// The other end takes no empty values.
+    /// The other end does not accept empty values.
     case emptyValue
     /// Datagrams cannot be sent, with the reason.
     case udpUnavailable(String)
-    /// The value is longer than a datagram takes.
+    /// The value is too long for a datagram.
     case datagramTooLarge
-    /// There is no room for the value behind what waits.
+    /// The queue has no room for the value.
     case queueFull(waiting: Int, limit: Int)
 
-    /// The error of sending a value.
+    /// The error thrown to the sender.
     ///
     /// - Parameters:
     ///   - element: the value's; `nil` for a ping.

@@ -1,9 +1,9 @@
-/// What whoever writes the stream does next.
+/// The next step of the stream's writer.
 enum StreamStep {
-    /// Write a segment; another follows at once or does not.
+    /// Write a segment, and whether another follows immediately.
     case write(OutboundSegment, isMoreQueued: Bool)
-    /// Come back a little later: values are being gathered.
+    /// Flush a little later: values are being batched.
     case gather
-    /// Nothing: either nothing waits, or the socket is full, or what waits has to wait for the peer.
+    /// Nothing: nothing is queued, or the socket is full, or what is queued has to wait for the peer.
     case wait
 }

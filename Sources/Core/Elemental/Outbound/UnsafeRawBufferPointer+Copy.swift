@@ -1,5 +1,5 @@
 extension UnsafeRawBufferPointer {
-    /// Copies the bytes; those of a small number, which are most values, without a call.
+    /// Copies the bytes; 4 or 8 of them, as in most values, without a function call.
     @inline(__always)
     func copy(to destination: UnsafeMutableRawPointer) {
         guard let baseAddress else { return }

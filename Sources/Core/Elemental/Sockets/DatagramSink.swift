@@ -1,23 +1,24 @@
 import NIOCore
 import Support
 
-/// Where a session's datagrams go: a service's one UDP channel with the client's address, or a client's own channel.
+/// Where a session's datagrams are sent: a service's one UDP channel with the client's address, or a client's own
+/// channel.
 ///
-/// They are written to the socket directly. NIO closes a channel of which a write fails because the network is down for
-/// the moment, and with it the UDP of all of a service's devices; a datagram that cannot leave is just lost.
+/// They are written to the socket directly. NIO closes a channel when a write fails because the network is temporarily
+/// down, and with it the UDP of all of a service's devices; a datagram that cannot be sent is just lost.
 struct DatagramSink {
     enum Outcome {
         case taken
         /// The system has no room for it now.
         case full
-        /// The system does not take it at all; what it says of it.
+        /// The system refused it, with this error code.
         case lost(CInt)
     }
 
     let channel: any Channel
     /// `nil` on a connected channel.
     private let remote: SocketAddress?
-    /// `nil` where the channel is no socket.
+    /// `nil` if the channel is not a socket.
     private let descriptor: CInt?
 
     init(_ channel: any Channel, to remote: SocketAddress?) {
@@ -33,7 +34,7 @@ struct DatagramSink {
 
     /// Sends a datagram. On the channel's event loop.
     func write(_ datagram: ByteBuffer) -> Outcome {
-        // A closed descriptor may be another socket's by now.
+        // A closed descriptor may have been reused for another socket.
         guard channel.isActive else { return .lost(EBADF) }
         guard let descriptor else {
             if let remote {
@@ -58,7 +59,7 @@ struct DatagramSink {
             switch errno {
             case EINTR: continue
             case EAGAIN, ENOBUFS: return .full
-            // The system tells what became of an earlier datagram; this one may go.
+            // The system reports the fate of an earlier datagram; this one may still be sent.
             case ECONNREFUSED where !hasFailedBefore: hasFailedBefore = true
             default: return .lost(errno)
             }

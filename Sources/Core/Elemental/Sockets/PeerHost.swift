@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The host of an address, without port or scope: equal for a host however the socket shows it (an IPv4 address reads
-/// `::ffff:a.b.c.d` on a socket for both families). Compared for every datagram, so it is two words.
+/// The host of an address, without port or scope: equal for a host regardless of how the socket presents it (an IPv4
+/// address is `::ffff:a.b.c.d` on a dual-stack socket). Compared for every datagram, so it is two words.
 struct PeerHost: Hashable {
     private var words: (UInt64, UInt64)
 

@@ -12,13 +12,13 @@ extension SocketAddress {
         return "\(ip):\(port)"
     }
 
-    /// The IPv4 address within `::ffff:a.b.c.d`, as a socket that listens for both families shows IPv4 peers.
+    /// The IPv4 address within `::ffff:a.b.c.d`, as a dual-stack socket presents IPv4 peers.
     private var unmappedIPv4: String? {
         guard let ip = ipAddress?.lowercased(), ip.hasPrefix("::ffff:"), ip.contains(".") else { return nil }
         return String(ip.dropFirst("::ffff:".count))
     }
 
-    /// The host's address without port or scope, equal for a host however the socket shows it.
+    /// The host's address without port or scope, equal for a host regardless of how the socket presents it.
     var hostText: String { unmappedIPv4 ?? ipAddress ?? description }
 
     /// The same host at another port.

@@ -1,15 +1,15 @@
 import NIOCore
 import Support
 
-/// A connection's socket, written to directly: one system call for what was gathered, and a long value leaves from where
-/// the program has it. NIO's own way needs a buffer of its own for each.
+/// A connection's socket, written to directly: one system call for batched bytes, and a long value is sent from where
+/// the program has it. NIO's own way needs a separate buffer for each.
 ///
-/// Whoever uses it is on the channel's event loop and has seen that the channel is active, for a closed descriptor may
-/// be another connection's by now, and that NIO itself has nothing left to write, for that comes first.
+/// Use it on the channel's event loop, only while the channel is active, since a closed descriptor may have been reused
+/// for another connection, and only if NIO itself has nothing left to write, since that goes first.
 struct StreamSocket {
     let descriptor: CInt
 
-    /// `nil` where the channel is no socket.
+    /// `nil` if the channel is not a socket.
     init?(_ pipeline: ChannelPipeline) {
         // A closed channel throws.
         let descriptor = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
@@ -17,11 +17,11 @@ struct StreamSocket {
         self.descriptor = descriptor
     }
 
-    /// Writes two stretches of bytes, one behind the other.
+    /// Writes two byte ranges, one after the other.
     ///
-    /// - Parameter more: whether another write follows at once. The system then keeps back what does not fill a packet,
-    ///   up to 0.2 s: without it, each write of a flood ends with a small packet of its own.
-    /// - Returns: how many bytes the system took. None too if something is wrong: the channel will meet it.
+    /// - Parameter more: whether another write follows immediately. The system then holds back what does not fill a
+    ///   packet, up to 0.2 s: without it, each write of a burst ends with a small packet of its own.
+    /// - Returns: how many bytes the system accepted. None on an error either: the channel will encounter it.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> Int {
         let flags = more ? Self.flags | Self.more : Self.flags
         while true {
@@ -33,7 +33,7 @@ struct StreamSocket {
         }
     }
 
-    /// Bytes that the system took and the other end's system has not acknowledged; 0 if that is not known.
+    /// Bytes that the system accepted and the other end's system has not acknowledged; 0 if unknown.
     var unacknowledgedByteCount: Int {
         var count: CInt = 0
         #if canImport(Darwin)
@@ -63,7 +63,7 @@ struct StreamSocket {
     }
 
     #if canImport(Darwin)
-    // NIO has told the socket not to raise SIGPIPE.
+    // NIO has configured the socket not to raise SIGPIPE.
     private static let flags: CInt = 0
     private static let more: CInt = 0
     #else

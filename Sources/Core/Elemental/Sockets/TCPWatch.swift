@@ -1,10 +1,10 @@
 import NIOCore
 import Support
 
-/// The system's own watch over a connection, for peers that answer no pings: probes while it is quiet, and an end to
-/// waiting for data to be acknowledged.
+/// The system's own detection of dead peers, for those that do not answer pings: keep-alive probes while the connection
+/// is idle, and a timeout for unacknowledged data.
 enum TCPWatch {
-    /// What a bootstrap sets on a channel's socket.
+    /// The socket options that a bootstrap sets on a channel.
     static func options(_ limits: DeviceLimits) -> [(option: ChannelOptions.Types.SocketOption, value: Int)] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]
         guard let interval = limits.heartbeatInterval, let silence = limits.maximumSilence else { return options }
@@ -21,7 +21,7 @@ enum TCPWatch {
         return options
     }
 
-    /// Leaves it to the heartbeat to tell whether the peer lives.
+    /// Leaves it to the heartbeat to detect a dead peer.
     static func release(_ channel: any Channel) {
         #if !canImport(Darwin)
         channel.setOption(userTimeout, value: 0).whenFailure { _ in }
@@ -33,7 +33,7 @@ enum TCPWatch {
     }
 
     #if !canImport(Darwin)
-    /// Milliseconds for which data may be unacknowledged, or a peer's window be shut, before the connection is given up.
+    /// Milliseconds for which data may be unacknowledged, or a peer's window closed, before the connection is dropped.
     private static let userTimeout = tcp(CInt(TCP_USER_TIMEOUT))
     #endif
 }

@@ -1,5 +1,4 @@
-/// A number modulo 2^255 - 19, the field of Curve25519, in five limbs of 51 bits. All operations take the same time for all
-/// numbers.
+/// A number modulo 2^255 - 19, the field of Curve25519, in five limbs of 51 bits. All operations are constant-time.
 struct FieldElement: Sendable {
     private var limbs: (UInt64, UInt64, UInt64, UInt64, UInt64)
 
@@ -9,7 +8,7 @@ struct FieldElement: Sendable {
 
     init(_ number: UInt32) { self.init(UInt64(number), 0, 0, 0, 0) }
 
-    /// Reads 32 bytes, little-endian; the highest bit counts for nothing, as RFC 7748 has it.
+    /// Reads 32 bytes, little-endian; the highest bit is ignored, as RFC 7748 specifies.
     init(bytes: [UInt8]) {
         precondition(bytes.count == 32)
         let words = bytes.withUnsafeBytes { bytes in
@@ -26,7 +25,7 @@ struct FieldElement: Sendable {
     /// The number between 0 and 2^255 - 20, in 32 bytes, little-endian.
     var bytes: [UInt8] {
         var number = carried.carried
-        // Once too large by the modulus at most: 19 more overflow 255 bits exactly then.
+        // Too large by the modulus at most once: adding 19 overflows 255 bits exactly then.
         var carry = (number.limbs.0 &+ 19) >> 51
         carry = (number.limbs.1 &+ carry) >> 51
         carry = (number.limbs.2 &+ carry) >> 51
@@ -45,7 +44,7 @@ struct FieldElement: Sendable {
         return words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
     }
 
-    /// The same number with limbs below 2^51 and a little.
+    /// The same number with limbs below or just above 2^51.
     private var carried: FieldElement {
         var (a, b, c, d, e) = limbs
         b &+= a >> 51
@@ -64,7 +63,7 @@ struct FieldElement: Sendable {
     }
 
     static prefix func - (x: FieldElement) -> FieldElement {
-        // Twice the modulus, so that no limb goes below zero.
+        // Twice the modulus, so that no limb underflows.
         let x = x.carried
         return FieldElement(
             0xF_FFFF_FFFF_FFDA &- x.limbs.0, 0xF_FFFF_FFFF_FFFE &- x.limbs.1, 0xF_FFFF_FFFF_FFFE &- x.limbs.2,
@@ -75,7 +74,7 @@ struct FieldElement: Sendable {
     static func * (x: FieldElement, y: FieldElement) -> FieldElement {
         let (a0, a1, a2, a3, a4) = x.limbs
         let (b0, b1, b2, b3, b4) = y.limbs
-        // 2^255 is 19: what goes beyond the highest limb comes back 19 times at the lowest.
+        // 2^255 equals 19: what overflows the highest limb is added 19 times to the lowest.
         let (c1, c2, c3, c4) = (19 &* b1, 19 &* b2, 19 &* b3, 19 &* b4)
         var r0 = wide(a0, b0) &+ wide(a1, c4) &+ wide(a2, c3) &+ wide(a3, c2) &+ wide(a4, c1)
         var r1 = wide(a0, b1) &+ wide(a1, b0) &+ wide(a2, c4) &+ wide(a3, c3) &+ wide(a4, c2)
@@ -97,7 +96,7 @@ struct FieldElement: Sendable {
 
     private static func wide(_ a: UInt64, _ b: UInt64) -> UInt128 { UInt128(a) &* UInt128(b) }
 
-    /// This number to a power that everyone knows.
+    /// This number raised to a public exponent.
     ///
     /// - Parameter exponent: 32 bytes, little-endian.
     private func power(_ exponent: [UInt8]) -> FieldElement {
@@ -109,16 +108,17 @@ struct FieldElement: Sendable {
         return result
     }
 
-    /// The number whose product with this one is 1; 0 for 0.
+    /// The multiplicative inverse, whose product with this number is 1; 0 for 0.
     var inverse: FieldElement {
-        // By Fermat: to the power of the modulus less 2.
+        // By Fermat's little theorem: raised to the modulus less 2.
         power([0xEB] + [UInt8](repeating: 0xFF, count: 30) + [0x7F])
     }
 
-    /// 1 if this number is a square, 0 or not: by Euler, to the power of half the modulus less 1, which gives 1, 0 or -1.
+    /// 1 if this number is a square, else 0. By Euler's criterion: raised to half the modulus less 1, which gives 1, 0
+    /// or -1.
     var isSquare: UInt64 {
         let symbol = power([0xF6] + [UInt8](repeating: 0xFF, count: 30) + [0x3F]).bytes
-        // 1 or 0 have no byte above the lowest that is not zero; -1 has.
+        // 1 and 0 have no nonzero byte above the lowest; -1 has.
         let high = symbol.dropFirst().reduce(0, |)
         return 1 - Self.isNotZero(high)
     }
@@ -128,7 +128,7 @@ struct FieldElement: Sendable {
 
     private static func isNotZero(_ byte: UInt8) -> UInt64 { (UInt64(byte) &+ 0xFF) >> 8 }
 
-    /// The one or the other, without a branch.
+    /// Selects one of the two without a branch.
     ///
     /// - Parameter choice: 1 for the first, 0 for the second.
     static func select(_ choice: UInt64, _ x: FieldElement, _ y: FieldElement) -> FieldElement {

@@ -5,16 +5,16 @@ import CryptoKit
 import Foundation
 #endif
 
-/// The cryptographic functions that this module is built on. A library does the cryptography: libsodium on Linux, CryptoKit
-/// on Apple's systems.
+/// The cryptographic functions that this module is built on, implemented by libsodium on Linux and CryptoKit on Apple's
+/// platforms.
 package enum Primitives {
     #if canImport(CSodium)
-    /// libsodium chooses its implementations once, which is safe to ask for from any thread.
+    /// libsodium selects its implementations once, which is safe to request from any thread.
     private static let isReady = sodium_init() >= 0
 
     private static func prepare() { precondition(isReady, "libsodium cannot be initialised: no source of randomness") }
 
-    /// Bytes that nobody can predict.
+    /// Cryptographically secure random bytes.
     package static func randomBytes(_ count: Int) -> [UInt8] {
         prepare()
         var bytes = [UInt8](repeating: 0, count: count)
@@ -22,7 +22,7 @@ package enum Primitives {
         return bytes
     }
 
-    /// A number below `bound`, each as likely as the others.
+    /// A uniformly distributed number below `bound`.
     package static func randomNumber(below bound: UInt32) -> UInt32 {
         prepare()
         return randombytes_uniform(bound)
@@ -67,7 +67,8 @@ package enum Primitives {
     /// - Parameters:
     ///   - scalar: 32 bytes.
     ///   - point: the other end's u-coordinate, 32 bytes.
-    /// - Returns: the shared u-coordinate, or `nil` where it is zero: the point is of low order, and the result says nothing.
+    /// - Returns: the shared u-coordinate, or `nil` if it is zero: the point is of low order, and the result holds no
+    ///   secret.
     package static func x25519(_ scalar: [UInt8], _ point: [UInt8]) -> [UInt8]? {
         guard scalar.count == 32, point.count == 32 else { return nil }
         var product = [UInt8](repeating: 0, count: 32)
@@ -75,12 +76,12 @@ package enum Primitives {
         return isEqual(product, [UInt8](repeating: 0, count: 32)) ? nil : product
     }
 
-    /// Compares in a time that depends on the lengths alone.
+    /// Compares in a time that depends only on the lengths.
     package static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         a.count == b.count && sodium_memcmp(a, b, a.count) == 0
     }
 
-    /// Overwrites a secret that is not needed any more.
+    /// Overwrites a secret that is no longer needed.
     package static func erase(_ bytes: inout [UInt8]) { sodium_memzero(&bytes, bytes.count) }
     #else
     package static func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: .min ... .max) } }

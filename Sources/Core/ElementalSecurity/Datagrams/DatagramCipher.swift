@@ -5,8 +5,8 @@ import CryptoKit
 import Foundation
 #endif
 
-/// ChaCha20-Poly1305 (RFC 8439) as datagrams are sealed with it: the nonce is four zero bytes and the counter, and the
-/// datagram's header is authenticated.
+/// ChaCha20-Poly1305 (RFC 8439) as used for datagrams: the nonce is four zero bytes and the counter, and the datagram's
+/// header is authenticated.
 struct DatagramCipher {
     private let key: [UInt8]
 
@@ -17,7 +17,7 @@ struct DatagramCipher {
     }
 
     #if canImport(CSodium)
-    /// Seals a datagram behind its header, which lies in the target already.
+    /// Seals a datagram after its header, which is already in the target.
     func seal(_ datagram: UnsafeRawBufferPointer, counter: UInt64, _ target: UnsafeMutableRawBufferPointer) {
         guard target.count == datagram.count + SealedDatagram.overhead, let start = target.baseAddress else {
             preconditionFailure("a sealed datagram is \(SealedDatagram.overhead) bytes longer than what is in it")
@@ -31,7 +31,7 @@ struct DatagramCipher {
         }
     }
 
-    /// Opens a datagram in its place, if its tag is right.
+    /// Opens a datagram in place, if its tag is right.
     func open(_ datagram: UnsafeMutableRawBufferPointer, counter: UInt64) -> UnsafeRawBufferPointer? {
         let count = datagram.count - SealedDatagram.overhead
         guard count > 0, let start = datagram.baseAddress else { return nil }

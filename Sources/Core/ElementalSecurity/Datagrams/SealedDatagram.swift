@@ -1,25 +1,26 @@
-/// How a sealed datagram is laid out: `0xF4`, the UDP identifier, a counter of 48 bits, little-endian, the sealed bytes and a
-/// tag of 16.
+/// The layout of a sealed datagram: `0xF4`, the UDP identifier, a counter of 48 bits, little-endian, the ciphertext and
+/// a tag of 16 bytes.
 package enum SealedDatagram {
-    /// The first byte. No plain datagram of this framework's begins with it: it is no system element that travels so.
+    /// The first byte. No plain datagram of this framework begins with it: no system element sent in datagrams has this
+    /// number.
     package static let mark: UInt8 = 0xF4
-    /// Before what is sealed; authenticated with it.
+    /// The header, before the ciphertext; authenticated with it.
     package static let headerByteCount = 8
-    /// Behind it.
+    /// The tag, after the ciphertext.
     package static let tagByteCount = 16
-    /// What sealing adds to a datagram.
+    /// The bytes that sealing adds to a datagram.
     package static let overhead = headerByteCount + tagByteCount
-    /// The last counter: the connection is made anew before it is used up.
+    /// The last counter: the connection is replaced before it is used up.
     package static let maximumCounter: UInt64 = 1 << 48 - 1
 
-    /// What the header of a datagram says, which anyone may have written.
+    /// The contents of a datagram's header, which are not authenticated yet.
     package static func header(_ datagram: UnsafeRawBufferPointer) -> (udpIdentifier: UInt8, counter: UInt64)? {
         guard datagram.count > overhead, datagram[0] == mark else { return nil }
         return (datagram[1], UInt64(littleEndian: datagram.loadUnaligned(as: UInt64.self)) >> 16)
     }
 }
 
-/// Seals the datagrams that leave, each with a counter of its own. It allocates nothing.
+/// Seals outgoing datagrams, each with its own counter. It allocates nothing.
 package struct DatagramSealer {
     private let cipher: DatagramCipher
     private let udpIdentifier: UInt8
@@ -34,9 +35,9 @@ package struct DatagramSealer {
     /// Seals a datagram.
     ///
     /// - Parameters:
-    ///   - datagram: what is sealed, at least a byte.
-    ///   - target: ``SealedDatagram/overhead`` bytes more than that; they may not overlap.
-    /// - Returns: whether there was a counter left for it.
+    ///   - datagram: the plaintext, at least one byte.
+    ///   - target: ``SealedDatagram/overhead`` bytes longer than that; they may not overlap.
+    /// - Returns: whether a counter was left for it.
     package mutating func seal(_ datagram: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Bool {
         guard counter < SealedDatagram.maximumCounter else { return false }
         counter += 1
@@ -47,19 +48,19 @@ package struct DatagramSealer {
     }
 }
 
-/// Opens the datagrams that come, each once.
+/// Opens received datagrams, each once.
 package struct DatagramOpener {
-    /// Why a datagram is not taken.
+    /// Why a datagram is rejected.
     package enum Refusal: Sendable, Equatable {
-        /// It is too short or has another mark.
+        /// It is too short, or has another mark or UDP identifier.
         case malformed
-        /// Its counter was there already, or is too old.
+        /// Its counter was already received, or is too old.
         case replayed
         /// Its tag is wrong: somebody else sealed or changed it.
         case forged
     }
 
-    /// Counters that were taken.
+    /// Counters that were accepted.
     package private(set) var window = ReplayWindow()
     private let cipher: DatagramCipher
     private let udpIdentifier: UInt8
@@ -70,9 +71,9 @@ package struct DatagramOpener {
         self.udpIdentifier = udpIdentifier
     }
 
-    /// Opens a datagram in its place.
+    /// Opens a datagram in place.
     ///
-    /// - Returns: what was sealed, within the datagram's bytes, and whether no newer one came before it.
+    /// - Returns: the plaintext, within the datagram's bytes, and whether no newer one was accepted before it.
     package mutating func open(
         _ datagram: UnsafeMutableRawBufferPointer
     ) -> Result<(content: UnsafeRawBufferPointer, isNewest: Bool), Refusal> {

@@ -1,4 +1,4 @@
-/// What an end is known by: the SHA-256 of its public key as certificates hold it (SubjectPublicKeyInfo), whatever the kind of
+/// Identifies an end: the SHA-256 of its public key as certificates hold it (SubjectPublicKeyInfo), for any kind of
 /// key.
 public struct Fingerprint: Sendable, Hashable {
     /// 32 bytes.
@@ -15,8 +15,8 @@ public struct Fingerprint: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Reads all 52 base32 characters, in groups or not, in upper or lower case. A part of them finds nobody: a shorter
-    /// fingerprint can be counterfeited.
+    /// Reads all 52 base32 characters, in groups or not, in upper or lower case. A part of them is not accepted: a
+    /// shorter fingerprint can be forged.
     public init?(_ text: String) {
         var bits: UInt32 = 0
         var bitCount = 0
@@ -33,12 +33,12 @@ public struct Fingerprint: Sendable, Hashable {
                 bits &= 1 << UInt32(bitCount) - 1
             }
         }
-        // 52 characters have 4 bits more than the hash, and they are zero: one text for one fingerprint.
+        // 52 characters have 4 bits more than the hash, which must be zero: one text for one fingerprint.
         guard count == Self.characterCount, bits == 0 else { return nil }
         self.bytes = bytes
     }
 
-    /// 256 bits in characters of 5.
+    /// 256 bits at 5 per character.
     private static let characterCount = 52
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
@@ -69,7 +69,7 @@ public struct Fingerprint: Sendable, Hashable {
 }
 
 extension Fingerprint: CustomStringConvertible {
-    /// All of it in base32 (RFC 4648, lower case), in groups of four.
+    /// The whole fingerprint in base32 (RFC 4648, lower case), in groups of four.
     public var description: String {
         stride(from: 0, to: Self.characterCount, by: 4)
             .map { String(decoding: characters[$0..<min($0 + 4, characters.count)], as: UTF8.self) }

@@ -1,10 +1,10 @@
-/// What a client may do with a service. Each role may do what those before it may.
+/// A client's permissions for a service. Each role includes those before it.
 public enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Read.
     case observe
     /// Read and set.
     case control
-    /// Also open a window for pairing, and revoke what was granted.
+    /// Also open a pairing window, and revoke what was granted.
     case admin
 
     private var rank: Int {
@@ -15,6 +15,6 @@ public enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether the one may do less than the other.
+    /// Whether the first permits less than the second.
     public static func < (a: Role, b: Role) -> Bool { a.rank < b.rank }
 }

@@ -1,12 +1,12 @@
-/// CPace, a password-authenticated key exchange: who does not know the password learns nothing from an exchange but whether
-/// one guess was right. The suite is CPACE-X25519-SHA512 of the CFRG's draft (draft-irtf-cfrg-cpace), with the transcript of
-/// an initiator and a responder.
+/// CPace, a password-authenticated key exchange: without the password, an exchange reveals nothing but whether one
+/// guess was right. The suite is CPACE-X25519-SHA512 of the CFRG's draft (draft-irtf-cfrg-cpace), with the transcript
+/// of an initiator and a responder.
 package struct CPace {
-    /// What both ends say in the open.
+    /// What both ends send in the clear.
     package struct Message: Sendable, Equatable {
         /// A point, 32 bytes.
         package var point: [UInt8]
-        /// What the end wants to be sure that the other one got.
+        /// Data that the end wants to be sure the other one received.
         package var associatedData: [UInt8]
 
         package init(point: [UInt8], associatedData: [UInt8]) {
@@ -25,11 +25,11 @@ package struct CPace {
     /// Begins an exchange.
     ///
     /// - Parameters:
-    ///   - password: what both know.
-    ///   - channel: what both take for granted of the connection and of each other.
-    ///   - session: what no other exchange has, from both ends.
-    ///   - associatedData: what this end says along with its point.
-    ///   - scalar: 32 bytes, for tests alone.
+    ///   - password: the password that both ends share.
+    ///   - channel: what both ends agree on about the connection and each other.
+    ///   - session: an identifier unique to this exchange, from both ends.
+    ///   - associatedData: data that this end sends with its point.
+    ///   - scalar: 32 bytes, passed only by tests.
     package init(
         password: [UInt8], channel: [UInt8], session: [UInt8], associatedData: [UInt8],
         scalar: [UInt8] = Primitives.randomBytes(32)
@@ -37,21 +37,21 @@ package struct CPace {
         self.session = session
         self.scalar = scalar
         let generator = Self.generator(password: password, channel: channel, session: session)
-        // The generator has no low order, so there is a product.
+        // The generator is not of low order, so there is a product.
         let point = Primitives.x25519(scalar, generator) ?? []
         message = Message(point: point, associatedData: associatedData)
     }
 
-    /// The key of the initiator, once the responder has answered.
+    /// The initiator's key, once the responder has answered.
     ///
-    /// - Returns: 64 bytes, or `nil` if the other end's point is none that an honest end sends.
+    /// - Returns: 64 bytes, or `nil` if the other end's point is not one that an honest end sends.
     package consuming func key(initiatorWith response: Message) -> [UInt8]? {
         key(response.point, initiator: message, responder: response)
     }
 
-    /// The key of the responder, who has the initiator's message.
+    /// The responder's key, from the initiator's message.
     ///
-    /// - Returns: 64 bytes, or `nil` if the other end's point is none that an honest end sends.
+    /// - Returns: 64 bytes, or `nil` if the other end's point is not one that an honest end sends.
     package consuming func key(responderTo initiation: Message) -> [UInt8]? {
         key(initiation.point, initiator: initiation, responder: message)
     }
@@ -65,9 +65,9 @@ package struct CPace {
                 + Self.concatenate([responder.point, responder.associatedData]))
     }
 
-    /// The point that the password determines.
+    /// The generator derived from the password.
     static func generator(password: [UInt8], channel: [UInt8], session: [UInt8]) -> [UInt8] {
-        // Zeros fill the hash's first block, so that the time taken says nothing of the password's length.
+        // Zeros pad the hash's first block, so that the timing reveals nothing about the password's length.
         let block = 128
         let used = concatenate([name]).count + concatenate([password]).count
         let padding = [UInt8](repeating: 0, count: max(0, block - 1 - used))
@@ -75,7 +75,7 @@ package struct CPace {
         return Elligator2.map(Array(hash.prefix(32)))
     }
 
-    /// Each part behind its length (LEB128), so that no two lists give the same bytes: the draft's `lv_cat`.
+    /// Prefixes each part with its length (LEB128), so that no two lists give the same bytes: the draft's `lv_cat`.
     package static func concatenate(_ parts: [[UInt8]]) -> [UInt8] {
         var bytes: [UInt8] = []
         for part in parts {

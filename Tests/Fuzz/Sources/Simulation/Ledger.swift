@@ -1,7 +1,7 @@
 import Elemental
 
-/// Accounts for every value of every connection: nothing lost before the connection's end, nothing doubled, nothing out of
-/// order, nothing invented.
+/// Accounts for every value of every connection: none is lost before the connection's end, duplicated, reordered or
+/// invented.
 final class Ledger: @unchecked Sendable {
     enum Kind: CaseIterable { case number, blob, newest, motion }
 
@@ -19,12 +19,12 @@ final class Ledger: @unchecked Sendable {
 
     private var newest: [NewestTrack: UInt32] = [:]
     private var lastConnection: UInt32 = 0
-    /// A client that learns the elements from the service can make nothing of values that come before it has.
+    /// A client that learns the elements from the service cannot use values received before it has them.
     var maySkipFirst = false
     private(set) var sentCount = 0
     private(set) var receivedCount = 0
 
-    /// A connection's number in one direction; never used again.
+    /// A connection's number in one direction; never reused.
     func open() -> UInt32 {
         lastConnection += 1
         sent[lastConnection] = Sent()
@@ -35,15 +35,15 @@ final class Ledger: @unchecked Sendable {
         Numbered(connection: connection, place: sent[connection]?.counts[kind] ?? 0)
     }
 
-    /// `send` took the value.
+    /// `send` accepted the value.
     func note(sent number: Numbered, _ kind: Kind) {
         sent[number.connection]?.counts[kind] = number.place + 1
         sentCount += 1
         trace("sent \(kind) \(number.connection):\(number.place)")
     }
 
-    /// - Parameter device: what the value came from. The newest value of a connection that is lost is sent again over
-    ///   the next, and what is left of the old one may come late.
+    /// - Parameter device: the device that the value was received from. The latest value of a lost connection is sent
+    ///   again over the replacement, and the rest of the old one may arrive late.
     func note(received number: Numbered, _ kind: Kind, from device: ElementalDevice) {
         receivedCount += 1
         trace("came \(kind) \(number.connection):\(number.place)")
@@ -70,7 +70,7 @@ final class Ledger: @unchecked Sendable {
         received[number.connection, default: [:]][kind] = number.place + 1
     }
 
-    /// Nothing of the connection may be missing now, datagrams excepted.
+    /// Checks that nothing of the connection is missing, datagrams excepted.
     func checkComplete(_ connection: UInt32) {
         for kind in Kind.allCases where kind != .motion {
             let count = sent[connection]?.counts[kind] ?? 0

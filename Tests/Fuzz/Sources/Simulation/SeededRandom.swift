@@ -1,4 +1,4 @@
-/// Random choices that repeat from a seed (SplitMix64, Steele and others 2014).
+/// Random choices that are reproducible from a seed (SplitMix64, Steele and others 2014).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -12,7 +12,7 @@ struct SeededRandom: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True once in so many times, on average.
+    /// True once in `count` times, on average.
     mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }

@@ -6,25 +6,26 @@ import NIOEmbedded
 
 /// A client in the simulation: a device that reconnects, and the program that uses it.
 ///
-/// Everything happens in one thread.
+/// Everything runs on one thread.
 final class SimulatedClient: @unchecked Sendable {
     let name: String
     let address: SocketAddress
-    /// The number of the connection that is there, for what is sent over it; `nil` where there is none.
+    /// The number of the current connection, for what is sent over it; `nil` if there is none.
     private(set) var connection: UInt32?
     let device: ElementalDevice
     private(set) var isPaused = false
     private(set) var endCount = 0
     private(set) var connectCount = 0
-    /// How often the service told that the simulation is over.
+    /// How often the service announced that the simulation is over.
     private(set) var shutdownCount = 0
-    /// Attempts that the program asked for and that are not answered.
+    /// Attempts that the program requested and that have no result yet.
     private(set) var waitCount = 0
     private let world: World
     private let manager: ClientConnectionManager
     private let network: SimulatedNetwork
     private let knowsElements: Bool
-    /// Whether the client waits for Zeroconf to tell that the service is back, rather than trying every few seconds.
+    /// Whether the client waits for Zeroconf to report that the service is back, rather than retrying every few
+    /// seconds.
     let isPatient: Bool
 
     init(_ world: World, number: Int, knowsElements: Bool, expectsHello: Bool, isPatient: Bool) throws {
@@ -60,7 +61,7 @@ final class SimulatedClient: @unchecked Sendable {
             trace("\(name): \(event)")
             switch event {
             case .willReconnect(let attempt, _):
-                // A connection that was brief counts as a failed attempt of the loss before it.
+                // A short-lived connection counts as a failed attempt after the loss before it.
                 let why = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
                 if connection != nil, why.contains("the simulation is over") { shutdownCount += 1 }
                 connection = nil
@@ -74,10 +75,10 @@ final class SimulatedClient: @unchecked Sendable {
         }
     }
 
-    /// Leads the connector, which is made first, to the client.
+    /// Gives the connector, which is created first, access to the client.
     private final class Box: @unchecked Sendable { weak var client: SimulatedClient? }
 
-    /// The first connection is there.
+    /// Adds the handlers when the first connection is open.
     private func configure() {
         let ledger = world.ledger
         trace("\(name) configures: \(device.statistics)")
@@ -115,7 +116,7 @@ final class SimulatedClient: @unchecked Sendable {
         wait.result.assumeIsolated().whenComplete { [unowned self] result in
             waitCount -= 1
             network.knowsPort = waitCount > 0
-            // After an end, the same device goes on.
+            // After an end, the same device continues.
             if case .success = result, connection == nil, device.isConnected { begin() }
         }
     }
@@ -133,7 +134,7 @@ final class SimulatedClient: @unchecked Sendable {
     }
 }
 
-/// Tries again soon, then later, without end.
+/// Retries soon, then less often, indefinitely.
 struct SimulatedPolicy: ReconnectionPolicy {
     func delay(before attempt: ReconnectionAttempt) -> Duration? { .milliseconds(min(attempt.number * 300, 10_000)) }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOEmbedded
 
-/// The simulated network's datagrams: lost, late, out of order and doubled.
+/// The simulated network's datagrams: lost, delayed, reordered and duplicated.
 final class SimulatedDatagrams {
     private struct Packet {
         let data: ByteBuffer
@@ -10,7 +10,7 @@ final class SimulatedDatagrams {
         let arrival: NIODeadline
     }
 
-    /// Of a hundred, so many are lost.
+    /// The percentage of datagrams lost.
     var lossPercent = 0
     private let loop: EmbeddedEventLoop
     private var packets: [Packet] = []
@@ -18,7 +18,7 @@ final class SimulatedDatagrams {
 
     init(loop: EmbeddedEventLoop) { self.loop = loop }
 
-    /// Opens a socket. One that is connected to a remote address sends there alone.
+    /// Opens a socket. One that is connected to a remote address sends only there.
     func open(at local: SocketAddress, to remote: SocketAddress?) -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: loop)
         channel.localAddress = local
@@ -27,7 +27,7 @@ final class SimulatedDatagrams {
         return channel
     }
 
-    /// Takes what was written and hands on what is due.
+    /// Collects what was written and delivers what is due.
     func step(_ random: inout SeededRandom) {
         for channel in channels {
             guard let local = channel.localAddress else { continue }

@@ -4,12 +4,12 @@ import NIOCore
 final class SimulatedLine {
     let client: SimulatedSocket
     let server: SimulatedSocket
-    /// Nothing passes before then; TCP loses nothing meanwhile.
+    /// Nothing is transferred before this time; TCP loses nothing meanwhile.
     var stalledUntil = NIODeadline.uptimeNanoseconds(0)
-    /// When nothing passes any more, of which neither end is told.
+    /// Since when nothing is transferred any more, without either end being notified.
     var silentSince: NIODeadline?
 
-    /// Then the kernel's own probes find out.
+    /// The time after which the kernel's own probes detect a silent line.
     private static let probeTime = TimeAmount.seconds(150)
 
     init(client: SimulatedSocket, server: SimulatedSocket) {
@@ -34,7 +34,7 @@ final class SimulatedLine {
         from.transfer(to: to, &random)
     }
 
-    /// Both ends are told that the connection is gone.
+    /// Resets both ends of the connection.
     func reset() {
         client.reset()
         server.reset()

@@ -2,13 +2,13 @@ import Zeroconf
 
 @testable import Elemental
 
-/// What the simulated Zeroconf daemon tells of the service: late, and nothing while the daemon is away.
+/// What the simulated Zeroconf daemon reports of the service: late, and nothing while the daemon is down.
 final class SimulatedListing {
     private final class Watch {
         let handler: (ElementalBrowser.Event) -> Void
-        /// The port that it was told last; `nil` while the service counts as gone.
+        /// The port last reported to it; `nil` while the service counts as gone.
         var port: Int?
-        /// What it is still to be told, in order.
+        /// What is still to be reported to it, in order.
         var pending: [Int?]
 
         init(port: Int?, _ handler: @escaping (ElementalBrowser.Event) -> Void) {
@@ -19,16 +19,16 @@ final class SimulatedListing {
 
     private struct WeakWatch { weak var watch: Watch? }
 
-    /// Where the service is listed, also while a service that was killed is not there; `nil` after a goodbye.
+    /// Where the service is listed, even while a killed service is not running; `nil` after a goodbye.
     var port: Int? {
         didSet { for watch in watches.compactMap(\.watch) { watch.pending.append(port) } }
     }
-    /// Whether the daemon runs. One that returns tells what is, and not what was meanwhile.
+    /// Whether the daemon is running. After a restart it reports the current state, not the changes in between.
     var isDaemonThere = true {
         didSet { for watch in watches.compactMap(\.watch) { watch.pending = [port] } }
     }
     private var watches: [WeakWatch] = []
-    /// Its own: who is told may call the service at once, which draws from the world's.
+    /// A separate generator: a notified handler may connect to the service immediately, which draws from the world's.
     private var random: SeededRandom
 
     init(port: Int, seed: UInt64) {
@@ -43,7 +43,7 @@ final class SimulatedListing {
         return watch
     }
 
-    /// Tells some of those who do not know yet.
+    /// Reports pending changes to some of the watches.
     func step() {
         guard isDaemonThere else { return }
         for watch in watches.compactMap(\.watch) where !watch.pending.isEmpty && random.once(in: 5) {

@@ -8,7 +8,7 @@ import NIOEmbedded
 final class SimulatedNetwork: ClientNetwork, @unchecked Sendable {
     private unowned let world: World
     private let address: SocketAddress
-    /// Whether the program has just looked for the service, and so knows where it is.
+    /// Whether the program has just searched for the service, and so knows where it is.
     var knowsPort = false
 
     init(_ world: World, from address: SocketAddress) {

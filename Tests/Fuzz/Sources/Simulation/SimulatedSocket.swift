@@ -1,12 +1,12 @@
 import NIOCore
 import NIOEmbedded
 
-/// One end of a simulated TCP connection: what the kernel keeps for a socket, and below it what NIO keeps for a channel.
+/// One end of a simulated TCP connection: the kernel's buffers of a socket, and NIO's of a channel.
 final class SimulatedSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     let channel: EmbeddedChannel
-    /// Bytes that the kernel keeps in each direction.
+    /// The bytes that the kernel buffers in each direction.
     var capacity: Int
     private var context: ChannelHandlerContext?
     /// What NIO holds because the kernel's buffer is full.
@@ -15,12 +15,12 @@ final class SimulatedSocket: ChannelOutboundHandler {
     private var received: [UInt8] = []
     private var wantsRead = false
     private var hasStarted = false
-    /// Whether this end's stream ends behind what is being sent.
+    /// Whether this end's stream ends after what is being sent.
     private var isOutputClosed = false
     /// Whether the other end's stream has ended.
     private var hasEndArrived = false
     private(set) var isClosed = false
-    /// Whether the socket was closed with input that nobody read, which resets the connection.
+    /// Whether the socket was closed with unread input, which resets the connection.
     private(set) var isResetting = false
 
     init(loop: EmbeddedEventLoop, remote: SocketAddress, capacity: Int) throws {
@@ -66,14 +66,14 @@ final class SimulatedSocket: ChannelOutboundHandler {
         isClosed = true
         isResetting = !received.isEmpty
         isOutputClosed = true
-        // NIO fails what it has not handed to the kernel.
+        // NIO fails the writes that it has not passed to the kernel.
         let failed = pending
         pending = []
         for (_, promise) in failed { promise?.fail(ChannelError.ioOnClosedChannel) }
         context.close(mode: mode, promise: promise)
     }
 
-    /// The kernel takes what has room.
+    /// The kernel accepts as much as it has room for.
     private func takePending() {
         while !pending.isEmpty, sending.count < capacity, !isClosed {
             let count = min(capacity - sending.count, pending[0].buffer.readableBytes)
@@ -85,15 +85,15 @@ final class SimulatedSocket: ChannelOutboundHandler {
 
     // MARK: The network's side
 
-    /// Whether all that is to be sent has left.
+    /// Whether everything to be sent has been.
     private var isDrained: Bool { sending.isEmpty && pending.isEmpty }
 
-    /// Moves some bytes, perhaps none, to the other end, and the stream's end behind the last.
+    /// Transfers some bytes, perhaps none, to the other end, and the end of the stream after the last.
     func transfer(to other: SimulatedSocket, _ random: inout SeededRandom) {
         takePending()
         let room = min(sending.count, other.capacity - other.received.count)
         if room > 0 {
-            // Mostly much, sometimes a byte: every split comes about.
+            // Usually many, sometimes a few: every split occurs.
             let count = random.once(in: 4) ? random.number(0...min(room, 9)) : random.number(0...room)
             other.received += sending.prefix(count)
             sending.removeFirst(count)
@@ -102,7 +102,7 @@ final class SimulatedSocket: ChannelOutboundHandler {
         if isOutputClosed, isDrained { other.hasEndArrived = true }
     }
 
-    /// Hands on some of what has come, if the channel wants it.
+    /// Delivers some of the received bytes, if the channel has requested a read.
     func deliver(_ random: inout SeededRandom) {
         guard !isClosed else { return }
         if !hasStarted {
@@ -111,7 +111,7 @@ final class SimulatedSocket: ChannelOutboundHandler {
         }
         guard wantsRead else { return }
         if received.isEmpty {
-            // The channel allows no half-closed input, as NIO's does not unless told to.
+            // The channel does not allow half-closure, as NIO's does not by default.
             if hasEndArrived { channel.close(promise: nil) }
             return
         }

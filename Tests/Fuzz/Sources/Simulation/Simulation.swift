@@ -1,9 +1,9 @@
 import Foundation
 
-/// `Simulation SEED COUNT` or `Simulation SEED SECONDSs`: runs worlds, one after the other, from a seed on.
+/// `Simulation SEED COUNT` or `Simulation SEED SECONDSs`: runs worlds, one after the other, starting from a seed.
 @main
 struct Simulation {
-    /// The seed of the world that runs.
+    /// The seed of the current world.
     nonisolated(unsafe) static var seed: UInt64 = 0
 
     static func main() throws {
@@ -25,7 +25,7 @@ struct Simulation {
         print("\(runs) networks simulated, seeds \(first) to \(seed - 1): \(sent) values sent, \(received) received")
     }
 
-    /// How many worlds there are to be.
+    /// How many worlds to run, or for how long.
     enum Extent {
         case count(Int)
         case time(Duration)
@@ -49,14 +49,14 @@ struct Simulation {
     }
 }
 
-/// What must hold in every world. The process ends where it does not, with the seed that shows it again.
+/// Checks an invariant of every world. If it does not hold, the process exits and prints the seed that reproduces it.
 func check(_ condition: Bool, _ what: @autoclosure () -> String) {
     guard !condition else { return }
     print("broken with the seed \(Simulation.seed): \(what())")
     exit(1)
 }
 
-/// Says what happens, if `TRACE` is in the environment.
+/// Prints what happens, if `TRACE` is set in the environment.
 func trace(_ what: @autoclosure () -> String) {
     if isTracing { print(what()) }
 }

@@ -1,7 +1,7 @@
 import Elemental
 import Foundation
 
-/// The elements of the simulation: for each direction every way that a value can take.
+/// The elements of the simulation: for each direction, every route that a value can take.
 enum Track {
     static let up = Elements(first: 1, access: .write)
     static let down = Elements(first: 11, access: .read)
@@ -25,7 +25,7 @@ enum Track {
     }
 }
 
-/// A value that says which connection it was sent on, and its place among those of its element.
+/// A value that identifies the connection it was sent on, and its position among those of its element.
 struct Numbered: Hashable {
     let connection: UInt32
     let place: UInt32
@@ -40,7 +40,7 @@ struct Numbered: Hashable {
     var value: UInt64 { UInt64(connection) << 32 | UInt64(place) }
 }
 
-/// A long value: the number, and bytes that follow from it.
+/// A long value: the number, and bytes derived from it.
 enum Blob {
     static func make(_ number: Numbered, byteCount: Int) -> Data {
         var data = Data(repeating: UInt8(truncatingIfNeeded: number.place &* 31 &+ number.connection), count: byteCount)

@@ -4,13 +4,13 @@ import NIOEmbedded
 
 @testable import Elemental
 
-/// A service, its clients and the network between them, in one thread and on a clock that runs as the seed says.
+/// A service, its clients and the network between them, on one thread and on a clock driven by the seed.
 final class World: @unchecked Sendable {
     static let host = "192.0.2.1"
     static let service = "simulated"
     static let name = "Service"
 
-    /// Little, so that queues and buffers fill.
+    /// Small, so that queues and buffers fill.
     static var limits: DeviceLimits {
         var limits = DeviceLimits()
         limits.maximumQueueByteCount = 512 * 1024
@@ -36,10 +36,10 @@ final class World: @unchecked Sendable {
     private var connectedCount = 0
     private var disconnectedCount = 0
     private var pausedDevices: [ElementalDevice] = []
-    /// What the network does at most.
+    /// How often the network fails.
     private var troubles: Troubles
 
-    /// How often what goes wrong, as one in so many steps.
+    /// The rate of each failure, as one in so many steps.
     struct Troubles {
         var isQuiet = false
         let stall: Int
@@ -125,7 +125,7 @@ final class World: @unchecked Sendable {
 
     // MARK: The network
 
-    /// A client calls the service.
+    /// A client connects to the service.
     func connect(from address: SocketAddress, to port: Int, timeout: TimeAmount) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         if random.once(in: 30), !troubles.isQuiet {
@@ -169,9 +169,9 @@ final class World: @unchecked Sendable {
         if random.once(in: troubles.daemon) { listing.isDaemonThere.toggle() }
     }
 
-    /// The service ends in order and is there again after a while, perhaps at another port.
+    /// The service shuts down in order and is back after a while, perhaps on another port.
     ///
-    /// - Parameter isListed: whether it stays listed meanwhile, as a service is that was killed.
+    /// - Parameter isListed: whether it stays listed meanwhile, like a service that was killed.
     private func restart(isListed: Bool) {
         isListening = false
         _ = server.stop("restarting")
@@ -250,7 +250,7 @@ final class World: @unchecked Sendable {
 
     // MARK: A run
 
-    /// Lets everything go wrong for a while, then nothing any more, and looks whether all is as it should be.
+    /// Injects failures for a while, then none, and checks that everything is as it should be.
     func run() {
         for client in clients { client.connect() }
         for _ in 0..<random.number(200...1500) {
@@ -280,11 +280,11 @@ final class World: @unchecked Sendable {
         .milliseconds(100), .milliseconds(700), .seconds(5),
     ]
 
-    /// The network is whole again: whoever wants to be connected is, and all that was sent comes.
+    /// The network works again: all clients that should be connected are, and everything that was sent arrives.
     private func settle() {
         troublesEnd()
         for _ in 0..<2000 { step(.milliseconds(200)) }
-        // Those who wait for Zeroconf need something to be told.
+        // Clients that wait for Zeroconf need a change to be notified of.
         if clients.contains(where: { $0.device.isReconnecting }) {
             restart(isListed: false)
             // In small steps: a handshake has five seconds, however finely its bytes are split.
@@ -312,7 +312,7 @@ final class World: @unchecked Sendable {
         for connection in connections.values { ledger.checkComplete(connection) }
     }
 
-    /// The clients send something and close at once: all of it comes.
+    /// The clients send something and close immediately: all of it arrives.
     private func leave() {
         let connections = clients.compactMap(\.connection)
         for client in clients {
@@ -323,7 +323,7 @@ final class World: @unchecked Sendable {
         for connection in connections { ledger.checkComplete(connection) }
     }
 
-    /// The service sends something and stops: all of it comes, and the clients are told why.
+    /// The service sends something and stops: all of it arrives, and the clients are sent the reason.
     private func stop() {
         let told = clients.map(\.shutdownCount)
         for device in service.devices {
