@@ -127,6 +127,108 @@ struct OutboundFlushTests {
     private func flags(_ congestion: borrowing Congestion) -> [Bool] { [congestion.isStream, congestion.isPieces] }
 
     @Test
+    func aThreadThatHasClaimedTheStreamWritesAlone() throws {
+        var machine = Fixture.opened()
+        #expect(try machine.send(Fixture.plain, [1]) == "link")
+        let claim = machine.claim()
+        #expect(machine.writeAll().isEmpty)
+        #expect(machine.isStreamUnsent)
+        machine.streamFlush.schedule()
+        var segment = try unwrap(machine.takeDirectly(claim))
+        #expect(machine.messagesWaiting == 1)
+        let byteCount = segment.write { first, _ in first.count }
+        #expect(byteCount == 6)
+        #expect(try !unwrap(machine.endDirectWrite(claim, segment)))
+        #expect(machine.streamFlush == .idle)
+        #expect(machine.messagesWaiting == 0)
+        #expect(machine.direct.byteCount == 6)
+        #expect(try machine.send(Fixture.plain, [2]) == "link")
+    }
+
+    @Test
+    func whatTheThreadCannotWriteAndWhatIsQueuedMeanwhileIsWrittenByTheLoop() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        let claim = machine.claim()
+        var segment = try unwrap(machine.takeDirectly(claim))
+        var written: [UInt8] = []
+        _ = segment.write { first, _ in
+            written = Array(first.prefix(4))
+            return 4
+        }
+        #expect(try machine.send(Fixture.plain, [2]) == nil)
+        #expect(try unwrap(machine.endDirectWrite(claim, segment)))
+        #expect(machine.messagesWaiting == 2)
+        guard case .write(var rest, _) = machine.nextStreamStep(written: 0) else {
+            Issue.record("the rest is lost")
+            return
+        }
+        while !rest.isComplete { written += Array(buffer: rest.takePiece()) }
+        #expect(OutboundMessage.all(in: written) == [OutboundMessage(1, [1])])
+        #expect(machine.writeAll() == [OutboundMessage(1, [2])])
+    }
+
+    @Test
+    func whatIsLongOrInPiecesIsLeftToTheLoop() throws {
+        for value in [20_000, 200_000] {
+            var machine = Fixture.opened()
+            try machine.send(Fixture.plain, [UInt8](repeating: 0, count: value))
+            let claim = machine.claim()
+            let taken = machine.takeDirectly(claim)
+            #expect(taken == nil)
+            #expect(try unwrap(machine.endDirectWrite(claim, nil)))
+            #expect(!machine.writeAll().isEmpty)
+        }
+    }
+
+    @Test
+    func aClaimEndsWithItsConnection() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        let claim = machine.claim()
+        let segment = try unwrap(machine.takeDirectly(claim))
+        machine.close(Fixture.reason, willReconnect: true)
+        #expect(machine.writeAll().isEmpty)
+        machine.discardQueues(unwritten: 0)
+        #expect(machine.counts.messagesLost == 1)
+        machine.open("next", hasHello: true)
+        #expect(try machine.send(Fixture.plain, [2]) == "next")
+        #expect(try !unwrap(machine.endDirectWrite(claim, segment)))
+        let taken = machine.takeDirectly(claim)
+        #expect(taken == nil)
+        #expect(machine.writeAll() == [OutboundMessage(1, [2])])
+    }
+
+    @Test
+    func anOldClaimDoesNotDisturbTheNext() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        let old = machine.claim()
+        machine.close(Fixture.reason, willReconnect: true)
+        machine.discardQueues(unwritten: 0)
+        machine.open("next", hasHello: true)
+        try machine.send(Fixture.plain, [2])
+        let claim = machine.claim()
+        let none = machine.takeDirectly(old)
+        #expect(none == nil)
+        #expect(try !unwrap(machine.endDirectWrite(old, nil)))
+        #expect(machine.streamFlush == .direct)
+        let segment = machine.takeDirectly(claim)
+        #expect(segment != nil)
+    }
+
+    @Test
+    func whoeverWaitsWhileAThreadWritesIsWokenByTheLoop() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [1])
+        let claim = machine.claim()
+        var segment = try unwrap(machine.takeDirectly(claim))
+        _ = segment.write { first, _ in first.count }
+        machine.close(Fixture.reason, willReconnect: false)
+        #expect(try unwrap(machine.endDirectWrite(claim, segment)))
+    }
+
+    @Test
     func answersHaveToHaveRoom() {
         var machine = Fixture.opened(limit: 100)
         let bytes = [UInt8](repeating: 0, count: 40)

@@ -30,6 +30,8 @@ private struct OutboundRun: ~Copyable {
     /// What the channel has not written yet.
     private var held: [UInt8]?
     private var outgoing: OutboundSegment?
+    /// A claim of a thread that writes what it has queued, the connection that it has, and what it has taken.
+    private var claim: (number: UInt64, connection: Int, segment: OutboundSegment?)?
     // The other end.
     private var unread: [UInt8] = []
     private var pieces = PieceAssembler(maximumValueByteCount: 1 << 20)
@@ -77,11 +79,13 @@ private struct OutboundRun: ~Copyable {
         case 0..<50: send()
         case 50..<65: if isWoken { flush() }
         case 65..<70: if isTimed { timeIsUp() }
-        case 70..<80: writeHeld()
+        case 70..<76: writeHeld()
+        case 76..<80: writeDirectly()
         case 80..<84: retryDatagrams()
         case 84..<92: acknowledge()
         case 92..<94: pause()
-        case 94..<97: ping()
+        case 94..<96: ping()
+        case 96: for _ in 0..<3 { writeDirectly() }
         case 97: if Int.random(in: 0..<5, using: &random) == 0 { reconnect() }
         default: for _ in 0..<300 { send(small: true) }
         }
@@ -103,7 +107,13 @@ private struct OutboundRun: ~Copyable {
             }
             if let link {
                 #expect(link == connection)
-                isWoken = true
+                if element.transport == .tcp, length < 16 * 1024, claim == nil,
+                    Int.random(in: 0..<3, using: &random) == 0
+                {
+                    claim = (machine.claim(), connection, nil)
+                } else {
+                    isWoken = true
+                }
             }
             sent[element.id, default: []].append(number)
         } catch {
@@ -165,6 +175,28 @@ private struct OutboundRun: ~Copyable {
         isWoken = true
     }
 
+    /// A step of the thread that writes what it has queued.
+    private mutating func writeDirectly() {
+        guard var current = claim.take() else { return }
+        if current.segment == nil, let segment = machine.takeDirectly(current.number) {
+            #expect(current.connection == connection)
+            current.segment = segment
+            return claim = current
+        }
+        let most = Bool.random(using: &random) ? Int.max : Int.random(in: 0...100, using: &random)
+        _ = current.segment?.write { first, second in
+            // The socket is closed with its connection.
+            guard current.connection == connection else { return 0 }
+            let bytes = Array((Array(first) + Array(second)).prefix(most))
+            read(bytes)
+            return bytes.count
+        }
+        if machine.endDirectWrite(current.number, current.segment) {
+            #expect(current.connection == connection)
+            isWoken = true
+        }
+    }
+
     private mutating func timeIsUp() {
         isTimed = false
         flush()
@@ -212,7 +244,7 @@ private struct OutboundRun: ~Copyable {
         machine.close(OutboundFixture.reason, willReconnect: true)
         if Bool.random(using: &random) { flush() }
         let unwritten = outgoing?.messageCount ?? 0
-        doubtful += unwritten
+        doubtful += unwritten + machine.direct.messageCount
         if held != nil, outgoing == nil { heldBack += heldCount }
         lostPings += unreadPings
         unreadPings = 0
@@ -268,7 +300,9 @@ private struct OutboundRun: ~Copyable {
     mutating func drain() throws {
         if machine.isPaused { pause() }
         for _ in 0..<100_000 {
-            if isWoken {
+            if claim != nil {
+                writeDirectly()
+            } else if isWoken {
                 flush()
             } else if isTimed {
                 timeIsUp()

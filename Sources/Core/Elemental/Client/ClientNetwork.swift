@@ -47,7 +47,9 @@ struct SystemNetwork: ClientNetwork {
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.recvAllocator, value: Session.receiveAllocator)
-        for (option, value) in TCPWatch.options(options.limits) {
+        for (option, value) in TCPWatch.options(
+            interval: options.limits.heartbeatInterval, silence: options.limits.maximumSilence)
+        {
             bootstrap = bootstrap.channelOption(option, value: value)
         }
         switch endpoint {

@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 
 /// A connection as its device sees it on the event loop.
 protocol ConnectionHandler: AnyObject {
@@ -8,6 +9,8 @@ protocol ConnectionHandler: AnyObject {
     func flush()
     /// Resumes reading after a pause.
     func resumeReading()
+    /// The connection's socket; `nil` if what is written does not go to it unchanged.
+    var plainSocket: StreamSocket? { get }
     /// Closes the connection gracefully.
     ///
     /// - Parameter shutdownText: the text that a service sends its client before it closes.
@@ -20,6 +23,11 @@ final class Connection: Sendable {
     private let handler: NIOLoopBound<any ConnectionHandler>
     // Made once, so that scheduling a flush allocates nothing.
     private let flush: @Sendable () -> Void
+    /// Written to by threads that answer what was received.
+    private let direct = DirectSocket()
+    /// Whether something was received since another thread last wrote directly: what that thread sends now is likely
+    /// the answer, which is worth a system call of its own. Values sent unasked are better batched by the loop.
+    private let mayAnswer = Atomic(false)
 
     /// Must be called on the event loop.
     init(channel: any Channel, handler: any ConnectionHandler) {
@@ -43,5 +51,29 @@ final class Connection: Sendable {
     /// Closes the connection gracefully.
     func close(_ reason: DisconnectReason, shutdownText: String?) {
         channel.eventLoop.execute { [handler] in handler.value.close(reason, shutdownText: shutdownText) }
+    }
+}
+
+/// Writing on another thread than the event loop's.
+extension Connection {
+    /// A read batch begins. On the event loop.
+    func noteRead() {
+        if direct.isWanted { direct.open(handler.value.plainSocket) }
+        mayAnswer.store(true, ordering: .relaxed)
+    }
+
+    /// The connection has ended. On the event loop.
+    func end() { direct.close() }
+
+    /// Whether the calling thread should write what it has queued itself. It uses up the permission to answer.
+    func takesAnswer() -> Bool {
+        guard mayAnswer.load(ordering: .relaxed), !channel.eventLoop.inEventLoop else { return false }
+        mayAnswer.store(false, ordering: .relaxed)
+        return direct.isOpenOrWanted()
+    }
+
+    /// Writes as much of a segment as the socket accepts.
+    func write(_ segment: inout OutboundSegment) {
+        _ = segment.write { direct.write($0, $1) }
     }
 }

@@ -142,7 +142,7 @@ extension ElementalDevice {
             if bytes.count > Piece.wholeByteCount, element.takesLongValues {
                 try enqueueUnchecked(element, long: Data(bytes))
             } else {
-                try enqueueUnchecked(element, bytes)
+                try enqueueUnchecked(element, bytes, mayAnswer: true)
             }
             return nil
         } catch {
@@ -157,18 +157,33 @@ extension ElementalDevice {
         try enqueueUnchecked(element, long: long)
     }
 
+    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
     @inline(__always)
-    func enqueueUnchecked(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) throws(ElementalError) {
+    func enqueueUnchecked(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
+    ) throws(ElementalError) {
         do throws(SendRefusal) {
-            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+            let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
                 let connection = try outbound.append(element, bytes)
                 congestion.note(outbound, after: element.transport)
-                return connection
+                guard mayAnswer, let connection, element.transport == .tcp, connection.takesAnswer() else {
+                    return (connection, UInt64(0))
+                }
+                return (connection, outbound.claim())
             }
-            connection?.wake()
+            guard let connection else { return }
+            if claim == 0 { connection.wake() } else { write(connection, claim) }
         } catch {
             throw error.error(for: element, length: bytes.count, to: name)
         }
+    }
+
+    /// Writes what is queued on this thread, and leaves to the loop what the socket does not accept.
+    @inline(never)
+    private func write(_ connection: Connection, _ claim: UInt64) {
+        var segment = outbound.withLock { $0.takeDirectly(claim) }
+        if segment != nil { connection.write(&segment!) }
+        if outbound.withLock({ $0.endDirectWrite(claim, segment) }) { connection.wake() }
     }
 
     func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {

@@ -9,6 +9,8 @@ enum FlushState {
     case gathering
     /// The socket is full: a flush follows when it is writable.
     case blocked
+    /// The thread that queued a value writes it. It schedules a flush if there is more.
+    case direct
 
     /// Records that something was queued.
     ///
@@ -17,7 +19,7 @@ enum FlushState {
     @inline(__always)
     mutating func queued(isFull: Bool) -> Bool {
         switch self {
-        case .scheduled, .blocked: return false
+        case .scheduled, .blocked, .direct: return false
         case .idle: break
         case .gathering: guard isFull else { return false }
         }
@@ -27,7 +29,7 @@ enum FlushState {
 
     /// The owner flushes without being woken, such as in the loop's next turn.
     mutating func schedule() {
-        if self != .blocked { self = .scheduled }
+        if self != .blocked, self != .direct { self = .scheduled }
     }
 
     /// The socket is writable: the owner flushes.

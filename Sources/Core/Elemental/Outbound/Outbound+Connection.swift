@@ -53,6 +53,7 @@ extension Outbound {
         pieces = PieceQueue()
         datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: datagrams.limit)
         unsentDatagram = nil
+        direct.discard()
         isPieceNext = false
         if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
         streamFlush = .idle

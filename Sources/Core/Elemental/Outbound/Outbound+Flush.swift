@@ -35,7 +35,11 @@ extension Outbound {
     ///   - spare: the storage of the last segment, which is recycled.
     mutating func nextStreamStep(written: Int, spare: ByteBuffer? = nil) -> StreamStep {
         if let spare { stream.reuse(spare) }
-        guard streamFlush != .blocked else { return .wait }
+        guard streamFlush != .blocked, streamFlush != .direct else { return .wait }
+        if let segment = direct.takeRest() {
+            streamFlush = .scheduled
+            return .write(segment, isMoreQueued: false)
+        }
         if peer.pieces { takeLargeLatest() }
         if hasPiece, isPieceNext || !stream.hasSegment(holding: pieces.elements) {
             isPieceNext = false

@@ -63,6 +63,7 @@ struct Outbound<Link> {
     var keepsDatagrams = false
 
     var streamFlush = FlushState.idle
+    var direct = DirectWrites()
     var datagramFlush = FlushState.idle
     /// Whether a piece is next even if a segment of the stream is queued too.
     var isPieceNext = false
@@ -103,7 +104,8 @@ struct Outbound<Link> {
 
     /// Values in the queues.
     var messagesWaiting: Int {
-        stream.messageCount + datagrams.messageCount + pieces.messageCount + (unsentDatagram?.messageCount ?? 0)
+        stream.messageCount + datagrams.messageCount + pieces.messageCount + direct.messageCount
+            + (unsentDatagram?.messageCount ?? 0)
     }
     /// Values kept for a replacement connection.
     var keptCount: Int { kept.stream.count + kept.datagrams.count }

@@ -16,7 +16,7 @@ struct OutboundSegment {
     /// Messages that this segment completes, of which the last may be the long one.
     let messageCount: Int
     let byteCount: Int
-    private var writtenByteCount = 0
+    private(set) var writtenByteCount = 0
 
     /// The part of a long value that a channel is given when the socket is full: enough to be worth a wake-up, little
     /// to copy.

@@ -90,7 +90,9 @@ struct Listener: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try server.value.accept(channel) }
             }
-        for (option, value) in TCPWatch.options(configuration.limits) {
+        for (option, value) in TCPWatch.options(
+            interval: configuration.limits.heartbeatInterval, silence: configuration.limits.maximumSilence)
+        {
             bootstrap = bootstrap.childChannelOption(option, value: value)
         }
         if let address = configuration.address {

@@ -16,8 +16,8 @@ final class Sender {
     var datagramSink: DatagramSink?
     /// Called after each flush with the work that is left.
     var didFlush: (PendingWork) -> Void = { _ in }
-    /// Bytes written to the connection.
-    private(set) var writtenByteCount = 0
+    /// Bytes written by this sender.
+    private var ownByteCount = 0
 
     private let device: ElementalDevice
     private let bytes: ByteChannel
@@ -72,6 +72,9 @@ final class Sender {
         }
     }
 
+    /// Bytes written to the connection, by other threads too.
+    var writtenByteCount: Int { ownByteCount &+ device.outbound.withLock { $0.direct.byteCount } }
+
     /// Whether anything of the stream is unsent.
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
 
@@ -88,7 +91,7 @@ final class Sender {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
         var isMoreQueued = false
-        defer { writtenByteCount &+= written.bytes }
+        defer { ownByteCount &+= written.bytes }
         guard outgoing == nil || !isBlocked else { return pendingWork() }
         while written.bytes < Self.turnByteCount {
             guard bytes.isActive else { return pendingWork(isScheduled: true) }
@@ -166,7 +169,7 @@ final class Sender {
             // The device may have another connection by now.
             guard !isOver else { return }
             isWritten = true
-            writtenByteCount &+= byteCount
+            ownByteCount &+= byteCount
             device.outbound.withLock { $0.streamFlush.unblock() }
             if hasReturned { flush() }
         }

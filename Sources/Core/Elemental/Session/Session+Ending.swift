@@ -98,6 +98,8 @@ extension Session {
     private func finish(_ reason: DisconnectReason) {
         endBatch()
         stopSending(reason)
+        connection?.end()
+        connection = nil
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in

@@ -72,6 +72,7 @@ extension Session {
         receiver.isReady = true
         watchdog.handshakeIsDone()
         let connection = Connection(channel: channel, handler: self)
+        self.connection = connection
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
         owner?.sessionIsReady(self)

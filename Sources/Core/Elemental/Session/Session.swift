@@ -29,6 +29,8 @@ final class Session: ChannelDuplexHandler {
     private(set) var isReading = false
     private var wantsRead = false
     private var hasStarted = false
+    /// The device's reference to this connection, once it is ready.
+    var connection: Connection?
 
     /// - Parameters:
     ///   - sharedHandlers: the service's handlers, shared by all its devices.
@@ -125,6 +127,7 @@ final class Session: ChannelDuplexHandler {
         if isReading { return false }
         isReading = true
         device.loopExecutor.beginBatch()
+        connection?.noteRead()
         return true
     }
 
@@ -157,6 +160,8 @@ final class Session: ChannelDuplexHandler {
 }
 
 extension Session: ConnectionHandler {
+    var plainSocket: StreamSocket? { bytes.plainSocket }
+
     func flush() { sender.flush() }
 
     func resumeReading() {

@@ -53,6 +53,9 @@ final class ByteChannel {
         return socket.write(first, second, more: more)
     }
 
+    /// The socket to which bytes are written as they are; `nil` if there is none, or the channel is not active.
+    var plainSocket: StreamSocket? { kind == .plain && isActive ? socket : nil }
+
     /// Hands over bytes that were not accepted. Nothing else may be written before they are.
     func handOver(_ bytes: ByteBuffer, whenWritten: @escaping () -> Void) {
         context?.writeAndFlush(NIOAny(bytes)).assumeIsolated().whenSuccess(whenWritten)

@@ -4,10 +4,12 @@ import Support
 /// A connection's socket, written to directly: one system call for batched bytes, and a long value is sent from where
 /// the program has it. NIO's own way needs a separate buffer for each.
 ///
-/// Use it on the channel's event loop, only while the channel is active, since a closed descriptor may have been reused
+/// Use a channel's on its event loop, only while the channel is active, since a closed descriptor may have been reused
 /// for another connection, and only if NIO itself has nothing left to write, since that goes first.
 struct StreamSocket {
     let descriptor: CInt
+
+    init(descriptor: CInt) { self.descriptor = descriptor }
 
     /// `nil` if the channel is not a socket.
     init?(_ pipeline: ChannelPipeline) {

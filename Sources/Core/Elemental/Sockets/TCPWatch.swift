@@ -5,9 +5,15 @@ import Support
 /// is idle, and a timeout for unacknowledged data.
 enum TCPWatch {
     /// The socket options that a bootstrap sets on a channel.
-    static func options(_ limits: DeviceLimits) -> [(option: ChannelOptions.Types.SocketOption, value: Int)] {
+    ///
+    /// - Parameters:
+    ///   - interval: the time between two probes; `nil` for the system's.
+    ///   - silence: how long a peer may be silent before it counts as dead; `nil` for the system's limit.
+    static func options(interval: Duration?, silence: Duration?) -> [(
+        option: ChannelOptions.Types.SocketOption, value: Int
+    )] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]
-        guard let interval = limits.heartbeatInterval, let silence = limits.maximumSilence else { return options }
+        guard let interval, let silence else { return options }
         let seconds = max(1, interval.components.seconds)
         options.append((tcp(TCP_KEEPINTVL), Int(clamping: seconds)))
         let probes = max(1, silence.components.seconds / seconds - 1)
