@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Elemental
@@ -72,7 +73,7 @@ struct ClientMachineTests {
         }
     }
 
-    /// The documentation's table of what ends how (Survival.md, "Reconnection"), a case for each row.
+    /// The documentation's table of what ends how (Survival.md, "Reconnection"), a case or more for each row.
     struct Ending: Sendable, CustomTestStringConvertible {
         let row: String
         let kind: DisconnectReason.Kind
@@ -80,22 +81,46 @@ struct ClientMachineTests {
 
         var testDescription: String { "\(row): \(kind)" }
 
-        static let all = [
-            Ending(row: "the other end closed it, or its process was killed", kind: .closedByPeer, reconnects: true),
-            Ending(
-                row: "the other end closed it, or its process was killed", kind: .networkError("reset"),
-                reconnects: true),
-            Ending(row: "the service shut down, with whatever text", kind: .shutDown("off"), reconnects: true),
-            Ending(row: "the service shut down, with whatever text", kind: .shutDown(""), reconnects: true),
-            Ending(row: "the network failed, or nothing came in time", kind: .networkError("gone"), reconnects: true),
-            Ending(row: "the network failed, or nothing came in time", kind: .timedOut("a ping"), reconnects: true),
-            Ending(row: "a limit of this program's was reached", kind: .limitReached("memory"), reconnects: true),
-            Ending(row: "this program closed it", kind: .closedHere, reconnects: false),
-            Ending(row: "the connecting task was cancelled", kind: .cancelled, reconnects: false),
-            Ending(row: "the other end broke the rules of the wire", kind: .protocolViolation("-9"), reconnects: false),
-            Ending(row: "both define an element differently", kind: .catalogueMismatch("1"), reconnects: false),
-            Ending(row: "the service's catalogue cannot be read", kind: .invalidCatalogue("it"), reconnects: false),
+        private static let rows: [(row: String, kinds: [DisconnectReason.Kind], reconnects: Bool)] = [
+            ("the other end closed it, or its process was killed", [.closedByPeer, .networkError("reset")], true),
+            (
+                "the service shut down or disconnected this client, with whatever text",
+                [.shutDown("off"), .shutDown("")], true
+            ),
+            (
+                "the network failed, or nothing came or was taken in time",
+                [.networkError("gone"), .timedOut("a ping")], true
+            ),
+            (
+                "a limit on all connections together was reached, here or at the service",
+                [.limitReached("memory"), .shutDown("too much memory")], true
+            ),
+            ("this program closed it, or the connecting task was cancelled", [.closedHere, .cancelled], false),
+            ("the other end violated the protocol", [.protocolViolation("-9")], false),
+            ("both define an element differently, also on reconnecting", [.catalogueMismatch("1")], false),
+            (
+                "the service's catalogue cannot be decoded and this program has no elements of its own, also on "
+                    + "reconnecting", [.invalidCatalogue("it")], false
+            ),
         ]
+
+        static let all = rows.flatMap { row, kinds, reconnects in
+            kinds.map { Ending(row: row, kind: $0, reconnects: reconnects) }
+        }
+
+        /// The rows as the documentation has them.
+        static var table: [String] { rows.map { "| \($0.row) | \($0.reconnects ? "reconnects" : "ends") |" } }
+    }
+
+    @Test
+    func theDocumentationHasTheseRowsAndNoOthers() throws {
+        let page = URL(filePath: #filePath).appending(
+            path: "../../../../Sources/Core/Elemental/Elemental.docc/Survival.md")
+        let lines = try String(contentsOf: page.standardized, encoding: .utf8).split(separator: "\n")
+        let table = lines.drop { !$0.hasPrefix("| why the connection ended |") }.dropFirst(2).prefix {
+            $0.hasPrefix("|")
+        }
+        #expect(table.map(String.init) == Ending.table)
     }
 
     @Test(arguments: Ending.all)
