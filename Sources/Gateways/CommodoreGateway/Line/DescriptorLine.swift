@@ -3,7 +3,7 @@ import NIOPosix
 import Support
 
 /// A serial device, or a pseudo-terminal in its place.
-final class DescriptorLine: Line, LineChannelOwner {
+final class DescriptorLine: ReopenedLine {
     /// The source of descriptors.
     enum Source {
         /// A device, opened for each attempt.
@@ -13,12 +13,9 @@ final class DescriptorLine: Line, LineChannelOwner {
     }
 
     let name: String
+    let eventLoop: any EventLoop
+    var state = ReopenedLineState()
     private let source: Source
-    private let eventLoop: any EventLoop
-    private weak var handler: (any LineHandler)?
-    private var channel: LineChannel?
-    private var backOff = BackOff.line
-    private var timer: Scheduled<Void>?
 
     /// How often to poll whether the pseudo-terminal has been opened: the system does not notify.
     private static let lookInterval = TimeAmount.milliseconds(50)
@@ -80,22 +77,8 @@ final class DescriptorLine: Line, LineChannelOwner {
         }
     }
 
-    var isWritable: Bool { channel?.isWritable ?? false }
-
-    func write(_ bytes: [UInt8]) { channel?.write(bytes) }
-
-    func setCarrier(_ isOn: Bool) {}
-
-    func start(_ handler: any LineHandler) {
-        self.handler = handler
-        open()
-    }
-
     func stop() {
-        handler = nil
-        timer?.cancel()
-        channel?.close()
-        channel = nil
+        end()
         if case .pseudoTerminal(let descriptor, let path, let link) = source {
             close(descriptor)
             // Another gateway may have replaced it with its own.
@@ -109,71 +92,38 @@ final class DescriptorLine: Line, LineChannelOwner {
         return count >= 0 && target[..<count].map { UInt8(bitPattern: $0) }.elementsEqual(path.utf8)
     }
 
-    private func open() {
-        guard handler != nil else { return }
+    func open() {
+        guard state.handler != nil else { return }
         do throws(TerminalDevice.Failure) {
             switch source {
-            case .device(let path, let baud): try adopt(try TerminalDevice.open(path, baud: baud))
+            case .device(let path, let baud): adopt(try TerminalDevice.open(path, baud: baud))
             case .pseudoTerminal(let descriptor, _, _):
                 guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
                 guard copy >= 0 else { throw TerminalDevice.Failure(number: errno) }
-                try adopt(copy)
+                adopt(copy)
             }
         } catch {
             lost(error.text(name))
         }
     }
 
-    private func open(in delay: TimeAmount) {
-        timer = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
-    }
-
-    private func adopt(_ descriptor: CInt) throws(TerminalDevice.Failure) {
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    private func adopt(_ descriptor: CInt) {
         NIOPipeBootstrap(group: eventLoop)
             .channelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(LineChannel(owner: bound.value))
-                }
-            }
+            .channelInitializer(initializer)
             .takingOwnershipOfDescriptor(inputOutput: descriptor)
-            .whenFailure { error in
+            .assumeIsolated()
+            .whenFailure { [self] error in
                 close(descriptor)
-                bound.value.lost("\(bound.value.name): \(error)")
+                lost("\(name): \(error)")
             }
     }
 
-    private func lost(_ reason: String) {
-        guard let handler else { return }
-        switch source {
-        case .device:
-            let delay = TimeAmount(backOff.next())
-            handler.lineLost(reason, retryIn: delay)
-            open(in: delay)
-        case .pseudoTerminal:
-            handler.lineLost(reason, retryIn: nil)
-            open(in: Self.lookInterval)
-        }
+    func lost(_ reason: String) {
+        guard case .pseudoTerminal = source else { return retry(after: reason) }
+        guard let handler = state.handler else { return }
+        handler.lineLost(reason, retryIn: nil)
+        open(in: Self.lookInterval)
     }
-
-    func channelOpened(_ channel: LineChannel) {
-        guard let handler else { return channel.close() }
-        self.channel = channel
-        backOff.reset()
-        handler.lineOpened()
-    }
-
-    func channel(_ channel: LineChannel, received buffer: ByteBuffer) {
-        handler?.lineReceived(buffer.readableBytesView)
-    }
-
-    func channelClosed(_ channel: LineChannel, _ reason: String) {
-        guard channel === self.channel else { return }
-        self.channel = nil
-        lost(reason)
-    }
-
-    func channelIsWritable(_ channel: LineChannel) { handler?.lineIsWritable() }
 }
