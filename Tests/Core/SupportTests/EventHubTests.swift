@@ -12,13 +12,13 @@ struct EventHubTests {
 
     @Test
     func handlersAreCalledInTheirOrderUntilTheyAreRemoved() {
-        hub.add(note("first"))
-        let removeSecond = hub.add(note("second"))
+        hub.addEventHandler(note("first"))
+        let removeSecond = hub.addEventHandler(note("second"))
         hub.emit(1)
         removeSecond()
         removeSecond()
         hub.emit(2)
-        hub.removeHandlers()
+        hub.removeEventHandlers()
         hub.emit(3)
         #expect(told.withLock { $0 } == ["first 1", "second 1", "first 2"])
     }
@@ -26,10 +26,10 @@ struct EventHubTests {
     @Test
     func aHandlerMayAddAndRemoveHandlers() {
         let removal = Locked<(@Sendable () -> Void)?>(nil)
-        let own = hub.add { [hub, told] event in
+        let own = hub.addEventHandler { [hub, told] event in
             told.withLock { $0.append("own \(event)") }
             removal.withLock { $0 }?()
-            hub.add(note("later"))
+            hub.addEventHandler(note("later"))
         }
         removal.withLock { $0 = own }
         hub.emit(1)
@@ -39,32 +39,32 @@ struct EventHubTests {
 
     @Test
     func eachStreamGetsWhatComesFromThenOn() async {
-        let early = hub.stream()
+        let early = hub.makeEventStream()
         hub.emit(1)
-        let late = hub.stream()
+        let late = hub.makeEventStream()
         hub.emit(2)
-        hub.finish()
+        hub.finishEventStreams()
         #expect(await early.reduce(into: []) { $0.append($1) } == [1, 2])
         #expect(await late.reduce(into: []) { $0.append($1) } == [2])
     }
 
     @Test
     func aFinishedHubGivesEndedStreamsUntilItIsReopened() async {
-        hub.finish()
-        #expect(await hub.stream().reduce(0, +) == 0)
-        hub.reopen()
-        let stream = hub.stream()
+        hub.finishEventStreams()
+        #expect(await hub.makeEventStream().reduce(0, +) == 0)
+        hub.withSubscribers { $0.reopen() }
+        let stream = hub.makeEventStream()
         hub.emit(1)
-        hub.finish()
+        hub.finishEventStreams()
         #expect(await stream.reduce(0, +) == 1)
     }
 
     @Test
     func aStreamThatNobodyReadsKeepsTheNewestEvents() async {
-        let stream = hub.stream()
-        let bound = EventHub<Int>.streamBufferCount
+        let stream = hub.makeEventStream()
+        let bound = EventSubscribers<Int>.streamBufferCount
         for event in 0..<bound + 100 { hub.emit(event) }
-        hub.finish()
+        hub.finishEventStreams()
         let kept = await stream.reduce(into: []) { $0.append($1) }
         #expect(kept == Array(100..<bound + 100))
     }
@@ -72,7 +72,7 @@ struct EventHubTests {
     @Test
     func aHubThatGoesEndsItsStreams() async {
         var hub: EventHub<Int>? = EventHub<Int>()
-        let stream = hub?.stream()
+        let stream = hub?.makeEventStream()
         hub?.emit(1)
         hub = nil
         #expect(await stream?.reduce(into: []) { $0.append($1) } == [1])
@@ -80,12 +80,12 @@ struct EventHubTests {
 
     @Test
     func aCancelledConsumerDoesNotKeepTheOthersFromTheirEvents() async {
-        let (cancelled, stream) = (hub.stream(), hub.stream())
+        let (cancelled, stream) = (hub.makeEventStream(), hub.makeEventStream())
         let consumer = Task { for await _ in cancelled {} }
         consumer.cancel()
         await consumer.value
         hub.emit(1)
-        hub.finish()
+        hub.finishEventStreams()
         #expect(await stream.reduce(0, +) == 1)
     }
 }

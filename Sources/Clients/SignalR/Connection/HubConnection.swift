@@ -86,14 +86,14 @@ public actor HubConnection {
     public nonisolated var transport: TransportKind? { status.withLock { $0.transport } }
 
     /// What happens to the connection from now on. Any number of streams can be asked for.
-    public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.stream() }
+    public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.makeEventStream() }
 
     /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
     @discardableResult
     public nonisolated func onEvent(
         _ handler: @escaping @Sendable (ConnectionEvent) -> Void
     ) -> HandlerRegistration {
-        HandlerRegistration(lifecycle.add(handler))
+        HandlerRegistration(lifecycle.addEventHandler(handler))
     }
 
     // MARK: - Starting

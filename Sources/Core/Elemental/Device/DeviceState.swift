@@ -1,5 +1,6 @@
 import ElementalWire
 import NIOCore
+import Support
 
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
@@ -36,7 +37,7 @@ struct DeviceState {
     var identity: Identity
     var inbound = Inbound()
     var endings = Endings()
-    var events = DeviceEvents()
+    var events = EventSubscribers<DeviceEvent>()
     /// Pings that await their pong.
     var pings = Waiters<Result<ContinuousClock.Instant, ElementalError>>()
     /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.

@@ -97,12 +97,12 @@ public final class ElementalService: Sendable {
     }
 
     /// The service's events from now on; each call returns a separate stream.
-    public var events: AsyncStream<ServiceEvent> { shared.events.stream() }
+    public var events: AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (ServiceEvent) -> Void) -> HandlerRegistration {
-        HandlerRegistration(shared.events.add(handler))
+        HandlerRegistration(shared.events.addEventHandler(handler))
     }
 
     /// Accepts or refuses connections before they are set up: called once with the address and once with the name, on

@@ -55,7 +55,7 @@ public final class CommodoreGateway: Sendable {
     /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (GatewayEvent) -> Void) -> HandlerRegistration {
-        HandlerRegistration(events.add(handler))
+        HandlerRegistration(events.addEventHandler(handler))
     }
 
     /// The virtual Commodore, while the line is open and leads to one.
