@@ -48,6 +48,8 @@ let package = Package(
             ],
             path: "Sources/Core/Support"
         ),
+        // The delays that reconnection policies are made of, which Elemental and SignalR export.
+        .target(name: "ReconnectionDelays", dependencies: ["Support"], path: "Sources/Core/ReconnectionDelays"),
         .target(name: "ElementalWire", path: "Sources/Core/ElementalWire"),
         .target(
             name: "Zeroconf",
@@ -62,6 +64,7 @@ let package = Package(
             name: "Elemental",
             dependencies: [
                 "ElementalWire",
+                "ReconnectionDelays",
                 "Support",
                 "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -88,6 +91,7 @@ let package = Package(
         .target(
             name: "SignalR",
             dependencies: [
+                "ReconnectionDelays",
                 "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -4,8 +4,9 @@ import Testing
 struct PublicNamesTests {
     private static let forUsers = [
         "Access", "AnyElement", "Element<Float>", "ElementCatalogue", "ElementChoice", "ElementChoices<Int8>",
-        "ElementDefinition", "ElementRepresentable", "ElementType", "ElementValue", "JSON<[Int]>", "Matrix4x4",
-        "Transport", "ValueRefusal", "Vector2", "Vector3", "Vector4", "WireError",
+        "ElementDefinition", "ElementRepresentable", "ElementType", "ElementValue", "EndlessDelays",
+        "ExponentialDelays", "JSON<[Int]>", "ListedDelays", "Matrix4x4", "Transport", "ValueRefusal", "Vector2",
+        "Vector3", "Vector4", "WireError",
     ]
     private static let ofTheWire = [
         "DatagramDecoder", "Envelope", "Hello", "Piece", "PieceAssembler", "ReceivedBytes", "StreamDecoder",

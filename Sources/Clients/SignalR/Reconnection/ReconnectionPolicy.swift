@@ -1,7 +1,9 @@
+@_exported public import ReconnectionDelays
+
 /// Decides when a connection that was lost is tried again, and when to give up.
 ///
 /// One policy may serve any number of connections at the same time: everything that it decides on comes with the question.
-public protocol ReconnectionPolicy: Sendable {
+public protocol ReconnectionPolicy: RetryPolicy {
     /// How long to wait before an attempt, or `nil` to give up, which closes the connection with the reason of the loss.
     ///
     /// It is asked once before each attempt, on the connection's event loop, and must not block. A delay below zero counts
@@ -20,3 +22,11 @@ public struct ReconnectionAttempt: Sendable {
     /// Why the attempt before this one failed; `nil` for the first.
     public let lastError: SignalRError?
 }
+
+extension ReconnectionPolicy where Self: NumberedDelays {
+    public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
+}
+
+extension ListedDelays: ReconnectionPolicy {}
+extension ExponentialDelays: ReconnectionPolicy {}
+extension EndlessDelays: ReconnectionPolicy {}

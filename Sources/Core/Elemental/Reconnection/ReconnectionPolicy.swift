@@ -1,3 +1,5 @@
+@_exported public import ReconnectionDelays
+
 /// Decides when a device that lost its connection tries again, and when it gives up.
 ///
 /// ```swift
@@ -5,7 +7,7 @@
 /// options.reconnection = .standard
 /// ```
 /// One policy may serve any number of devices at the same time: everything that its decision depends on is passed in.
-public protocol ReconnectionPolicy: Sendable {
+public protocol ReconnectionPolicy: RetryPolicy {
     /// How long to wait before an attempt, or `nil` to give up, which ends the device with the reason of the loss.
     ///
     /// It is called once before each attempt, on the device's event loop, and must not block. A negative delay counts
@@ -24,3 +26,11 @@ public struct ReconnectionAttempt: Sendable {
     /// Why the previous attempt failed; `nil` for the first.
     public let lastError: ElementalError?
 }
+
+extension ReconnectionPolicy where Self: NumberedDelays {
+    public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
+}
+
+extension ListedDelays: ReconnectionPolicy {}
+extension ExponentialDelays: ReconnectionPolicy {}
+extension EndlessDelays: ReconnectionPolicy {}

@@ -1,7 +1,7 @@
 import Support
 
 /// Delays that grow by a factor up to a maximum. It never gives up.
-public struct ExponentialDelays: ReconnectionPolicy, Hashable {
+public struct ExponentialDelays: NumberedDelays {
     let backOff: BackOff
 
     /// The delay before the first attempt, from zero.
@@ -18,10 +18,10 @@ public struct ExponentialDelays: ReconnectionPolicy, Hashable {
         backOff = BackOff(first: first, maximum: maximum, factor: factor, jitter: jitter)
     }
 
-    public func delay(before attempt: ReconnectionAttempt) -> Duration? { backOff.delay(before: attempt.number) }
+    public func delay(before number: Int) -> Duration? { backOff.delay(before: number) }
 }
 
-extension ReconnectionPolicy where Self == ExponentialDelays {
+extension RetryPolicy where Self == ExponentialDelays {
     /// Delays that grow by a factor up to a maximum, indefinitely.
     ///
     /// - Parameters:
@@ -29,7 +29,7 @@ extension ReconnectionPolicy where Self == ExponentialDelays {
     ///   - factor: the factor between successive delays.
     ///   - maximum: the longest delay.
     ///   - jitter: the random part of each delay, 0...1: with 0.2 an attempt is made after between 80 and 100 % of its
-    ///     delay, so that many clients of one service do not reconnect at the same moment.
+    ///     delay, so that many clients do not reconnect at the same moment.
     public static func exponential(
         first: Duration = .seconds(1), factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0.2
     ) -> ExponentialDelays {
