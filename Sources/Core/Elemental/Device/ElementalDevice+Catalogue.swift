@@ -29,9 +29,8 @@ extension ElementalDevice {
 extension ElementalDevice {
     /// Waits until the catalogue is known, or known not to arrive.
     private func waitForCatalogue(_ timeout: Duration) async {
-        let token: UInt64? = state.withLock { $0.isCatalogueSettled ? nil : $0.catalogueWaiters.makeToken() }
-        guard let token else { return }
-        await wait(in: \.catalogueWaiters, as: token, timeout, late: (), cancelled: ()) {
+        if state.withLock({ $0.isCatalogueSettled }) { return }
+        _ = await wait(in: \.catalogueWaiters, timeout, late: ()) { _ in
             state.withLock { $0.isCatalogueSettled } ? () : nil
         }
     }

@@ -20,15 +20,12 @@ extension ElementalDevice {
             throw ElementalError(
                 .notAllowed, "\(name) has not said that it answers pings; an older ElementalController does not")
         }
-        let token = state.withLock { $0.pings.makeToken() }
         var bytes = [UInt8](repeating: 0, count: size)
-        withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
         let start = ContinuousClock.now
         let answer = await wait(
-            in: \.pings, as: token, timeout,
-            late: .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)")),
-            cancelled: .failure(ElementalError(.cancelled, "the ping was cancelled"))
-        ) {
+            in: \.pings, timeout, late: .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
+        ) { token in
+            withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
             do throws(ElementalError) {
                 try sendPing(bytes, over: transport)
                 return nil
@@ -36,6 +33,7 @@ extension ElementalDevice {
                 return .failure(error)
             }
         }
+        guard let answer else { throw ElementalError(.cancelled, "the ping was cancelled") }
         let time = try answer.get() - start
         note(roundTrip: time)
         return time

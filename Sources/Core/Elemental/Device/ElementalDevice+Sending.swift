@@ -1,4 +1,5 @@
 public import ElementalWire
+import Support
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -96,39 +97,28 @@ extension ElementalDevice {
     private func wait(
         isolation: isolated (any Actor)? = #isolation, _ need: (Outbound<Connection>) -> RoomNeed
     ) async throws(ElementalError) {
-        let token = outbound.withLock { outbound in
-            outbound.lastWaiter += 1
-            return outbound.lastWaiter
-        }
-        do {
-            try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                    let answer: Result<Void, any Error>? = outbound.withLock { outbound in
-                        do throws(SendRefusal) {
-                            _ = try outbound.admitAnything()
-                        } catch {
-                            return .failure(error)
-                        }
-                        if Task.isCancelled { return .failure(CancellationError()) }
-                        let need = need(outbound)
-                        if outbound.isMet(need) { return .success(()) }
-                        outbound.waiters[token] = RoomWaiter(continuation: continuation, need: need)
-                        congestion.set(need)
-                        return nil
-                    }
-                    if let answer { continuation.resume(with: answer) }
-                }
-            } onCancel: {
-                let waiter = outbound.withLock { $0.waiters.removeValue(forKey: token) }
-                waiter?.continuation.resume(throwing: CancellationError())
+        let outcome = Outcome<ElementalError?>()
+        let token: UInt64?
+        do throws(SendRefusal) {
+            token = try outbound.withLock { outbound throws(SendRefusal) in
+                _ = try outbound.admitAnything()
+                let need = need(outbound)
+                // A cancelled task is told so in every case.
+                if !Task.isCancelled, outbound.isMet(need) { return nil }
+                outbound.lastWaiter += 1
+                outbound.waiters[outbound.lastWaiter] = RoomWaiter(outcome: outcome, need: need)
+                congestion.set(need)
+                return outbound.lastWaiter
             }
-        } catch let error as ElementalError {
-            throw error
-        } catch let refusal as SendRefusal {
-            throw refusal.error(for: nil, length: 0, to: name)
         } catch {
+            throw error.error(for: nil, length: 0, to: name)
+        }
+        guard let token else { return }
+        guard let error = await outcome.value() else {
+            outbound.withLock { _ = $0.waiters.removeValue(forKey: token) }
             throw ElementalError(.cancelled, "the wait for the queue was cancelled")
         }
+        if let error { throw error }
     }
 
     /// Queues a value, copying its bytes.

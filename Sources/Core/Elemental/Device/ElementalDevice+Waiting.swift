@@ -1,41 +1,35 @@
 import NIOCore
+import Support
 
 extension ElementalDevice {
     /// Waits for an answer.
     ///
     /// - Parameters:
-    ///   - list: the list in which the task waits, and which made the token.
+    ///   - list: the list in which the task waits.
     ///   - timeout: how long to wait.
-    ///   - begin: called once answers can be delivered; it may return one itself.
     ///   - late: the answer on timeout.
-    ///   - cancelled: the answer on cancellation.
+    ///   - begin: called with the task's token once answers can be delivered; it may return one itself.
+    /// - Returns: `nil` on cancellation.
     func wait<Answer: Sendable>(
-        in list: any WritableKeyPath<DeviceState, Waiters<Answer>> & Sendable, as token: UInt64, _ timeout: Duration,
-        late: Answer, cancelled: Answer, begin: () -> Answer?
-    ) async -> Answer {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock { $0[keyPath: list].add(token, continuation) }
-                // Only after the task is in the list: a short timeout may expire before this thread continues.
-                let deadline = eventLoop.scheduleTask(in: TimeAmount(timeout)) { self.answer(list, token, late) }
-                if !state.withLock({ $0[keyPath: list].set(deadline, for: token) }) { deadline.cancel() }
-                if let given = begin() { answer(list, token, given) }
-                if Task.isCancelled { answer(list, token, cancelled) }
-            }
-        } onCancel: {
-            answer(list, token, cancelled)
-        }
+        in list: any WritableKeyPath<DeviceState, Waiters<Answer>> & Sendable, _ timeout: Duration, late: Answer,
+        begin: (UInt64) -> Answer?
+    ) async -> Answer? {
+        let answer = Outcome<Answer>()
+        let token = state.withLock { $0[keyPath: list].add(answer) }
+        if let given = begin(token) { answer.resolve(given) }
+        defer { _ = state.withLock { $0[keyPath: list].take(token) } }
+        return await answer.value(within: TimeAmount(timeout), on: eventLoop) { late }
     }
 
     /// Resumes a waiting task with the answer, if it still waits.
     func answer<Answer: Sendable>(
         _ list: WritableKeyPath<DeviceState, Waiters<Answer>>, _ token: UInt64, _ answer: Answer
     ) {
-        state.withLock { $0[keyPath: list].take(token) }?.resume(returning: answer)
+        state.withLock { $0[keyPath: list].take(token) }?.resolve(answer)
     }
 
     /// Resumes all waiting tasks with the answer.
     func answerAll<Answer: Sendable>(_ list: WritableKeyPath<DeviceState, Waiters<Answer>>, _ answer: Answer) {
-        for waiter in state.withLock({ $0[keyPath: list].takeAll() }) { waiter.resume(returning: answer) }
+        for waiter in state.withLock({ $0[keyPath: list].takeAll() }) { waiter.resolve(answer) }
     }
 }

@@ -10,16 +10,13 @@ struct Endings {
 
     var count: Int { handlers.count }
 
-    /// A token for a handler that is about to be added.
-    mutating func makeToken() -> UInt64 {
+    /// - Returns: the token for ``take(_:)``; `nil` if the device has already ended, so that the caller calls the handler
+    ///   with the reason.
+    mutating func add(_ handler: @escaping Handler) -> UInt64? {
+        guard reason == nil else { return nil }
         lastToken += 1
+        handlers[lastToken] = handler
         return lastToken
-    }
-
-    /// - Returns: the reason if the device has already ended; the caller then calls the handler with it.
-    mutating func add(_ token: UInt64, _ handler: @escaping Handler) -> DisconnectReason? {
-        if reason == nil { handlers[token] = handler }
-        return reason
     }
 
     /// Removes a handler that is no longer needed. The caller releases it once the lock is no longer held.

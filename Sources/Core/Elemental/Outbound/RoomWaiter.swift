@@ -1,6 +1,9 @@
+import Support
+
 /// A waiting sender.
 struct RoomWaiter {
-    let continuation: CheckedContinuation<Void, any Error>
+    /// An error if the connection ends first.
+    let outcome: Outcome<ElementalError?>
     let need: RoomNeed
 }
 

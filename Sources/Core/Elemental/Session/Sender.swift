@@ -179,7 +179,7 @@ final class Sender {
 
     private func wakeWaiters() {
         let waiters = device.outbound.withLock { $0.takeWaiters(device.congestion) }
-        for waiter in waiters { waiter.continuation.resume() }
+        for waiter in waiters { waiter.outcome.resolve(nil) }
     }
 }
 

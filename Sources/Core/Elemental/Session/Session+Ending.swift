@@ -109,7 +109,7 @@ extension Session {
             return Array(outbound.waiters.values)
         }
         let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
-        for waiter in waiters { waiter.continuation.resume(throwing: error) }
+        for waiter in waiters { waiter.outcome.resolve(error) }
         receiver.publishCounts()
         device.failPings(error)
         let owner = owner

@@ -1,4 +1,3 @@
-import Dispatch
 import Elemental
 import Support
 import UnixSignals
@@ -49,11 +48,7 @@ struct Emulation: Sendable {
         }
         defer { watcher.cancel() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "elemental.commodore").async {
-                    continuation.resume(with: Result { try run(address, while: { !isEnded.withLock { $0 } }) })
-                }
-            }
+            try await Blocking.finish { try run(address, while: { !isEnded.withLock { $0 } }) }
         } onCancel: {
             isEnded.withLock { $0 = true }
         }

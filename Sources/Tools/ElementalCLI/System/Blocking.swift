@@ -12,33 +12,26 @@ enum Blocking {
     static func run<Value: Sendable>(
         abandoned: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let waiting = Locked<CheckedContinuation<Value, any Error>?>(nil)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiting.withLock { $0 = continuation }
-                DispatchQueue(label: "elemental.blocking").async {
-                    let result = Result { try body() }
-                    if let continuation = waiting.withLock({ $0.take() }) {
-                        continuation.resume(with: result)
-                    } else if case .success(let value) = result {
-                        abandoned(value)
-                    }
-                }
-                // If the task was cancelled before, the cancellation handler ran while there was no continuation.
-                if Task.isCancelled { waiting.withLock { $0.take() }?.resume(throwing: CancellationError()) }
-            }
-        } onCancel: {
-            waiting.withLock { $0.take() }?.resume(throwing: CancellationError())
+        let outcome = Outcome<Result<Value, any Error>>()
+        DispatchQueue(label: "elemental.blocking").async {
+            let result = Result { try body() }
+            if !outcome.resolve(result), case .success(let value) = result { abandoned(value) }
         }
+        guard let result = await outcome.value() else { throw CancellationError() }
+        return try result.get()
     }
 
     /// Runs `body` and waits for it, even if the task is cancelled.
-    static func finish(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
+    ///
+    /// - Throws: what `body` throws.
+    static func finish<Value: Sendable, Failure>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             DispatchQueue(label: "elemental.blocking").async {
-                body()
-                continuation.resume()
+                continuation.resume(returning: Result(catching: body))
             }
         }
+        return try result.get()
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Support
 
 #if canImport(FoundationEssentials)
@@ -18,11 +17,7 @@ enum FileContent {
     static func read(_ path: String, atMost limit: Int, timeout: Duration) async throws -> Data {
         let wakeUp = try WakeUpPipe()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "elemental.file").async {
-                    continuation.resume(with: Result { try readBlocking(path, limit, timeout, wakeUp) })
-                }
-            }
+            try await Blocking.finish { try readBlocking(path, limit, timeout, wakeUp) }
         } onCancel: {
             wakeUp.wake()
         }

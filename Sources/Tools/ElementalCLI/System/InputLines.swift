@@ -20,7 +20,7 @@ final class InputLines: Sendable {
         var newest: Line?
         var isAtEnd = false
         var isReading = false
-        var waiting: CheckedContinuation<Line?, Never>?
+        var waiting: Outcome<Line?>?
 
         /// The next line that has been read; at the end of the input also one without a newline.
         mutating func next() -> Line? { newest.take() ?? lines.next() ?? (isAtEnd ? lines.last() : nil) }
@@ -36,25 +36,23 @@ final class InputLines: Sendable {
 
     /// The next line; `nil` at the end of the input or when the task is cancelled. Only one task may wait at a time.
     func next() async -> Line? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                var mustRead = false
-                let answer: Line?? = state.withLock { state in
-                    if Task.isCancelled { return .some(nil) }
-                    // While the thread reads, no line is stored: it stops at the first one.
-                    if let line = state.next() { return .some(line) }
-                    if state.isAtEnd { return .some(nil) }
-                    state.waiting = continuation
-                    mustRead = !state.isReading
-                    state.isReading = true
-                    return nil
-                }
-                if let answer { continuation.resume(returning: answer) }
-                if mustRead { queue.async { self.read() } }
+        let next = Outcome<Line?>()
+        let mustRead = state.withLock { state in
+            if Task.isCancelled { return false }
+            // While the thread reads, no line is stored: it stops at the first one.
+            if let line = state.next() {
+                next.resolve(line)
+            } else if state.isAtEnd {
+                next.resolve(nil)
+            } else {
+                state.waiting = next
+                defer { state.isReading = true }
+                return !state.isReading
             }
-        } onCancel: {
-            state.withLock { $0.waiting.take() }?.resume(returning: nil)
+            return false
         }
+        if mustRead { queue.async { self.read() } }
+        return await next.value() ?? nil
     }
 
     /// Reads until there is a line or the end.
@@ -62,17 +60,16 @@ final class InputLines: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
-            let answer: (CheckedContinuation<Line?, Never>, Line?)?? = state.withLock { state in
+            let isDone = state.withLock { state in
                 if count > 0 { state.lines.append(buffer[..<count]) } else { state.isAtEnd = true }
-                // If the waiting task was cancelled meanwhile, the line is kept for the next call.
                 state.newest = state.next()
-                guard state.newest != nil || state.isAtEnd else { return nil }
+                guard state.newest != nil || state.isAtEnd else { return false }
                 state.isReading = false
-                return .some(state.waiting.take().map { ($0, state.newest.take()) })
+                // If the waiting task was cancelled meanwhile, the line is kept for the next call.
+                if state.waiting.take()?.resolve(state.newest) == true { state.newest = nil }
+                return true
             }
-            guard let answer else { continue }
-            if let (continuation, line) = answer { continuation.resume(returning: line) }
-            return
+            if isDone { return }
         }
     }
 

@@ -30,7 +30,7 @@ final class OutputQueue: Sendable {
         var isClosed = false
         /// Descriptors that can no longer be written to.
         var broken: Set<Int32> = []
-        var waiting: [UInt64: (threshold: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+        var waiting: [UInt64: (threshold: Int, isReached: Latch)] = [:]
         var lastWaiter: UInt64 = 0
     }
 
@@ -89,22 +89,15 @@ final class OutputQueue: Sendable {
     // MARK: - Waiting
 
     private func wait(untilAtMost threshold: Int) async {
-        let id = state.withLock { state in
+        let isReached = Latch()
+        let id: UInt64? = state.withLock { state in
+            guard state.byteCount > threshold else { return nil }
             state.lastWaiter += 1
+            state.waiting[state.lastWaiter] = (threshold, isReached)
             return state.lastWaiter
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let mustWait = state.withLock { state in
-                    guard state.byteCount > threshold, !Task.isCancelled else { return false }
-                    state.waiting[id] = (threshold, continuation)
-                    return true
-                }
-                if !mustWait { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.continuation.resume()
-        }
+        guard let id, await !isReached.wait() else { return }
+        state.withLock { $0.waiting[id] = nil }
     }
 
     /// Changes the state, and resumes the callers that waited for it.
@@ -114,9 +107,9 @@ final class OutputQueue: Sendable {
             let byteCount = state.byteCount
             let ready = state.waiting.filter { byteCount <= $0.value.threshold }
             for id in ready.keys { state.waiting[id] = nil }
-            return ready.values.map(\.continuation)
+            return ready.values.map(\.isReached)
         }
-        for continuation in ready { continuation.resume() }
+        for latch in ready { latch.open() }
     }
 
     // MARK: - Writing
