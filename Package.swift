@@ -166,7 +166,10 @@ let package = Package(
             path: "Tests/Core/ZeroconfTests"),
         .testTarget(
             name: "ElementalTests",
-            dependencies: ["Elemental", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf"],
+            dependencies: [
+                "Elemental", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
             path: "Tests/Core/ElementalTests"),
         .testTarget(
             name: "SupportTests",
