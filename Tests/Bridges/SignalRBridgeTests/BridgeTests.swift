@@ -179,9 +179,9 @@ struct BridgeTests {
                 let heard = Notes<(String, HubValue)>()
                 try await withWatcher(port, .json, ["Speed"], heard) { _ in
                     // The bridge is there as soon as a value arrives.
-                    while heard.all.isEmpty {
+                    try await eventually {
                         try service.send(0.25, to: Rover.speed)
-                        try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+                        return !heard.all.isEmpty
                     }
                 }
                 await hub.end()
@@ -194,10 +194,10 @@ struct BridgeTests {
                     try await withWatcher(port, .json, ["Speed", "Level", "LeftArm"], heard) { watcher in
                         // Values that came before this watcher did are told by the hub to nobody: what is the newest is
                         // asked for by a new one.
-                        while !heard.all.contains(where: { $0.1 == .integer(10) }) {
+                        try await eventually {
                             try service.send(10, to: Rover.level)
                             try service.send(0.75, to: Rover.speed)
-                            try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+                            return heard.all.contains { $0.1 == .integer(10) }
                         }
                     }
                 }
@@ -222,13 +222,13 @@ struct BridgeTests {
             let bridge = try bridge(device, Rover.all, hub)
             let running = Task { try await bridge.run() }
             try await withWatcher(hub, .json, ["Level"], heard) { watcher in
-                while heard.all.isEmpty {
+                try await eventually {
                     try first.send(UInt32.random(in: 0...(.max)), to: Rover.level)
-                    try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+                    return !heard.all.isEmpty
                 }
                 await first.stop()
                 // Kept until the service is back.
-                while !device.isReconnecting { try await Task.sleep(for: .milliseconds(5), clock: .suspending) }
+                try await eventually { device.isReconnecting }
                 let set = Notes<UInt32>()
                 try await watcher.send("Tell", "Level", 77)
                 let again = service(Rover.all, port: port)

@@ -1,7 +1,10 @@
-import Elemental
 import Foundation
+import NIOCore
+import NIOEmbedded
 import TestSupport
 import Testing
+
+@testable import Elemental
 
 /// Values that arrive in many reads: counted like those in one read, and buffered only if they are accepted.
 struct GatheringTests {
@@ -33,18 +36,25 @@ struct GatheringTests {
     }
 
     @Test("a long name is truncated, and a longer hello of a later version is understood, however they are split")
-    func systemFrames() async throws {
-        try await withService { service, port in
-            let name = Self.header(-2, 5000) + [UInt8](repeating: 97, count: 5000)
-            let hello = Self.header(-4, 2000) + [2, 0b10101, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 1993)
-            let peer = try RawSocket.connect(to: port)
-            for part in [name[..<3], name[3..<700], name[700...], hello[..<6], hello[6...]] {
-                try peer.write(Array(part))
-                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
-            }
-            try await eventually { service.devices.first?.hello?.version == 2 }
-            #expect(service.devices.first?.name == String(repeating: "a", count: 1024))
+    func systemFrames() throws {
+        let loop = EmbeddedEventLoop()
+        var configuration = ServiceConfiguration()
+        configuration.eventLoopGroup = loop
+        let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+        let address = try SocketAddress(ipAddress: "192.0.2.1", port: 50_000)
+        let channel = EmbeddedChannel(loop: loop)
+        channel.remoteAddress = address
+        try ServiceServer(service: service.shared, eventLoop: loop).accept(channel)
+        channel.connect(to: address, promise: nil)
+        let name = Self.header(-2, 5000) + [UInt8](repeating: 97, count: 5000)
+        let hello = Self.header(-4, 2000) + [2, 0b10101, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 1993)
+        for part in [name[..<3], name[3..<700], name[700...], hello[..<6], hello[6...]] {
+            channel.pipeline.fireChannelRead(ByteBuffer(bytes: part))
+            channel.pipeline.fireChannelReadComplete()
         }
+        #expect(service.devices.first?.hello?.version == 2)
+        #expect(service.devices.first?.name == String(repeating: "a", count: 1024))
+        _ = try channel.finish()
     }
 
     @Test("incomplete values have a limit for all connections together; who exceeds it is disconnected with the reason")

@@ -98,10 +98,9 @@ struct InProcessTests {
             }
         }
         try await Task.sleep(for: .milliseconds(200), clock: .suspending)
-        let start = ContinuousClock.now
         task.cancel()
+        // Not `.timedOut`, which would come after a minute.
         #expect(await task.value == .cancelled)
-        #expect(ContinuousClock.now - start < .seconds(2))
     }
 
     @Test func aTXTRecordThatIsTooLargeIsRefusedAndTheOldOneStays() async throws {

@@ -67,21 +67,6 @@ final class Gathered<Value: Sendable>: Sendable {
     func add(_ value: Value) { values.withLock { $0.append(value) } }
 }
 
-/// Waits for a condition, at most 20 s.
-func eventually(
-    _ what: @autoclosure () -> String = "the condition", within limit: Duration = .seconds(20),
-    sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        // The suspending clock: sleeps on the continuous clock were seen to hang (see Delay in the library).
-        try await Task.sleep(for: .milliseconds(2), clock: .suspending)
-    }
-    Issue.record("did not come about within \(limit): \(what())", sourceLocation: sourceLocation)
-    throw RawSocket.Failure(text: "timed out waiting for \(what())")
-}
-
 /// The machine's end of a line.
 protocol MachineEnd: Sendable {
     func write(_ bytes: [UInt8]) throws

@@ -19,13 +19,12 @@ struct CommodoreTests {
 
     /// The first event of that name from the beginning of the output.
     private func event(_ name: String, of child: ChildProcess) async throws -> JSONLine {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < deadline {
-            let events = child.lines(of: .output).compactMap { JSONLine($0) }
-            if let event = events.first(where: { $0.event == name }) { return event }
-            try await Task.sleep(for: .milliseconds(5), clock: .suspending)
+        var event: JSONLine?
+        try await eventually("event '\(name)': \(child.transcript)", within: .seconds(30)) {
+            event = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == name }
+            return event != nil
         }
-        throw TestSupportError("no event '\(name)': \(child.transcript)")
+        return try #require(event)
     }
 
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
