@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOPosix
 import TestSupport
@@ -44,34 +45,31 @@ struct ByteChannelTests {
         return (channel, server)
     }
 
-    private static func makeDevice(_ port: Int, on loop: any EventLoop) async throws -> ElementalDevice {
-        var options = ConnectOptions.patient
-        options.expectsHello = true
-        options.allowsUDP = false
-        let connector = Connector(
-            endpoint: .host("127.0.0.1", port: port), peerName: "Test", service: nil, ownName: "tester",
-            elements: Lamp.all, options: options, configure: { _ in })
-        let limits = options.limits
-        return try await loop.submit {
-            let manager = ClientConnectionManager(connector, on: loop) { _, device, expectsHello, connection in
-                ClientBootstrap(group: loop).channelOption(.autoRead, value: false)
-                    .connect(host: "127.0.0.1", port: port)
-                    .assumeIsolated()
-                    .whenSuccess { channel in
-                        do {
-                            try channel.pipeline.syncOperations.addHandler(Cipher())
-                            try connector.begin(
-                                on: channel, for: device, expectsHello: expectsHello, connection, .pipeline)
-                        } catch {
-                            Issue.record(error)
-                        }
-                    }
+    /// The system's network, with streams whose bytes are changed.
+    private struct ChangedNetwork: ClientNetwork {
+        private let system = SystemNetwork()
+
+        var now: ContinuousClock.Instant { system.now }
+        var byteKind: ByteChannel.Kind { .pipeline }
+
+        func watch(
+            _ service: String, logger: Logger, on eventLoop: any EventLoop,
+            _ handler: @escaping (ElementalBrowser.Event) -> Void
+        ) -> AnyObject { system.watch(service, logger: logger, on: eventLoop, handler) }
+
+        func connect(
+            to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+        ) -> EventLoopFuture<any Channel> {
+            system.connect(to: endpoint, named: name, options, on: eventLoop).flatMapThrowing { channel in
+                try channel.pipeline.syncOperations.addHandler(Cipher())
+                return channel
             }
-            return ElementalDevice(
-                role: .service, name: "Test", address: nil, service: nil, elements: ElementTable(Lamp.all),
-                executor: LoopExecutor(on: loop), limits: limits, logger: connector.logger,
-                manager: NIOLoopBound(manager, eventLoop: loop))
-        }.get()
+        }
+
+        func openDatagrams(
+            to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
+            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        ) -> EventLoopFuture<any Channel> { system.openDatagrams(to: remote, from: local, on: eventLoop, initialize) }
     }
 
     /// Short values, one that goes in pieces, one that is sent whole, pings and both kinds of end.
@@ -86,9 +84,14 @@ struct ByteChannelTests {
         service.onValue(of: Lamp.blob) { value, _ in blobs.add(value.count) }
         let labels = Gathered<String>()
 
-        let device = try await Self.makeDevice(port, on: loop)
-        device.onValue(of: Lamp.label) { labels.add($0) }
-        try await device.connect(closesWhenCancelled: true)
+        var options = ConnectOptions.patient
+        options.expectsHello = true
+        options.allowsUDP = false
+        options.network = ChangedNetwork()
+        options.eventLoopGroup = loop
+        let device = try await ElementalDevice.connect(
+            host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options
+        ) { $0.onValue(of: Lamp.label) { labels.add($0) } }
         for size in sizes { try await device.sendWhenReady(Data(repeating: 7, count: size), to: Lamp.blob) }
         try await blobs.wait(for: sizes.count)
         #expect(blobs.all == sizes)

@@ -6,11 +6,7 @@ import NIOCore
 final class ClientConnectionManager: ConnectionManager {
     typealias Machine = ClientMachine<ConnectionWaiter>
 
-    /// Establishes a connection to an endpoint for a device, and reports its state changes to its owner.
-    typealias Dial = (Connector.Endpoint, ElementalDevice, _ expectsHello: Bool, ClientConnection) -> Void
-
     let connector: Connector
-    private let dial: Dial
     private let eventLoop: any EventLoop
     private var machine: Machine
     /// `nil` when idle.
@@ -27,10 +23,8 @@ final class ClientConnectionManager: ConnectionManager {
     private var actions: [Machine.Action] = []
     private var isPerforming = false
 
-    /// - Parameter dial: `nil` for the connector's; tests pass one without sockets.
-    init(_ connector: Connector, on eventLoop: any EventLoop, dial: Dial? = nil) {
+    init(_ connector: Connector, on eventLoop: any EventLoop) {
         self.connector = connector
-        self.dial = dial ?? connector.open
         self.eventLoop = eventLoop
         endpoint = connector.endpoint
         machine = Machine(connector.options.reconnection)
@@ -114,7 +108,7 @@ final class ClientConnectionManager: ConnectionManager {
         let connection = ClientConnection(id, self)
         current = connection
         let saysHello = sighted?.saysHello ?? (connector.options.expectsHello || device.hello != nil)
-        dial(endpoint, device, saysHello, connection)
+        connector.open(endpoint, for: device, expectsHello: saysHello, connection)
     }
 
     /// Follows the service by Zeroconf while the device is disconnected.

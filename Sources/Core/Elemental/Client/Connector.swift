@@ -86,17 +86,14 @@ struct Connector: Sendable {
     }
 
     /// Adds a session to a connected channel. Only then is anything read.
-    ///
-    /// - Parameter kind: what lies between its bytes and the network.
-    func begin(
-        on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
-        _ kind: ByteChannel.Kind = .plain
+    private func begin(
+        on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
         device.state.withLock { $0.identity.address = channel.remoteAddress }
         let session = Session(
             device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
-            owner: connection, logger: logger, bytes: ByteChannel(kind))
+            owner: connection, logger: logger, bytes: ByteChannel(options.network.byteKind))
         try channel.pipeline.syncOperations.addHandler(session)
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }

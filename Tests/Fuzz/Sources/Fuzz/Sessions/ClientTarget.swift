@@ -1,4 +1,5 @@
 import ElementalWire
+import Logging
 import NIOCore
 import NIOEmbedded
 
@@ -36,39 +37,62 @@ enum ClientTarget: FuzzTarget {
         let kind = input.byte()
         let loop = EmbeddedEventLoop()
         let values = Counter()
-        var options = ConnectOptions()
-        // The session gets an embedded channel for its datagrams; a socket cannot be opened on this loop.
-        options.allowsUDP = false
-        let connector = Connector(
-            endpoint: .host("192.0.2.1", port: 50_000), peerName: "fuzz", service: nil, ownName: "fuzz",
-            elements: kind & 2 == 0 ? SessionElements.all : nil, options: options
-        ) { device in
-            device.onAnyValue { _, _, device in values.count(device) }
-        }
-        var connection: ClientConnection?
-        let manager = ClientConnectionManager(connector, on: loop) { connection = $3 }
+        let elements = kind & 2 == 0 ? SessionElements.all : nil
+        let address = HostilePeer.address("192.0.2.1")
         let datagrams = EmbeddedChannel(loop: loop)
-        let peer = try HostilePeer(loop: loop, address: HostilePeer.address("192.0.2.1"), datagrams: datagrams) {
-            let table = ElementTable(kind & 2 == 0 ? SessionElements.all : [])
+        var options = ConnectOptions()
+        options.limits = HostilePeer.limits
+        options.expectsHello = kind & 1 == 1
+        var manager: ClientConnectionManager?
+        let peer = try HostilePeer(loop: loop, address: address, datagrams: datagrams) { stream in
+            stream.connect(to: address, promise: nil)
+            options.network = EmbeddedNetwork(stream: stream, datagrams: datagrams)
+            let connector = Connector(
+                endpoint: .host("192.0.2.1", port: 50_000), peerName: "fuzz", service: nil, ownName: "fuzz",
+                elements: elements, options: options
+            ) { device in
+                device.onAnyValue { _, _, device in values.count(device) }
+            }
+            let ownManager = ClientConnectionManager(connector, on: loop)
+            manager = ownManager
             let device = ElementalDevice(
-                role: .service, name: "fuzz", address: $0.remoteAddress, service: nil, elements: table,
-                executor: LoopExecutor(on: loop), limits: HostilePeer.limits, logger: options.logger,
-                manager: NIOLoopBound(manager, eventLoop: loop))
-            manager.connect(device, ConnectionWaiter(loop, closesWhenCancelled: true))
-            guard let owner = connection.take() else { fatalError("broken: no connection is made") }
-            let session = Session(
-                device: device, table: table, sharedHandlers: nil, expectsHello: kind & 1 == 1, owner: owner,
-                logger: device.logger)
-            try datagrams.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: session))
-            datagrams.connect(to: HostilePeer.address("192.0.2.1"), promise: nil)
-            session.sender.datagramSink = DatagramSink(datagrams, to: nil)
-            try $0.pipeline.syncOperations.addHandler(session)
-            return session
+                role: .service, name: "fuzz", address: nil, service: nil, elements: ElementTable(elements ?? []),
+                executor: LoopExecutor(on: loop), limits: options.limits, logger: options.logger,
+                manager: NIOLoopBound(ownManager, eventLoop: loop))
+            ownManager.connect(device, ConnectionWaiter(loop, closesWhenCancelled: true))
+            return try stream.pipeline.syncOperations.handler(type: Session.self)
         }
         peer.play(&input)
         peer.finish()
         let received = peer.device.statistics.messagesReceived
         check(values.count(of: peer.device) <= received, "\(values.count(of: peer.device)) of \(received) values told")
-        check(manager.isIdle, "the connection has ended, and the client does not know it")
+        check(manager?.isIdle == true, "the connection has ended, and the client does not know it")
+    }
+}
+
+/// The network of a client: one stream and one datagram channel, neither of them a socket.
+private struct EmbeddedNetwork: ClientNetwork {
+    let stream: EmbeddedChannel
+    let datagrams: EmbeddedChannel
+
+    var now: ContinuousClock.Instant { .now }
+
+    func watch(
+        _ service: String, logger: Logger, on eventLoop: any EventLoop,
+        _ handler: @escaping (ElementalBrowser.Event) -> Void
+    ) -> AnyObject { stream }
+
+    func connect(
+        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+    ) -> EventLoopFuture<any Channel> { eventLoop.makeSucceededFuture(stream) }
+
+    func openDatagrams(
+        to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
+        _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<any Channel> {
+        initialize(datagrams).map {
+            datagrams.connect(to: remote, promise: nil)
+            return datagrams
+        }
     }
 }

@@ -38,7 +38,7 @@ final class HostilePeer {
 
     init(
         loop: EmbeddedEventLoop, address: SocketAddress, datagrams: EmbeddedChannel,
-        makeSession: (EmbeddedChannel) throws -> Session
+        connect: (EmbeddedChannel) throws -> Session
     ) throws {
         self.loop = loop
         self.address = address
@@ -47,8 +47,7 @@ final class HostilePeer {
         channel = EmbeddedChannel(loop: loop)
         channel.remoteAddress = address
         try channel.pipeline.syncOperations.addHandler(heldBack)
-        session = try makeSession(channel)
-        channel.connect(to: address, promise: nil)
+        session = try connect(channel)
         loop.run()
         readWritten()
     }

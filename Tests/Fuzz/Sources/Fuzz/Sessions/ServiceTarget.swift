@@ -40,6 +40,7 @@ enum ServiceTarget: FuzzTarget {
 
         let peer = try HostilePeer(loop: loop, address: HostilePeer.address("192.0.2.2"), datagrams: datagrams) {
             try server.accept($0)
+            $0.connect(to: HostilePeer.address("192.0.2.2"), promise: nil)
             return try $0.pipeline.syncOperations.handler(type: Session.self)
         }
         var input = input
