@@ -157,6 +157,11 @@ public final class Commodore64 {
         return (machine.memory.sound.takeLog(), missing)
     }
 
+    /// The set of characters that the screen shows.
+    public var characterSet: CommodoreCharacterSet {
+        machine.memory.video.characterOffset & 0x0800 == 0 ? .graphics : .lowerCase
+    }
+
     /// The border's colour.
     public var borderColour: Colour { Colour(nibble: machine.memory.video.colour(0x20)) }
 

@@ -3,7 +3,7 @@ extension Machine {
     mutating func start(at address: UInt16) {
         stop = nil
         processor.stackPointer = 0xF6
-        processor.pushWord(Kernal.Entry.basicAfterSys &- 1, &memory)
+        processor.pushWord(KernalROM.Entry.basicAfterSys &- 1, &memory)
         processor.a = 0
         processor.x = 0
         processor.y = 0

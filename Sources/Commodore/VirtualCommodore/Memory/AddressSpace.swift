@@ -61,7 +61,7 @@ struct AddressSpace: ~Copyable {
         case .chips: readChip(address)
         case .characters: CharacterGenerator.bytes[Int(address & 0x0FFF)]
         case .basic: 0
-        case .kernal: Kernal.romByte(at: address)
+        case .kernal: KernalROM.byte(at: address)
         }
     }
 

@@ -38,15 +38,3 @@ public struct Picture: Sendable, Hashable {
             width: Self.width * scale, height: Self.height * scale, palette: Colour.allCases.map(\.rgb), rows)
     }
 }
-
-extension Commodore64 {
-    /// The picture that the video chip would produce from the current registers and memory.
-    ///
-    /// Text, extended colours, multicolour, bitmaps, sprites, fine scrolling and both border widths are shown.
-    public func picture() -> Picture {
-        withVideo { memory in
-            let renderer = Renderer(memory)
-            return renderer.picture(memory)
-        }
-    }
-}

@@ -3,7 +3,6 @@ extension Processor {
     /// The addresses of the interrupt vectors.
     enum Vector {
         static let nonMaskable: UInt16 = 0xFFFA
-        static let reset: UInt16 = 0xFFFC
         static let interrupt: UInt16 = 0xFFFE
     }
 

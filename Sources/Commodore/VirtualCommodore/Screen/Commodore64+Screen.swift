@@ -9,11 +9,6 @@ extension Commodore64 {
         public let colour: Colour
     }
 
-    /// The set of characters that the screen shows.
-    public var characterSet: CommodoreCharacterSet {
-        withVideo { $0.video.characterOffset & 0x0800 == 0 ? .graphics : .lowerCase }
-    }
-
     /// The screen's 25 rows of 40 cells, as the video chip reads them.
     public var cells: [[Cell]] {
         withVideo { memory in

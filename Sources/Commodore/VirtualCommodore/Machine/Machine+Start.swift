@@ -92,7 +92,7 @@ extension Machine {
     }
 
     private mutating func resetVectors() {
-        for (index, vector) in Kernal.vectors.enumerated() {
+        for (index, vector) in KernalROM.vectors.enumerated() {
             memory.ram[word: Kernal.Variable.vectors + UInt16(index * 2)] = vector
         }
     }
