@@ -3,6 +3,8 @@ struct MessageNumber: Sendable, Equatable {
     /// The run in the upper 24 bits, the sequence number in the lower 40: the number after this one is one more.
     var rawValue: UInt64
 
+    /// Its length in a message.
+    static let byteCount = 8
     /// Runs are numbered 1 to this.
     static let highestRun: UInt32 = 0xFF_FFFF
 

@@ -34,11 +34,11 @@ extension Data: NumberedValue {
 
     var number: MessageNumber? {
         get {
-            guard count >= BenchElements.minimumByteCount else { return nil }
+            guard count >= MessageNumber.byteCount else { return nil }
             return withUnsafeBytes { MessageNumber(rawValue: UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self))) }
         }
         set {
-            guard let newValue, count >= BenchElements.minimumByteCount else { return }
+            guard let newValue, count >= MessageNumber.byteCount else { return }
             withUnsafeMutableBytes { $0.storeBytes(of: newValue.rawValue.littleEndian, as: UInt64.self) }
         }
     }

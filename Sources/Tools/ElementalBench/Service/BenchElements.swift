@@ -57,7 +57,7 @@ package enum BenchElements {
     /// The name under which a bench service is published.
     package static let service = "elemental_bench"
     /// The minimum length of a message: that of its number.
-    package static let minimumByteCount = 8
+    package static let minimumByteCount = MessageNumber.byteCount
     /// The maximum length of a message over TCP, and of one requested from a bench service.
     package static let maximumByteCount = 16_000_000
 
