@@ -1,4 +1,6 @@
 extension Processor {
+    // One switch for all instructions, because it becomes one jump table: divided into a function for each group of
+    // instructions, all inlined, the machine ran at 87 % of this speed.
     /// Executes the next instruction.
     ///
     /// - Returns: its cycles, or 0 if its opcode is undocumented; the processor is then unchanged.
