@@ -1,5 +1,5 @@
+import DequeModule
 import Elemental
-import NIOCore
 
 /// The waiting values of one direction, with a lane for each element: decides which may go when. It has no clock and no
 /// thread of its own.
@@ -18,7 +18,7 @@ struct Lanes {
     private struct Lane {
         let element: ElementDefinition
         /// Each with its number in the order of arrival.
-        var values: CircularBuffer<(number: UInt64, value: ElementValue)> = []
+        var values: Deque<(number: UInt64, value: ElementValue)> = []
         /// When the next value may go.
         var opens: Instant?
     }

@@ -1,10 +1,11 @@
+import DequeModule
 import NIOCore
 import Support
 
 /// The items of a stream, between the event loop that receives them and the task that consumes them.
 final class ItemBuffer: Sendable {
     private struct State {
-        var items: CircularBuffer<(bytes: ByteBuffer, share: UndeliveredSize.Share)> = []
+        var items: Deque<(bytes: ByteBuffer, share: UndeliveredSize.Share)> = []
         var size: UndeliveredSize
         var consumer: CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?
         /// Set when no more items follow; holds the error that ends the stream, if there is one.

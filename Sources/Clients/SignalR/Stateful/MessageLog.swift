@@ -1,3 +1,4 @@
+import DequeModule
 import NIOCore
 
 /// The numbered messages of a connection that can be resumed.
@@ -8,7 +9,7 @@ import NIOCore
 /// that it is the number of the next.
 struct MessageLog {
     private let limit: Int
-    private var kept: CircularBuffer<ByteBuffer> = []
+    private var kept: Deque<ByteBuffer> = []
     private var size = 0
     /// The number of the first message kept, or of the next message if none is kept.
     private(set) var firstKept: Int64 = 1

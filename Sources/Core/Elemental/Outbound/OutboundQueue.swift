@@ -1,3 +1,4 @@
+import DequeModule
 import ElementalWire
 import NIOCore
 
@@ -15,7 +16,7 @@ struct OutboundQueue {
     let limit: Int
     private let header: Int
     /// Complete segments, oldest first.
-    private var full: CircularBuffer<OutboundSegment> = CircularBuffer(initialCapacity: 1)
+    private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
     /// The segment being filled.

@@ -1,3 +1,4 @@
+import DequeModule
 import ElementalWire
 import NIOCore
 
@@ -29,8 +30,8 @@ struct PieceQueue {
         var byteCount = 0
     }
 
-    private var entries: CircularBuffer<Entry> = CircularBuffer(initialCapacity: 1)
-    private var unacknowledged: CircularBuffer<Unacknowledged> = CircularBuffer(initialCapacity: 1)
+    private var entries: Deque<Entry> = []
+    private var unacknowledged: Deque<Unacknowledged> = []
     /// The elements of the queued values: a further value of one of them must not overtake.
     private(set) var elements = IdentifierSet()
     /// Queued bytes, including those of the value being sent.

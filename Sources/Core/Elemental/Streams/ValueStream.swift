@@ -1,5 +1,5 @@
+public import DequeModule
 public import NIOConcurrencyHelpers
-public import NIOCore
 
 /// Passes values from the event loop, which adds them, to a task, which consumes them one at a time.
 ///
@@ -22,9 +22,9 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     @usableFromInline
     struct State: Sendable {
-        @usableFromInline var values = CircularBuffer<Value>(initialCapacity: 4)
+        @usableFromInline var values: Deque<Value> = []
         /// Tasks that wait for a value, in order; normally there is at most one.
-        @usableFromInline var consumers = CircularBuffer<Consumer>(initialCapacity: 1)
+        @usableFromInline var consumers: Deque<Consumer> = []
         /// The token of the pause that this stream has put on its device.
         @usableFromInline var pause: UInt64?
         /// Whether further values are refused. Those that are buffered can still be consumed.

@@ -1,4 +1,4 @@
-import NIOCore
+import DequeModule
 
 /// How much each client has queued for the machine, and which clients are paused because of that.
 ///
@@ -15,7 +15,7 @@ struct ClientShares<Client: Hashable> {
 
     private struct Share {
         /// The queued values: where each ends in the stream of all bytes ever queued, and its size.
-        var values: CircularBuffer<(end: Int, byteCount: Int)> = []
+        var values: Deque<(end: Int, byteCount: Int)> = []
         var byteCount = 0
     }
 

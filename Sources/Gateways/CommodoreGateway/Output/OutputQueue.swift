@@ -1,3 +1,4 @@
+import DequeModule
 import NIOCore
 
 /// The queue of records for the machine: answers first, then data in order.
@@ -36,7 +37,7 @@ struct OutputQueue {
 
     private var answers: [[UInt8]] = []
     private var answerByteCount = 0
-    private var items: CircularBuffer<Item> = []
+    private var items: Deque<Item> = []
     /// Items that have left ``items``, so that positions count on.
     private var removedCount = 0
     /// The position of the queued value of a `latest` element.
@@ -72,7 +73,7 @@ struct OutputQueue {
     /// - Returns: whether there was room.
     mutating func append(_ item: Item) -> Bool {
         if let id = item.latest, let position = positions[id] {
-            let index = items.index(items.startIndex, offsetBy: position - removedCount)
+            let index = position - removedCount
             byteCount += item.bytes.count - items[index].bytes.count
             addedByteCount += item.bytes.count - items[index].bytes.count
             items[index].bytes = item.bytes
