@@ -73,7 +73,9 @@ package struct LatencyRun: Sendable {
                     .invalidValue,
                     "\(device.name) answers pings only, which have at most \(PingTrips.maximumSize) bytes")
             }
-            return try await PingTrips(device: device, settings: self).run(report, warmUpCount: warmUpCount)
+            let trips = PingTrips(
+                device: device, transport: transport, count: count, size: size, rate: rate, timeout: timeout)
+            return try await trips.run(report, warmUpCount: warmUpCount)
         }
         try BenchElements.check(device, "a round trip by \(via.rawValue)")
         let echo = Self.echo(via, transport)

@@ -9,19 +9,25 @@ struct PingTrips: Sendable {
     private static let maximumUnderWay = 10_000
 
     let device: ElementalDevice
-    let settings: LatencyRun
+    let transport: Transport
+    let count: Int
+    /// The bytes of each ping.
+    let size: Int
+    /// Pings a second; `nil` for consecutive ones.
+    let rate: Double?
+    let timeout: Duration
 
     func run(_ report: LatencyReport, warmUpCount: Int) async throws(ElementalError) -> LatencyReport {
         for number in 0..<warmUpCount {
             do throws(ElementalError) {
                 _ = try await ping()
             } catch {
-                guard error.code == .timedOut, settings.transport == .udp, number > 0 else { throw error }
+                guard error.code == .timedOut, transport == .udp, number > 0 else { throw error }
             }
         }
-        if let rate = settings.rate { return try await run(report, at: rate) }
+        if let rate { return try await run(report, at: rate) }
         var report = report
-        for _ in 0..<settings.count {
+        for _ in 0..<count {
             do throws(ElementalError) {
                 report.record(try await ping())
             } catch {
@@ -33,13 +39,13 @@ struct PingTrips: Sendable {
     }
 
     private func ping() async throws(ElementalError) -> Duration {
-        try await device.ping(over: settings.transport, size: settings.size, timeout: settings.timeout)
+        try await device.ping(over: transport, size: size, timeout: timeout)
     }
 
     private func run(_ report: LatencyReport, at rate: Double) async throws(ElementalError) -> LatencyReport {
         let tally = Tally(report)
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
-        let pacer = Pacer(count: settings.count, rate: rate)
+        let pacer = Pacer(count: count, rate: rate)
         pacer.start { number in
             guard tally.begin(atMost: Self.maximumUnderWay) else {
                 end.yield()
@@ -51,7 +57,7 @@ struct PingTrips: Sendable {
             }
         }
         defer { pacer.cancel() }
-        var remaining = settings.count
+        var remaining = count
         for await _ in ends {
             remaining -= 1
             if remaining == 0 || tally.failure != nil { break }
