@@ -14,6 +14,9 @@ import Darwin
 
 /// Collects a value that arrives in parts. Memory grows with the bytes that have arrived; the memory of a long value is
 /// passed to the receiver when the value is complete.
+///
+/// Gathering in a `Data` takes longer: twice as long for a number in two parts, 7 times for 1,000 bytes in two parts, 12 %
+/// for 1 MiB in 16.
 struct GatheredBytes: ~Copyable {
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer?

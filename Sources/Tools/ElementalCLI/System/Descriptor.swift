@@ -1,6 +1,9 @@
 import Support
 
 /// System calls under names that do not collide with a type's own methods.
+///
+/// swift-system's `FileDescriptor` would replace those for files and pipes, about 35 lines, and add 5 to 7 s to the first
+/// build on 2 cores; it has no `connect`, `poll` or terminal settings.
 enum Descriptor {
     static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
         systemRead(descriptor, buffer)
