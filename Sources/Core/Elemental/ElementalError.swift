@@ -8,6 +8,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
             case connectionFailed, refused, timedOut, cancelled
             case addressInUse, permissionDenied, listeningFailed, invalidState
             case serviceNotFound, discoveryFailed
+            case notPaired, identityChanged, wrongCode, pairingClosed, notAuthorised
         }
         let value: Value
 
@@ -60,6 +61,17 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let serviceNotFound = Code(value: .serviceNotFound)
         /// Discovery does not work, for instance because the Zeroconf daemon is not running.
         public static let discoveryFailed = Code(value: .discoveryFailed)
+        /// Both ends have to be paired first: the service accepts paired clients only, or this client accepts paired
+        /// services only.
+        public static let notPaired = Code(value: .notPaired)
+        /// What answers under a paired service's name has another identity than the one that was paired.
+        public static let identityChanged = Code(value: .identityChanged)
+        /// The pairing code or secret is wrong, or somebody between the two ends interferes.
+        public static let wrongCode = Code(value: .wrongCode)
+        /// The service is not open for pairing now.
+        public static let pairingClosed = Code(value: .pairingClosed)
+        /// The client's role does not permit this.
+        public static let notAuthorised = Code(value: .notAuthorised)
     }
 
     /// The kind of error.

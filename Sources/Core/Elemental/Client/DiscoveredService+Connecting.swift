@@ -13,7 +13,8 @@ extension DiscoveredService {
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
     public func connect(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }

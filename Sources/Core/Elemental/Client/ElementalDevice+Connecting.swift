@@ -14,7 +14,8 @@ extension ElementalDevice {
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
     public static func connect(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
         options: ConnectOptions = ConnectOptions(),

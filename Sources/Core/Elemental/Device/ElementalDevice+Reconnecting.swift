@@ -25,7 +25,8 @@ extension ElementalDevice {
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/cancelled``;
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``;
     ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;
     ///   ``ElementalError/Code/invalidState`` for a service's device: only the client can connect.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }
