@@ -37,7 +37,7 @@ let package = Package(
         .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
             name: "ElementalSecurity",
-            dependencies: [.target(name: "CSodium", condition: .when(platforms: [.linux]))],
+            dependencies: ["ElementalWire", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
             path: "Sources/Core/ElementalSecurity"),
         // What several modules share and no program sees.
         .target(

@@ -12,6 +12,8 @@
 @_exported public import enum ElementalWire.ElementValue
 @_exported public import struct ElementalWire.JSON
 @_exported public import struct ElementalWire.Matrix4x4
+@_exported public import enum ElementalWire.Role
+@_exported public import enum ElementalWire.SecurityPolicy
 @_exported public import enum ElementalWire.Transport
 @_exported public import struct ElementalWire.ValueRefusal
 @_exported public import typealias ElementalWire.Vector2

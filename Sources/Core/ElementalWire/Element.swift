@@ -48,8 +48,10 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
                 .invalidDefinition,
                 "element '\(definition.name)' (\(definition.id)) is \(definition.type), not \(Value.elementType)")
         }
-        super.init(copying: definition)
+        super.init(fields: definition.fields)
     }
+
+    fileprivate override init(fields: Fields) { super.init(fields: fields) }
 
     private init(
         checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>? = nil,
@@ -62,6 +64,30 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
         } catch {
             preconditionFailure(error.message)
         }
+    }
+}
+
+// The roles that an element asks for.
+extension Element {
+    /// The element with another least role that gets its catalogue entry and its values.
+    ///
+    /// ```swift
+    /// static let position = Element<Vector3>(3, "Position", access: .read).readable(by: .observe)
+    /// static let reset    = Element<Bool>(4, "Reset").readable(by: .control).writable(by: .admin)
+    /// ```
+    /// Below it, a client of a service that is not ``SecurityPolicy/open`` does not learn that the element exists.
+    public func readable(by role: Role) -> Element {
+        var fields = fields
+        fields.readers = role
+        return Element(fields: fields)
+    }
+
+    /// The element with another least role that may set it. A client without pairing sets no element, whatever the
+    /// role, unless the service is ``SecurityPolicy/open``.
+    public func writable(by role: Role) -> Element {
+        var fields = fields
+        fields.writers = role
+        return Element(fields: fields)
     }
 }
 

@@ -45,8 +45,10 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline let range: ClosedRange<Double>?
         @usableFromInline let step: Double?
         @usableFromInline let choices: ChoiceTable?
-        @usableFromInline let access: Access
+        @usableFromInline var access: Access
         @usableFromInline let latest: Bool
+        @usableFromInline var readers = Role.plain
+        @usableFromInline var writers = Role.control
     }
 
     @usableFromInline final let fields: Fields
@@ -72,15 +74,24 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var access: Access { fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.
     @inlinable public final var latest: Bool { fields.latest }
+    /// The least role that gets the element's entry in the catalogue and its values: ``Role/plain``, everybody who is
+    /// admitted, unless the definition names another. An ``SecurityPolicy/open`` service ignores it.
+    @inlinable public final var readers: Role { fields.readers }
+    /// The least role that may set the element, if it can be set at all: ``Role/control``, unless the definition
+    /// names another. Who may not read may not write either. An ``SecurityPolicy/open`` service ignores it.
+    @inlinable public final var writers: Role { fields.writers }
 
     /// A definition, checked.
     ///
+    /// - Parameters:
+    ///   - readers: the least role that reads the element; see ``readers``.
+    ///   - writers: the least role that sets it; see ``writers``.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
     ///   wrong.
     public convenience init(
         id: Int, name: String, type: ElementType, transport: Transport = .tcp, unit: String = "",
         range: ClosedRange<Double>? = nil, step: Double? = nil, choices: [ElementChoice] = [],
-        access: Access = .readWrite, latest: Bool = false
+        access: Access = .readWrite, latest: Bool = false, readers: Role = .plain, writers: Role = .control
     ) throws(WireError) {
         let table: ChoiceTable?
         do throws(ChoiceTable.Problem) {
@@ -90,14 +101,15 @@ public class ElementDefinition: @unchecked Sendable {
         }
         try self.init(
             checking: id, name, type: type, transport: transport, unit: unit, range: range, step: step, choices: table,
-            access: access, latest: latest)
+            access: access, latest: latest, readers: readers, writers: writers)
     }
 
     /// A definition whose choices are already checked, so that a device's program without choices does not link the
     /// code that checks them.
     init(
         checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
-        range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool
+        range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool,
+        readers: Role = .plain, writers: Role = .control
     ) throws(WireError) {
         func invalid(_ problem: String) -> WireError { Self.invalid(id, name, problem) }
         guard (0...127).contains(id) else {
@@ -117,15 +129,15 @@ public class ElementDefinition: @unchecked Sendable {
         guard !access.isDisjoint(with: .readWrite) else { throw invalid("access is read, write or both") }
         fields = Fields(
             id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-            choices: choices, access: access, latest: latest)
+            choices: choices, access: access, latest: latest, readers: readers, writers: writers)
     }
 
     static func invalid(_ id: Int, _ name: String, _ problem: String) -> WireError {
         WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
     }
 
-    /// A copy of a definition, which has been checked.
-    init(copying definition: ElementDefinition) { fields = definition.fields }
+    /// A definition with fields that have been checked.
+    init(fields: Fields) { self.fields = fields }
 
     /// The definition itself: an ``Element`` without the type of its values.
     public final var definition: ElementDefinition { self }

@@ -33,11 +33,4 @@ struct FingerprintTests {
         #expect(Fingerprint(String(whole.dropLast())) == nil)
         #expect(Fingerprint(String(whole.dropLast()) + "r") == nil)
     }
-
-    @Test
-    func rolesHaveAnOrder() {
-        #expect(Role.observe < .control && .control < .admin)
-        #expect(min(Role.admin, .control) == .control)
-        #expect(Role(rawValue: "root") == nil)
-    }
 }

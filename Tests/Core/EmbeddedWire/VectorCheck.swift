@@ -123,6 +123,9 @@ struct VectorCheck {
         }
         expect(read == Lamp.all && cuts == bytes.count, "the catalogue")
         expect(Lamp.all[id: 2]?.transport == .udp && Lamp.all[id: 3] == nil, "an element by its identifier")
+        let reset = Lamp.brightness.readable(by: .control).writable(by: .admin)
+        let restricted: ElementCatalogue = [reset, Lamp.motion]
+        expect(restricted.wireBytes == bytes && restricted != Lamp.all && reset.writers == .admin, "least roles")
         expect(Lamp.all["MOTION"]?.id == 2 && Lamp.all["Motio"] == nil, "an element by its name")
         expect(Lamp.brightness.allows(1) && !Lamp.brightness.allows(1.5), "a range")
         var message = ""
