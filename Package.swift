@@ -223,7 +223,7 @@ let package = Package(
             path: "Tests/Bridges/SignalRBridgeTests"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["ElementalBench", "ElementalCLI", "Support", "TestSupport", "WireVectors"],
+            dependencies: ["ElementalBench", "ElementalCLI", "Support", "TestSupport", "WireVectors", "Zeroconf"],
             path: "Tests/Tools/CommandLineTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(

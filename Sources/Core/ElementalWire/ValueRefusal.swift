@@ -11,8 +11,8 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case notAChoice = 2
         /// The element takes no values from a client.
         case notAllowed = 3
-        /// This client's role does not allow it.
-        case forbidden = 4
+        /// The client's role does not permit it: see ``ElementDefinition/writers``.
+        case notAuthorised = 4
         /// The service's program refused it. The message says why.
         case refused = 5
     }
@@ -40,7 +40,7 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .outOfRange: "the value is outside the element's range"
         case .notAChoice: "the value is none of the element's choices"
         case .notAllowed: "the element takes no values from a client"
-        case .forbidden: "this client is not allowed to set it"
+        case .notAuthorised: "this client's role does not permit setting it"
         case .refused: "the service did not take the value"
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Zeroconf
 
 @testable import Elemental
 @testable import ElementalCLI
@@ -56,6 +57,38 @@ struct ConsoleEventTests {
             Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"reason":"unplugged","retryIn":0.5}"#])
         #expect(lost.lines == ["the line is lost: unplugged; next attempt in 0.5 seconds"])
         #expect(!lost.isResult)
+    }
+
+    @Test(
+        arguments: [
+            ([:], "", #""txt":{},"security":"open","pairing":false"#),
+            (["elemental": "1", "model": "X"], "  model=X", #""txt":{"model":"X"},"security":"open","pairing":false"#),
+            (
+                ["elemental": "1", "sec": "1", "model": "X"], "  [needs pairing to control]  model=X",
+                #""txt":{"model":"X"},"security":"paired-to-control","pairing":false"#
+            ),
+            (["elemental": "1", "sec": "2"], "  [needs pairing]", #""txt":{},"security":"paired","pairing":false"#),
+            (
+                ["elemental": "1", "sec": "2", "pair": "1"], "  [needs pairing, pairing now]",
+                #""txt":{},"security":"paired","pairing":true"#
+            ),
+            (
+                ["elemental": "1", "sec": "9"], "  [unknown security policy]  sec=9",
+                #""txt":{"sec":"9"},"security":null,"pairing":false"#
+            ),
+        ] as [([String: String], String, String)])
+    func aServiceTellsWhatAClientNeeds(_ txt: [String: String], _ end: String, _ json: String) throws {
+        let resolved = ResolvedService(
+            instance: ServiceInstance(name: "Rover", type: try .tcp("robot")), host: "pi.local.", port: 41847,
+            txt: TXTRecord(txt), addresses: [])
+        let event = ElementalBrowser.Event.found(DiscoveredService(resolved))
+        let line = "+ robot/Rover                   pi.local:41847" + (end.isEmpty ? "" : "                         ")
+        #expect(event.lines == [line + end])
+        #expect(
+            Self.text(event) == [
+                #"{"event":"found","service":"robot","name":"Rover","host":"pi.local","port":41847,"addresses":[],"#
+                    + json + "}"
+            ])
     }
 
     @Test

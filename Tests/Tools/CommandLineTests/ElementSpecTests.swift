@@ -40,6 +40,16 @@ struct ElementSpecTests {
     }
 
     @Test
+    func theLeastRoles() throws {
+        let usual = try ElementSpec(parsing: "1:Door:bool").definition
+        #expect(usual.readers == .plain && usual.writers == .control)
+        let door = try ElementSpec(parsing: "1:Door:bool:readers observe:writers admin=off").definition
+        #expect(door.readers == .observe && door.writers == .admin)
+        let other = try ElementSpec(parsing: "1:Door:bool:writers plain:readers control").definition
+        #expect(other.readers == .control && other.writers == .plain)
+    }
+
+    @Test
     func anInitialValueMayBeAChoice() throws {
         let spec = try ElementSpec(parsing: "1:Mode:uint8:choices off,cool down:rw=cool down")
         #expect(spec.initial == "cool down" && spec.definition.choices.count == 2)
@@ -54,6 +64,9 @@ struct ElementSpecTests {
             ("1:a:flot", "'flot' (at character 5) is no TYPE; did you mean"),
             ("1:a:float:0...x", "'0...x' (at character 11) is wrong: 'x' is no float"),
             ("1:a:float:5...0", "an inverted range"),
+            ("1:a:bool:readers", "'readers' (at character 10) needs a role: plain, observe, control, admin"),
+            ("1:a:bool:writers root", "needs a role"), ("1:a:bool:writers Admin", "needs a role"),
+            ("1:a:bool:writers admin:writers admin", "another word of its kind"),
             ("1:a:float:...5", "lacks a number"), ("1:a:uint8:0...256", "'256' is no uint8: give a whole number"),
             ("1:a:float:0...inf", "not a finite number"), ("1:a:float:step", "lacks a number"),
             ("1:a:float:step 0", "a step is a finite number above 0"),

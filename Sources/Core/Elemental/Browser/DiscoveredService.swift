@@ -1,3 +1,4 @@
+public import ElementalWire
 import Zeroconf
 
 /// A service that a browser found, with everything needed to display it and to connect to it.
@@ -16,6 +17,13 @@ public struct DiscoveredService: Sendable, Hashable {
     public let txt: [String: String]
     /// Whether the service says hello: those of this framework do, an older ElementalController does not.
     public let saysHello: Bool
+    /// Which clients the service says that it admits; `nil` if it is a policy that this version does not know. Like
+    /// everything here it is hearsay: anyone on the network can publish it.
+    public let security: SecurityPolicy?
+    /// What the service says is the beginning of its fingerprint, 16 characters of base32, if it says that.
+    public let shortFingerprint: String?
+    /// Whether the service says that a client can be paired now.
+    public let isPairing: Bool
 
     /// - Parameter claim: in the common listing, the instance that the service claims to be, once that has been
     ///   verified.
@@ -27,8 +35,13 @@ public struct DiscoveredService: Sendable, Hashable {
         port = resolved.port
         addresses = resolved.addresses.map(\.presentation)
         saysHello = resolved.txt[ServiceTXT.version] != nil
+        let entries = SecurityEntries(resolved.txt)
+        security = entries.policy
+        shortFingerprint = entries.shortFingerprint
+        isPairing = entries.isPairing
         var txt: [String: String] = [:]
-        for key in resolved.txt.keys where !ServiceTXT.ownKeys.contains(key.lowercased()) {
+        let ownKeys = entries.isSilent ? ServiceTXT.ownKeys : ServiceTXT.ownKeys + SecurityEntries.keys
+        for key in resolved.txt.keys where !ownKeys.contains(key.lowercased()) {
             txt[key] = resolved.txt[key] ?? ""
         }
         self.txt = txt

@@ -18,11 +18,13 @@ enum ServiceTXT {
     ///   - entries: the program's own.
     ///   - service: the service's name, such as `robot`.
     ///   - instanceName: the instance's own name, for the common listing.
+    ///   - security: what the record says about the service's security.
     /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if one of the program's entries uses one of the framework's
     ///   keys.
     static func record(
-        _ entries: [String: String], service: String, instanceName: String?
+        _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
+        let ownKeys = security.isSilent ? ownKeys : ownKeys + SecurityEntries.keys
         if let taken = entries.keys.first(where: { ownKeys.contains($0.lowercased()) }) {
             throw ZeroconfError(
                 .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
@@ -33,6 +35,7 @@ enum ServiceTXT {
             record[Self.service] = service
             record[instance] = instanceName
         }
+        security.write(to: &record)
         for (key, value) in entries.sorted(by: { $0.key < $1.key }) { record[key] = value }
         return record
     }

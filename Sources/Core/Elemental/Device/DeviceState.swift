@@ -20,6 +20,8 @@ struct DeviceState {
         /// The elements that the service announced, or the error if they cannot be decoded.
         var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
+        /// The role that the service granted to its client.
+        var grantedRole: Role?
         /// What frames are validated against: the program's own elements, or else those that the service announced.
         var elements: ElementTable
     }

@@ -16,8 +16,8 @@ public struct DeviceStatistics: Sendable, Hashable {
     public var messagesMalformed = 0
     /// Frames of elements that this end does not know. They were skipped.
     public var messagesUnknown = 0
-    /// Values outside the element's range, or of an element that does not accept values from that end. They were
-    /// skipped.
+    /// Values outside the element's range, or of an element that does not accept values from that end or from a client
+    /// of that role. They were skipped.
     public var messagesRejected = 0
     /// Values queued now or, after the end of the connection, those that were never sent.
     public var messagesUnsent = 0

@@ -32,10 +32,12 @@ final class ElementTable: @unchecked Sendable {
             hasChoices = !definition.choices.isEmpty
         }
 
-        /// How many bytes of a value of that length are worth buffering: all, or none if it cannot be accepted.
+        /// How many bytes of a value of that length are worth buffering: all, or none if it cannot be accepted. A value
+        /// of a fixed length, at most 64 bytes, is checked for its form before its access, so it is buffered anyway.
         func keptByteCount(of length: Int, takes: Access) -> Int {
-            guard isDefined, access.contains(takes) else { return 0 }
-            return byteCount < 0 || Int(byteCount) == length ? length : 0
+            guard isDefined else { return 0 }
+            if byteCount >= 0 { return Int(byteCount) == length ? length : 0 }
+            return access.contains(takes) ? length : 0
         }
 
         /// Whether the bytes are a value of the element's type.
@@ -60,16 +62,32 @@ final class ElementTable: @unchecked Sendable {
     }
 
     let catalogue: ElementCatalogue
+    /// Elements that the other end may neither read nor set, and does not know of.
+    let hidden: IdentifierSet
     /// 128 rules, indexed by identifier. They live as long as the table.
     let rules: UnsafePointer<Rule>
     private static let count = 128
 
-    init(_ catalogue: ElementCatalogue) {
+    /// - Parameter hidden: further elements, of which every value is rejected.
+    init(_ catalogue: ElementCatalogue, hiding hidden: [ElementDefinition] = []) {
         self.catalogue = catalogue
+        var hiddenIDs = IdentifierSet()
         let rules = UnsafeMutablePointer<Rule>.allocate(capacity: Self.count)
         rules.initialize(repeating: Rule(), count: Self.count)
         for definition in catalogue { rules[Int(definition.id)] = Rule(definition) }
+        for definition in hidden {
+            rules[Int(definition.id)] = Rule(definition)
+            rules[Int(definition.id)].access = []
+            hiddenIDs.insert(definition.id)
+        }
+        self.hidden = hiddenIDs
         self.rules = UnsafePointer(rules)
+    }
+
+    /// A service's elements as a client of that role gets them.
+    convenience init(_ all: ElementCatalogue, for role: Role, under policy: SecurityPolicy) {
+        let visible = all.visible(to: role, under: policy)
+        self.init(visible, hiding: all.filter { visible[id: $0.id] == nil })
     }
 
     deinit { rules.deallocate() }

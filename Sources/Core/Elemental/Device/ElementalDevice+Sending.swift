@@ -132,7 +132,7 @@ extension ElementalDevice {
             if bytes.count > Piece.wholeByteCount, element.takesLongValues {
                 try enqueueUnchecked(element, long: Data(bytes))
             } else {
-                try enqueueUnchecked(element, bytes, mayAnswer: true)
+                try enqueueUnchecked(element, bytes)
             }
             return nil
         } catch {
@@ -147,22 +147,12 @@ extension ElementalDevice {
         try enqueueUnchecked(element, long: long)
     }
 
-    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
     @inline(__always)
-    func enqueueUnchecked(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
+    private func enqueueUnchecked(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
     ) throws(ElementalError) {
         do throws(SendRefusal) {
-            let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
-                let connection = try outbound.append(element, bytes)
-                congestion.note(outbound, after: element.transport)
-                guard mayAnswer, let connection, element.transport == .tcp, connection.takesAnswer() else {
-                    return (connection, UInt64(0))
-                }
-                return (connection, outbound.claim())
-            }
-            guard let connection else { return }
-            if claim == 0 { connection.wake() } else { write(connection, claim) }
+            try queue(element, bytes, mayAnswer: true)
         } catch {
             throw error.error(for: element, length: bytes.count, to: name)
         }
@@ -176,17 +166,41 @@ extension ElementalDevice {
         if outbound.withLock({ $0.endDirectWrite(claim, segment) }) { connection.wake() }
     }
 
-    func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
+    private func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
         do throws(SendRefusal) {
-            let connection = try outbound.withLock { outbound throws(SendRefusal) in
-                let connection = try outbound.append(element, long: long)
-                congestion.note(outbound, after: element.transport)
-                return connection
-            }
-            connection?.wake()
+            try queue(element, long: long)
         } catch {
             throw error.error(for: element, length: long.count, to: name)
         }
+    }
+
+    /// Queues a value whose range and access were checked.
+    ///
+    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
+    @inline(__always)
+    func queue(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
+    ) throws(SendRefusal) {
+        let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
+            let connection = try outbound.append(element, bytes)
+            congestion.note(outbound, after: element.transport)
+            guard mayAnswer, let connection, element.transport == .tcp, connection.takesAnswer() else {
+                return (connection, UInt64(0))
+            }
+            return (connection, outbound.claim())
+        }
+        guard let connection else { return }
+        if claim == 0 { connection.wake() } else { write(connection, claim) }
+    }
+
+    /// The same without copying it.
+    func queue(_ element: ElementDefinition, long: Data) throws(SendRefusal) {
+        let connection = try outbound.withLock { outbound throws(SendRefusal) in
+            let connection = try outbound.append(element, long: long)
+            congestion.note(outbound, after: element.transport)
+            return connection
+        }
+        connection?.wake()
     }
 
     /// The number of newest values that are kept until the connection is restored.

@@ -41,7 +41,7 @@ public final class ElementalDevice: Sendable {
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
-        executor: LoopExecutor, limits: DeviceLimits, logger: Logger,
+        executor: LoopExecutor, limits: DeviceLimits, logger: Logger, grantedRole: ElementalWire.Role? = nil,
         manager: NIOLoopBound<any ConnectionManager>? = nil
     ) {
         self.role = role
@@ -51,7 +51,9 @@ public final class ElementalDevice: Sendable {
         self.logger = logger
         self.manager = manager
         state = Locked(
-            DeviceState(identity: .init(name: name, address: address, service: service, elements: elements)))
+            DeviceState(
+                identity: .init(
+                    name: name, address: address, service: service, grantedRole: grantedRole, elements: elements)))
         newest = NewestValues(state)
         outbound = BrieflyLocked(
             Outbound(limit: limits.maximumQueueByteCount, readyByteCount: limits.readyQueueByteCount))
@@ -72,6 +74,14 @@ public final class ElementalDevice: Sendable {
     public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 if there is none.
     public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
+    /// The client's role: what the service lets it do, at both ends of the connection.
+    ///
+    /// A service always knows it: ``ElementalWire/Role/plain`` unless the client is paired. A client knows it if it is
+    /// paired with the service; otherwise it is `nil`.
+    public var grantedRole: ElementalWire.Role? { state.withLock { $0.identity.grantedRole } }
+
+    /// The service granted this client a role, for the connection that begins.
+    func note(grantedRole: ElementalWire.Role?) { state.withLock { $0.identity.grantedRole = grantedRole } }
 
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.link != nil } }

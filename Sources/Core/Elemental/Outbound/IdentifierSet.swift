@@ -16,6 +16,11 @@ struct IdentifierSet {
         if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
     }
 
+    mutating func formUnion(_ other: IdentifierSet) {
+        low |= other.low
+        high |= other.high
+    }
+
     @inline(__always)
     private static func bit(_ id: Int8) -> UInt64 { 1 << UInt64(id & 63) }
 }

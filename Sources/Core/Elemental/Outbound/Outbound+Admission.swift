@@ -23,7 +23,7 @@ extension Outbound {
         _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
     ) throws(SendRefusal) -> Route {
         let isKept = try admitAnything(isLatest: isLatest)
-        if peer.missingElements.contains(id) { throw .unknownElement }
+        if peer.missingElements.contains(id) { throw peer.isRestricted ? .withheld : .unknownElement }
         if length == 0, !peer.emptyValues { throw .emptyValue }
         switch transport {
         case .tcp:

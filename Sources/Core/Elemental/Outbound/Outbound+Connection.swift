@@ -8,7 +8,7 @@ extension Outbound {
     ///   applies.
     mutating func open(_ link: Link, hasHello: Bool) {
         phase = .open(link)
-        if !hasHello { peer = PeerAbilities() }
+        if !hasHello { peer.forgetHello() }
         var values = takeKept()
         values.stream.removeAll { id, bytes in
             requeue(id, over: .tcp, bytes)

@@ -10,6 +10,8 @@ enum SendRefusal: Error {
     case reconnecting(DisconnectReason)
     /// The other end has no such element.
     case unknownElement
+    /// The client's role may not read the element.
+    case withheld
     /// The other end does not accept empty values.
     case emptyValue
     /// Datagrams cannot be sent, with the reason.
@@ -40,6 +42,8 @@ enum SendRefusal: Error {
         case .unknownElement:
             let identity = element.map { "element \($0.id) ('\($0.name)')" } ?? subject
             return ElementalError(.unknownElement, "the service '\(peer)' has no \(identity)")
+        case .withheld:
+            return ElementalError(.notAuthorised, "the role of '\(peer)' does not permit it to read \(subject)")
         case .emptyValue:
             return ElementalError(
                 .emptyValue,

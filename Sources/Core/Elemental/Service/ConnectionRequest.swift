@@ -1,3 +1,5 @@
+public import ElementalWire
+
 /// A connection that a service can accept or refuse before it is set up.
 ///
 /// The service is asked twice: with the address alone when the connection arrives, and again when the client has sent
@@ -9,6 +11,8 @@ public struct ConnectionRequest: Sendable {
     public let host: String
     /// The name that the client sent; `nil` if it has not sent one yet.
     public let name: String?
+    /// The client's role; ``Role/plain`` unless it is paired.
+    public let role: Role
     /// How many devices are connected.
     public let deviceCount: Int
 }

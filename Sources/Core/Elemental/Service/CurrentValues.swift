@@ -31,11 +31,35 @@ struct CurrentValues {
     /// The elements that values are validated against.
     private(set) var table: ElementTable
     private var values: [Value?] = []
+    private let policy: SecurityPolicy
+    /// The elements as clients of a role get them, once one has connected.
+    private var tables: [Role: ElementTable] = [:]
 
-    init(_ table: ElementTable) { self.table = table }
+    init(_ table: ElementTable, under policy: SecurityPolicy = .open) {
+        self.table = table
+        self.policy = policy
+    }
+
+    /// The elements as clients of that role get them.
+    mutating func table(for role: Role) -> ElementTable {
+        if policy == .open { return table }
+        if let known = tables[role] { return known }
+        let table = ElementTable(table.catalogue, for: role, under: policy)
+        tables[role] = table
+        return table
+    }
+
+    /// Withholds from a client what its role may not read. A client that knows earlier elements, and is about to be
+    /// disconnected, does not get values of new ones either.
+    mutating func restrict(_ device: ElementalDevice) {
+        guard policy != .open else { return }
+        let hidden = table(for: device.grantedRole ?? .plain).hidden
+        device.outbound.withLock { $0.peer.withhold(hidden) }
+    }
 
     /// Replaces the elements, and drops the values of those whose definitions differ.
     mutating func use(_ table: ElementTable) {
+        tables.removeAll()
         for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }
         self.table = table
     }

@@ -34,6 +34,7 @@ extension ElementalService.Shared {
     ///
     /// - Parameter instanceName: the instance's own name, for the common listing.
     func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {
-        try ServiceTXT.record(txt.withLock { $0 }, service: name, instanceName: instanceName)
+        try ServiceTXT.record(
+            txt.withLock { $0 }, service: name, instanceName: instanceName, security: security.withLock { $0 })
     }
 }

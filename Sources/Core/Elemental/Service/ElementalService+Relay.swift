@@ -81,6 +81,8 @@ extension ElementalService.Shared {
         let bytes = refusal.wireBytes(id: id)
         current.withLock { values in
             device.outbound.withLock { outbound in
+                // A client does not learn of elements that its role may not read.
+                guard !outbound.peer.missingElements.contains(id) else { return }
                 // A peer that sends refused values and reads nothing gets no answers, rather than growing our memory.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }
                 bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }

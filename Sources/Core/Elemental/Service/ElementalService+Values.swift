@@ -96,13 +96,16 @@ extension ElementalService {
             if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
-                do throws(ElementalError) {
+                do throws(SendRefusal) {
                     if let long {
-                        try device.enqueueUnchecked(element, long: long)
+                        try device.queue(element, long: long)
                     } else {
-                        try device.enqueueUnchecked(element, bytes)
+                        try device.queue(element, bytes)
                     }
                 } catch {
+                    // A client that may not read the element is not a failure.
+                    if case .withheld = error { return }
+                    let error = error.error(for: element, length: bytes.count, to: device.name)
                     failures.append(SendFailure(device: device, error: error))
                 }
             }
@@ -126,13 +129,30 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService.Shared {
+    /// Adds a device that is ready to those that values are sent to.
+    func add(_ device: ElementalDevice) {
+        // The elements may have been replaced since the device connected.
+        current.withLock { values in
+            values.restrict(device)
+            devices.withLock { $0.insert(device) }
+        }
+    }
+
+    /// Replaces the elements.
+    func use(_ elements: ElementCatalogue) {
+        current.withLock { values in
+            values.use(ElementTable(elements))
+            for device in devices.withLock({ $0.devices }) { values.restrict(device) }
+        }
+    }
+
     /// Sends the current values to a device that has sent a hello and is in the roster: over TCP so that none is lost.
     ///
     /// The lock of the values is held until they are queued, so that a value set concurrently is queued behind them.
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
-                for id in values.ids {
+                for id in values.ids where !outbound.peer.missingElements.contains(id) {
                     if let value = values[id] { outbound.appendCurrent(id, value) }
                 }
             }

@@ -27,6 +27,8 @@ public final class ElementalService: Sendable {
         let devices = Locked(DeviceRoster())
         let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
+        /// What the TXT record says about the service's security.
+        let security: Locked<SecurityEntries>
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
@@ -34,12 +36,18 @@ public final class ElementalService: Sendable {
             var configuration = configuration
             configuration.logger = configuration.logger.printable
             self.configuration = configuration
-            current = Locked(CurrentValues(ElementTable(elements)))
+            current = Locked(CurrentValues(ElementTable(elements), under: configuration.securityPolicy))
             txt = Locked(configuration.txt)
+            security = Locked(SecurityEntries(policy: configuration.securityPolicy))
         }
 
-        /// The elements that frames of new connections are validated against.
+        /// All elements.
         var table: ElementTable { current.withLock { $0.table } }
+
+        /// The elements that frames of a new connection are validated against.
+        func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
+
+        var policy: SecurityPolicy { configuration.securityPolicy }
     }
 
     enum State {
@@ -116,15 +124,21 @@ public final class ElementalService: Sendable {
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT
     ///   record; the service keeps its previous ones.
     public func update(txt: [String: String]) throws(ElementalError) {
-        let before = shared.txt.withLock { current in
-            defer { current = txt }
-            return current
+        try republish(shared.txt) { $0 = txt }
+    }
+
+    /// Changes a part of the TXT record.
+    func republish<Part: Sendable>(_ part: Locked<Part>, _ change: (inout Part) -> Void) throws(ElementalError) {
+        let before = part.withLock { current in
+            let before = current
+            change(&current)
+            return before
         }
         guard case .running(_, let publication?, _) = state.withLock({ $0 }) else { return }
         do {
             try publication.updateTXT()
         } catch {
-            shared.txt.withLock { $0 = before }
+            part.withLock { $0 = before }
             throw error
         }
     }
@@ -137,7 +151,7 @@ public final class ElementalService: Sendable {
     public func update(
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
-        shared.current.withLock { $0.use(ElementTable(elements)) }
+        shared.use(elements)
         guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
         listener.disconnectDevices(reason)
     }
@@ -170,6 +184,7 @@ public final class ElementalService: Sendable {
                 }
                 await listener.emit(.listening(port: listener.port))
                 publication?.start()
+                checkRoles()
             } catch {
                 await listener.close("the service does not start")
                 throw error

@@ -61,7 +61,9 @@ struct Listener: Sendable {
             guard let channel, let descriptor = await Self.descriptor(of: channel) else { continue }
             room = min(room, DescriptorLimit.room(above: descriptor))
         }
-        deviceCapacity = min(configuration.maximumDeviceCount, room)
+        let deviceCapacity = min(configuration.maximumDeviceCount, room)
+        self.deviceCapacity = deviceCapacity
+        try? await tcp.eventLoop.submit { server.value.deviceCapacity = deviceCapacity }.get()
         guard deviceCapacity < configuration.maximumDeviceCount else { return }
         configuration.logger.warning(
             "fewer devices than allowed can connect; raise the limit of open files (ulimit -n)",

@@ -1,3 +1,4 @@
+package import ElementalWire
 public import Logging
 public import NIOCore
 import NIOPosix
@@ -10,6 +11,8 @@ public struct ServiceConfiguration: Sendable {
     public var address: String?
     /// Whether datagrams are accepted and sent, on the same port number.
     public var allowsUDP = true
+    /// Which clients are admitted, and what those without pairing may do.
+    package var securityPolicy = SecurityPolicy.open
     /// Whether the service is published by Zeroconf.
     public var isPublished = true
     /// TXT entries that a browser can show before it connects, in addition to the framework's own.

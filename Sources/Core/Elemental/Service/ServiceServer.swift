@@ -16,6 +16,12 @@ final class ServiceServer: SessionOwner {
     private var sessions: [ObjectIdentifier: Session] = [:]
     /// The number of sessions of each address.
     private var hosts: [PeerHost: Int] = [:]
+    /// The maximum number of concurrent devices.
+    var deviceCapacity: Int
+    /// The sessions of clients without pairing, if the service distinguishes them.
+    private var plainClients = PlainClients()
+    /// Sessions whose place was given to a paired client, and that are closing.
+    private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
     /// Pauses accepting when descriptors or memory run out.
@@ -34,6 +40,7 @@ final class ServiceServer: SessionOwner {
         self.eventLoop = eventLoop
         executor = LoopExecutor(on: eventLoop)
         configuration = service.configuration
+        deviceCapacity = service.configuration.maximumDeviceCount
         logger = service.configuration.logger
     }
 
@@ -49,13 +56,15 @@ final class ServiceServer: SessionOwner {
 
     /// Adds a session to an accepted connection.
     ///
-    /// - Parameter kind: what lies between its bytes and the network.
-    func accept(_ channel: any Channel, _ kind: ByteChannel.Kind = .plain) throws {
+    /// - Parameters:
+    ///   - kind: what lies between its bytes and the network.
+    ///   - role: what the client was granted.
+    func accept(_ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain) throws {
         let address = channel.remoteAddress
-        let table = service.table
+        let table = service.table(for: role)
         let device = ElementalDevice(
             role: .client, name: address?.text ?? "unknown", address: address, service: service.name, elements: table,
-            executor: executor, limits: configuration.limits, logger: logger)
+            executor: executor, limits: configuration.limits, logger: logger, grantedRole: role)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
             logger: logger, bytes: ByteChannel(kind))
@@ -91,34 +100,22 @@ final class ServiceServer: SessionOwner {
     // MARK: SessionOwner
 
     func sessionOpened(_ session: Session) {
-        if let descriptor = session.bytes.descriptor, DescriptorLimit.isReserved(descriptor) {
-            return session.refuse("the service has no descriptors left; try again later", waits: false)
-        }
-        if let why = refusal(of: session) {
-            let waits = refused.count < Self.maximumRefusedCount
+        let place: Place
+        do {
+            place = try findPlace(for: session)
+        } catch {
+            let waits = error.waits && refused.count < Self.maximumRefusedCount
             if waits { refused.insert(ObjectIdentifier(session)) }
-            return session.refuse(why, waits: waits)
+            return session.refuse(error.text, waits: waits)
         }
+        if case .of(let other) = place { evict(other) }
         sessions[ObjectIdentifier(session)] = session
         if let host = session.host { hosts[host, default: 0] += 1 }
-        if configuration.allowsUDP { session.udpIdentifier = udpIdentifiers.assign(to: session) }
-        let identifier = session.udpIdentifier
+        if isPlain(session) { plainClients.add(session) }
+        let identifier = assignIdentifier(to: session)
         session.device.state.withLock { $0.identity.udpIdentifier = identifier }
         session.updateDatagramState()
         session.sender.queue(.udpIdentifier, [identifier])
-    }
-
-    private func refusal(of session: Session) -> String? {
-        if isStopping { return "the service is stopping" }
-        if sessions.count >= configuration.maximumDeviceCount {
-            return "the service has its \(configuration.maximumDeviceCount) devices; try again later"
-        }
-        if let host = session.host, hosts[host, default: 0] >= configuration.maximumDeviceCountPerAddress {
-            return
-                "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address already"
-        }
-        guard case .refuse(let why) = admission(session, name: nil) else { return nil }
-        return why
     }
 
     func session(_ session: Session, refuses name: String) -> String? {
@@ -147,11 +144,13 @@ final class ServiceServer: SessionOwner {
     }
 
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
-        service.refuse(id, from: session.device, ValueRefusal(reason))
+        // An element that this client may not set, and others may.
+        let isRole = reason == .notAllowed && service.table.catalogue[id: id]?.access.contains(.write) == true
+        service.refuse(id, from: session.device, ValueRefusal(isRole ? .notAuthorised : reason))
     }
 
     func sessionIsReady(_ session: Session) {
-        service.devices.withLock { $0.insert(session.device) }
+        service.add(session.device)
         if session.handshake.hasHello { service.greet(session.device) }
         service.events.emit(.deviceConnected(session.device))
     }
@@ -166,11 +165,7 @@ final class ServiceServer: SessionOwner {
         refused.remove(ObjectIdentifier(session))
         gatheredByteCount -= session.receiver.gatheredByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
-        if let host = session.host {
-            let count = hosts[host, default: 1] - 1
-            hosts[host] = count == 0 ? nil : count
-        }
-        if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
+        if evicted.remove(ObjectIdentifier(session)) == nil { releasePlace(of: session) }
         let wasReady = service.devices.withLock { $0.remove(session.device) }
         if wasReady { service.events.emit(.deviceDisconnected(session.device, reason)) }
     }
@@ -181,6 +176,101 @@ final class ServiceServer: SessionOwner {
         return decide(
             ConnectionRequest(
                 address: address?.text ?? "unknown", host: address?.hostText ?? "unknown", name: name,
-                deviceCount: sessions.count))
+                role: session.device.grantedRole ?? .plain, deviceCount: deviceCount))
+    }
+}
+
+/// The places that a service has for its devices.
+extension ServiceServer {
+    /// Where a new client goes.
+    private enum Place {
+        case free
+        /// In the place of a client without pairing, which is disconnected.
+        case of(Session)
+    }
+
+    private struct Refusal: Error {
+        let text: String
+        /// Whether the connection stays open until the client has read the text.
+        var waits = true
+    }
+
+    private var deviceCount: Int { sessions.count - evicted.count }
+
+    /// Whether the client is not paired, and that makes a difference.
+    private func isPlain(_ session: Session) -> Bool {
+        service.policy != .open && session.device.grantedRole == .plain
+    }
+
+    /// A client without pairing gets one of the first half of the places; for a paired one, the oldest client without
+    /// pairing makes room if there is none left.
+    private func findPlace(for session: Session) throws(Refusal) -> Place {
+        if isStopping { throw Refusal(text: "the service is stopping") }
+        let role = session.device.grantedRole ?? .plain
+        guard service.policy.admits(role) else {
+            throw Refusal(text: "this service wants paired clients: \(service.pairingCommand)")
+        }
+        let lacksDescriptors = session.bytes.descriptor.map(DescriptorLimit.isReserved) ?? false
+        let isFull = deviceCount >= configuration.maximumDeviceCount
+        let host = session.host
+        let isHostFull = host.map { hosts[$0, default: 0] >= configuration.maximumDeviceCountPerAddress } ?? false
+        var other: Session?
+        if role > .plain, lacksDescriptors || isFull || isHostFull {
+            other = plainClients.oldest { !isHostFull || $0.host == host }
+        }
+        if other == nil {
+            if lacksDescriptors {
+                throw Refusal(text: "the service has no descriptors left; try again later", waits: false)
+            }
+            if isFull {
+                throw Refusal(
+                    text: "the service has its \(configuration.maximumDeviceCount) devices; try again later")
+            }
+            if isHostFull {
+                throw Refusal(
+                    text: "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address "
+                        + "already")
+            }
+        }
+        let plainCapacity = PlainClients.capacity(of: deviceCapacity)
+        if isPlain(session), plainClients.count >= plainCapacity {
+            throw Refusal(
+                text: "the service has its \(plainCapacity) clients without pairing; pair this one "
+                    + "(\(service.pairingCommand)) or try again later")
+        }
+        if case .refuse(let text) = admission(session, name: nil) { throw Refusal(text: text) }
+        return other.map { .of($0) } ?? .free
+    }
+
+    /// - Returns: the session's UDP identifier; 0 if it gets none.
+    private func assignIdentifier(to session: Session) -> UInt8 {
+        // Datagrams of an encrypted connection must not be sent in the clear.
+        guard configuration.allowsUDP, session.bytes.isPlain else { return 0 }
+        if isPlain(session), plainClients.identifierCount >= PlainClients.maximumIdentifierCount { return 0 }
+        session.udpIdentifier = udpIdentifiers.assign(to: session)
+        let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }
+        if session.udpIdentifier == 0, !isPlain(session), let other = plainClients.oldest(where: holdsOne) {
+            evict(other)
+            session.udpIdentifier = udpIdentifiers.assign(to: session)
+        }
+        return session.udpIdentifier
+    }
+
+    /// Disconnects a client, whose place and identifier are free at once.
+    private func evict(_ session: Session) {
+        releasePlace(of: session)
+        evicted.insert(ObjectIdentifier(session))
+        session.close(
+            DisconnectReason(.closedHere, isExpected: true),
+            shutdownText: "a paired client needs this place; pair this one too: \(service.pairingCommand)")
+    }
+
+    private func releasePlace(of session: Session) {
+        if let host = session.host {
+            let count = hosts[host, default: 1] - 1
+            hosts[host] = count == 0 ? nil : count
+        }
+        if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
+        plainClients.remove(session)
     }
 }

@@ -38,6 +38,9 @@ final class ByteChannel {
 
     var isActive: Bool { context?.channel.isActive == true }
 
+    /// Whether nothing lies between the bytes and the network.
+    var isPlain: Bool { kind == .plain }
+
     /// `nil` if the channel is not a socket.
     var descriptor: CInt? { socket?.descriptor }
 

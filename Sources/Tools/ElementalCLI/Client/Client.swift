@@ -8,6 +8,7 @@ struct Client: Sendable {
 
     let device: ElementalDevice
     let elements: ElementCatalogue
+    let place: Place
     /// All values from the first on, if ``Settings/wantsValues`` was set.
     let values: Values?
     let arrivalTimes: ArrivalTimes
@@ -87,7 +88,7 @@ struct Client: Sendable {
                     ])
                 return try await body(
                     Client(
-                        device: device, elements: elements, values: box.values.withLock { $0 },
+                        device: device, elements: elements, place: place, values: box.values.withLock { $0 },
                         arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
             }
         } catch let error as ElementalError {

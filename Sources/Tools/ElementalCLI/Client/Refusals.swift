@@ -29,7 +29,8 @@ extension ValueRefusal {
     fileprivate var code: String {
         switch reason {
         case .outOfRange, .notAChoice: "outOfRange"
-        case .notAllowed, .forbidden: "notAllowed"
+        case .notAllowed: "notAllowed"
+        case .notAuthorised: "notAuthorised"
         case .refused: "refused"
         }
     }

@@ -8,18 +8,22 @@ struct ServiceDescription: ConsoleEvent {
     let address: String
     /// Whether it supports the extensions; an older ElementalController does not.
     let saysHello: Bool
+    /// What Zeroconf says of it; `nil` if the target was a host and port.
+    let discovered: DiscoveredService?
     /// The identifier in this connection's datagrams; 0 for none.
     let udpIdentifier: Int
     /// The elements, each with its newest value, if one has arrived.
     let elements: [(definition: ElementDefinition, value: ElementValue?)]
 
-    init(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
+    init(_ client: Client) {
+        let device = client.device
         name = device.name
         service = device.service
         address = device.addressText
         saysHello = device.hello != nil
+        discovered = client.place.discovered
         udpIdentifier = Int(device.udpIdentifier)
-        elements = catalogue.map { ($0, device.value(of: $0)) }
+        elements = client.elements.map { ($0, device.value(of: $0)) }
     }
 
     var isResult: Bool { true }
@@ -27,7 +31,9 @@ struct ServiceDescription: ConsoleEvent {
     /// The service on one line, its elements as a table below.
     var lines: [String] {
         let place = name == address ? "" : " at \(address)"
-        let kind = (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
+        let kind =
+            (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
+            + (discovered?.requirement.map { " [\($0)]" } ?? "")
         let header = ["ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"]
         let table = [header] + elements.map { Self.row($0.definition, $0.value) }
         // Columns that are empty for all elements are omitted.
@@ -55,7 +61,7 @@ struct ServiceDescription: ConsoleEvent {
                 ("service", .optional(service)), ("name", .string(name)), ("address", .string(address)),
                 ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
                 ("udpIdentifier", .integer(udpIdentifier)),
-            ])
+            ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)]))
     }
 
     /// The service, then each element.

@@ -8,9 +8,9 @@ struct BrowseCommand: ReportingCommand {
         commandName: "browse",
         abstract: "Show services as they come and go.",
         discussion: """
-            Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses and TXT \
-            record. Without SERVICE it shows all element services, except those of an older ElementalController, which \
-            are found by their SERVICE only. It ends on Ctrl-C or after --for.
+            Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, whether \
+            a client needs pairing, and TXT record. Without SERVICE it shows all element services, except those of an \
+            older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for.
 
               $ elemental browse
               $ elemental browse robot --for 2

@@ -36,11 +36,12 @@ extension ElementalBrowser.Event: ConsoleEvent {
 }
 
 extension DiscoveredService {
-    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  KEY=VALUE…`
+    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`
     fileprivate var line: String {
         let parts =
             ["\(service)/\(name)".padded(to: 28), "\(hostName):\(port)".padded(to: 22)]
-            + [addresses.joined(separator: " ").padded(to: 15)] + sortedTXT.map { "\($0.key)=\($0.value)" }
+            + [addresses.joined(separator: " ").padded(to: 15)] + (requirement.map { ["[\($0)]"] } ?? [])
+            + sortedTXT.map { "\($0.key)=\($0.value)" }
         return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
     }
 
@@ -49,7 +50,7 @@ extension DiscoveredService {
             ("service", .string(service)), ("name", .string(name)), ("host", .string(hostName)),
             ("port", .integer(port)), ("addresses", .array(addresses.map { .string($0) })),
             ("txt", .object(sortedTXT.map { ($0.key, .string($0.value)) })),
-        ]
+        ] + securityMembers
     }
 
     private var sortedTXT: [(key: String, value: String)] { txt.sorted { $0.key < $1.key } }

@@ -22,7 +22,7 @@ struct DescribeCommand: ReportingCommand {
             } run: { client in
                 // The current values arrive before the answer.
                 try await client.settle(timeout: output.limit)
-                await console.emit(ServiceDescription(client.device, client.elements))
+                await console.emit(ServiceDescription(client))
             }
         }
     }

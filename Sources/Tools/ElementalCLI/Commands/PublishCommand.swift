@@ -23,6 +23,8 @@ struct PublishCommand: ReportingCommand {
               udp           values travel in datagrams
               latest        only the newest unsent value is kept
               ro, wo        read-only, write-only for clients
+              readers ROLE  the least role that reads it: plain (the default), observe, control or admin
+              writers ROLE  the least role that sets it; control by default. An open service ignores both
 
               $ elemental publish robot --element 1:Speed:float=0 --element 2:Arm:float3:udp
               $ while sleep 1; do echo "Load=$(cut -d' ' -f1 /proc/loadavg)"; done |

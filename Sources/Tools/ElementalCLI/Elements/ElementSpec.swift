@@ -40,7 +40,8 @@ struct ElementSpec: Sendable {
             definition = try ElementDefinition(
                 id: id, name: String(parts[1]), type: type, transport: options.transport ?? .tcp,
                 unit: options.unit ?? "", range: options.range, step: options.step, choices: options.choices ?? [],
-                access: options.access ?? .readWrite, latest: options.latest)
+                access: options.access ?? .readWrite, latest: options.latest, readers: options.readers ?? .plain,
+                writers: options.writers ?? .control)
         } catch {
             throw Problem(error.message)
         }

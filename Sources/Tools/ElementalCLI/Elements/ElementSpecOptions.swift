@@ -5,7 +5,8 @@ import ElementalWire
 ///
 /// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
 struct ElementSpecOptions: Sendable {
-    static let form = "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo]"
+    static let form =
+        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo][:readers ROLE][:writers ROLE]"
 
     private(set) var transport: Transport?
     private(set) var access: Access?
@@ -14,6 +15,8 @@ struct ElementSpecOptions: Sendable {
     private(set) var step: Double?
     private(set) var unit: String?
     private(set) var choices: [ElementChoice]?
+    private(set) var readers: Role?
+    private(set) var writers: Role?
 
     private typealias Problem = ElementSpec.Problem
 
@@ -33,11 +36,15 @@ struct ElementSpecOptions: Sendable {
             case "unit":
                 guard !argument.isEmpty else { throw Problem(word, "needs a unit, such as 'unit m/s'") }
                 try set(\.unit, argument.unescaped, word)
+            case "readers": try set(\.readers, try Self.role(argument, in: word), word)
+            case "writers": try set(\.writers, try Self.role(argument, in: word), word)
             case "choices": try set(\.choices, try Self.choices(argument, type, in: word), word)
             default:
                 guard let dots = word.firstRange(of: "...") else {
                     throw Problem(
-                        word, "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U' and 'choices A,B…'")
+                        word,
+                        "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U', 'choices A,B…', "
+                            + "'readers ROLE' and 'writers ROLE'")
                 }
                 let lower = try Self.number(word[..<dots.lowerBound], type, in: word)
                 let upper = try Self.number(word[dots.upperBound...], type, in: word)
@@ -56,6 +63,13 @@ struct ElementSpecOptions: Sendable {
 
     private static func repeated(_ word: Substring) -> Problem {
         Problem(word, "comes after another word of its kind; give one of them")
+    }
+
+    private static func role(_ text: Substring, in word: Substring) throws(Problem) -> Role {
+        guard let role = Role(rawValue: String(text)) else {
+            throw Problem(word, "needs a role: \(Role.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return role
     }
 
     /// A bound or step as a value of the type has it: 0.1 of a `float` is not that of a `double`.

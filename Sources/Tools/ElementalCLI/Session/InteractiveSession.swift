@@ -85,7 +85,7 @@ struct InteractiveSession: Sendable {
     private func perform(_ line: SessionLine) async throws {
         let device = client.device
         switch line {
-        case .list: await console.emit(ServiceDescription(device, client.elements))
+        case .list: await console.emit(ServiceDescription(client))
         case .get(let names):
             for element in try elements(names) {
                 if let newest = client.arrivalTimes.newest(element, of: device) {

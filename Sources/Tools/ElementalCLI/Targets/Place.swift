@@ -6,6 +6,12 @@ enum Place: Sendable {
     case found(DiscoveredService)
     case address(host: String, port: Int)
 
+    /// What Zeroconf says of the service; `nil` where it was not asked.
+    var discovered: DiscoveredService? {
+        guard case .found(let service) = self else { return nil }
+        return service
+    }
+
     /// Finds the service, or the address of the host.
     ///
     /// - Throws: ``CommandFailure`` if it is not found within the timeout.

@@ -1,0 +1,42 @@
+import ElementalWire
+
+extension ElementalService {
+    /// Changes what the service's TXT record says about its security, whether or not it is running.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT
+    ///   record; the service keeps its previous ones.
+    func advertise(_ change: (inout SecurityEntries) -> Void) throws(ElementalError) {
+        try republish(shared.security, change)
+    }
+
+    /// Warns of roles that elements ask for and that count for nothing.
+    func checkRoles() {
+        guard shared.policy == .open else { return }
+        let names = elements.filter { $0.readers != .plain || $0.writers != .control }.map(\.name)
+        guard !names.isEmpty else { return }
+        shared.configuration.logger.warning(
+            "the service is open: everybody may read and set these elements, whatever roles they ask for",
+            metadata: ["service": "\(service)", "elements": "\(names.joined(separator: ", "))"])
+    }
+}
+
+extension ElementalService.Shared {
+    /// The command that pairs a client with this service.
+    var pairingCommand: String {
+        guard configuration.isPublished else { return "elemental pair HOST:PORT" }
+        let target = "\(name)/\(displayName)"
+        let isPlainWord = target.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        // Quoted for a shell.
+        return "elemental pair "
+            + (isPlainWord
+                ? target
+                : "'" + target.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'")
+    }
+}
