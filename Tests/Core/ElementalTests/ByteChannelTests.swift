@@ -98,6 +98,8 @@ struct ByteChannelTests {
         try service.send("on", to: Lamp.label)
         try await labels.wait(for: 1)
         #expect(try await device.ping() > .zero)
+        // Its datagrams would not be changed: it has none.
+        #expect(service.devices.first?.udpIdentifier == 0)
         let client = try #require(service.devices.first)
 
         // What is sent before the close arrives.

@@ -83,6 +83,26 @@ struct RoleReadingTests {
         }
     }
 
+    /// It is ready without a hello, by a value of its own.
+    @Test
+    func anOlderClientGetsOnlyTheValuesOfItsRoleToo() async throws {
+        try await RoleService.with(.pairedToControl) { house in
+            for greeting in [frame(-2, Array("older".utf8)), frame(1, [0, 0, 0, 0])] {
+                let (peer, _) = try await house.connectRaw(.plain)
+                try peer.write(greeting)
+                try await eventually { house.service.devices.count == 1 }
+                try house.service.send("hidden", to: House.secret)
+                try house.service.send(7, to: House.level)
+                try house.service.send(0.5, to: House.light)
+                let received = try await peer.readFrame()
+                #expect(received.id == House.light.id)
+                peer.closeOutput()
+                #expect(try await peer.readToEnd().isEmpty)
+                try await eventually { house.service.devices.isEmpty }
+            }
+        }
+    }
+
     /// The unsent value of a `latest` element, and datagrams, leave by other queues.
     @Test
     func whatWaitsForAClientIsOnlyOfItsRole() async throws {
