@@ -1,0 +1,66 @@
+/// An error of identities and stores of trust: a code to act on, and a message that says which file or peer it is
+/// about and what to do. It never holds a key, a code or a secret.
+public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of error. More may be added; give a `switch` a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Value {
+            case missing, corrupt, insecure, otherMachine, locked
+            case permissionDenied, readOnly, diskFull, inputOutput, noStateDirectory
+            case invalidCertificate, unsupportedKey
+            case alreadyPinned, ownKey, unknownPeer, invalidPeer, full
+        }
+        let value: Value
+
+        /// The kind as one word, such as `corrupt`.
+        public var description: String { "\(value)" }
+
+        /// A file that should be there is not.
+        public static let missing = Code(value: .missing)
+        /// A file's contents are not what was written there.
+        public static let corrupt = Code(value: .corrupt)
+        /// A file or directory belongs to somebody else, is a symbolic link, or gives others access.
+        public static let insecure = Code(value: .insecure)
+        /// The identity was made on another machine.
+        public static let otherMachine = Code(value: .otherMachine)
+        /// Another process holds the store's lock.
+        public static let locked = Code(value: .locked)
+        /// The system denied access to a file or directory.
+        public static let permissionDenied = Code(value: .permissionDenied)
+        /// The file system is mounted read-only.
+        public static let readOnly = Code(value: .readOnly)
+        /// No space is left, or the quota is used up.
+        public static let diskFull = Code(value: .diskFull)
+        /// The system reported another error about a file.
+        public static let inputOutput = Code(value: .inputOutput)
+        /// The environment does not tell where identity and trust are kept.
+        public static let noStateDirectory = Code(value: .noStateDirectory)
+        /// A certificate is not X.509 in DER.
+        public static let invalidCertificate = Code(value: .invalidCertificate)
+        /// A key is neither Ed25519 nor P-256.
+        public static let unsupportedKey = Code(value: .unsupportedKey)
+        /// The name is pinned to another key.
+        public static let alreadyPinned = Code(value: .alreadyPinned)
+        /// The key is this end's own.
+        public static let ownKey = Code(value: .ownKey)
+        /// No peer has that name or fingerprint.
+        public static let unknownPeer = Code(value: .unknownPeer)
+        /// A peer cannot be stored as it is, for instance because its name is empty.
+        public static let invalidPeer = Code(value: .invalidPeer)
+        /// The store holds as many peers as it may.
+        public static let full = Code(value: .full)
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// What happened and what to do about it, in human-readable form.
+    public let message: String
+
+    /// Creates an error with that code.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
