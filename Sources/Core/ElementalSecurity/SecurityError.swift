@@ -64,3 +64,15 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The message.
     public var description: String { message }
 }
+
+extension SecurityError {
+    static let ownKey = SecurityError(
+        .ownKey, "that is this end's own key, which is trusted on this machine without being paired")
+
+    static func full(_ list: String) -> SecurityError {
+        SecurityError(
+            .full,
+            "\(TrustedPeers.maximumCount) \(list) are trusted already, which is the most; revoke some "
+                + "(elemental trust revoke)")
+    }
+}

@@ -7,7 +7,7 @@ public protocol TrustStore: Sendable {
     func read() throws -> TrustedPeers
 
     /// Changes the trusted peers, after every other change and before every later one, also by other processes. If
-    /// `change` throws, nothing is changed.
+    /// `change` throws, nothing is changed. It must not call `update` itself.
     ///
     /// - Throws: what `change` throws; an error of the store if it cannot be read, the result is not valid, or it cannot
     ///   be written.

@@ -22,7 +22,7 @@ public struct TrustedService: Sendable, Hashable {
     public var service: String
     /// The instance's name, such as "Rover"; the same bounds. No two entries have the same service and instance.
     public var instance: String
-    /// Where it was reached, the latest first.
+    /// Where it was reached, the newest host first, each with its latest port; at most 16.
     public var hosts: [Host]
     /// The role that it granted; `nil` for one that this version does not know.
     public var role: Role? {

@@ -1,0 +1,64 @@
+/// What counts of a peer's certificate: its public key. Names, dates, extensions and signature are not looked at, since
+/// trust is in the key alone, and TLS proves that the peer has it.
+public struct PeerCertificate: Sendable, Hashable {
+    /// The kinds of key that are accepted.
+    public enum KeyKind: Sendable, Hashable {
+        /// Ed25519 (RFC 8032).
+        case ed25519
+        /// ECDSA on the curve P-256.
+        case p256
+    }
+
+    /// The largest certificate that is read, in bytes.
+    public static let maximumByteCount = 8192
+
+    /// The SubjectPublicKeyInfo, DER.
+    public let publicKey: [UInt8]
+    /// The kind of that key.
+    public let keyKind: KeyKind
+    /// The fingerprint of that key.
+    public let fingerprint: Fingerprint
+
+    /// Reads a certificate.
+    ///
+    /// - Parameter certificate: X.509, DER, from anybody.
+    /// - Throws: ``SecurityError/Code/invalidCertificate``; ``SecurityError/Code/unsupportedKey`` for other kinds of key,
+    ///   and for a P-256 key that is not encoded uncompressed.
+    public init(certificate: [UInt8]) throws(SecurityError) {
+        guard certificate.count <= Self.maximumByteCount, let key = Self.publicKey(of: certificate) else {
+            throw SecurityError(.invalidCertificate, "the peer's certificate is not X.509 in DER")
+        }
+        guard let kind = PublicKeyInfo.kind(key) else {
+            throw SecurityError(.unsupportedKey, "the peer's key is neither Ed25519 nor P-256")
+        }
+        publicKey = Array(key)
+        keyKind = kind
+        fingerprint = Fingerprint(publicKey: publicKey)
+    }
+
+    /// Finds the SubjectPublicKeyInfo (RFC 5280, section 4.1).
+    private static func publicKey(of certificate: [UInt8]) -> ArraySlice<UInt8>? {
+        var outer = DERReader(certificate[...])
+        guard let whole = outer.next(DERTag.sequence), outer.isAtEnd else { return nil }
+        var parts = DERReader(whole.contents)
+        guard let signed = parts.next(DERTag.sequence), parts.next(DERTag.sequence) != nil,
+            parts.next(DERTag.bitString) != nil, parts.isAtEnd
+        else { return nil }
+
+        var fields = DERReader(signed.contents)
+        // Version 1 leaves it out.
+        _ = fields.next(DERTag.version)
+        guard fields.next(DERTag.integer) != nil,  // serial number
+            fields.next(DERTag.sequence) != nil,  // signature algorithm
+            fields.next(DERTag.sequence) != nil,  // issuer
+            fields.next(DERTag.sequence) != nil,  // validity
+            fields.next(DERTag.sequence) != nil,  // subject
+            let key = fields.next(DERTag.sequence)
+        else { return nil }
+        // Unique identifiers and extensions, which are not looked at but have to be well-formed.
+        while !fields.isAtEnd {
+            guard let field = fields.next(), field.tag & 0xC0 == 0x80 else { return nil }
+        }
+        return key.encoded
+    }
+}

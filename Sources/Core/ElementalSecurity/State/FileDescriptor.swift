@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An open file or directory, closed with this value.
+struct FileDescriptor: ~Copyable {
+    let number: CInt
+
+    init(_ number: CInt) { self.number = number }
+
+    deinit { close(number) }
+
+    /// The contents of a file that is not a secret, or `nil` if it cannot be read.
+    static func contents(of path: String, limit: Int) -> [UInt8]? {
+        let number = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard number >= 0 else { return nil }
+        let file = FileDescriptor(number)
+        return file.read(limit: limit)
+    }
+
+    /// Owner, mode and size of what is open.
+    func status() -> stat? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? status : nil
+    }
+
+    /// Reads to the end, but no more than `limit` bytes and one.
+    ///
+    /// - Returns: `nil` if the system reported an error, which is in `errno`.
+    func read(limit: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count < bytes.count {
+            let result = bytes[count...].withUnsafeMutableBytes { readOnce($0) }
+            if result == 0 { break }
+            if result > 0 {
+                count += result
+            } else if errno != EINTR {
+                return nil
+            }
+        }
+        return Array(bytes[..<count])
+    }
+
+    /// Writes all bytes, and waits until they are on the disk.
+    ///
+    /// - Returns: `false` if the system reported an error, which is in `errno`.
+    func write(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let result = rest.withUnsafeBytes { writeOnce($0) }
+            if result > 0 {
+                rest = rest.dropFirst(result)
+            } else if result == 0 || errno != EINTR {
+                return false
+            }
+        }
+        return synchronise()
+    }
+
+    /// Waits until what was written, or a directory's entries, are on the disk.
+    func synchronise() -> Bool {
+        while fsync(number) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
+    private func readOnce(_ target: UnsafeMutableRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        Glibc.read(number, target.baseAddress, target.count)
+        #elseif canImport(Musl)
+        Musl.read(number, target.baseAddress, target.count)
+        #else
+        Darwin.read(number, target.baseAddress, target.count)
+        #endif
+    }
+
+    private func writeOnce(_ source: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        Glibc.write(number, source.baseAddress, source.count)
+        #elseif canImport(Musl)
+        Musl.write(number, source.baseAddress, source.count)
+        #else
+        Darwin.write(number, source.baseAddress, source.count)
+        #endif
+    }
+}

@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension SecurityError {
+    /// What the system said about a file, and what to do.
+    ///
+    /// - Parameters:
+    ///   - action: what was tried, such as "read" or "write".
+    ///   - error: `errno`.
+    static func file(_ path: String, cannot action: String, _ error: CInt) -> SecurityError {
+        let (code, advice): (Code, String) =
+            switch error {
+            case ENOENT, ENOTDIR: (.missing, "it, or a directory above it, is not there")
+            case EACCES, EPERM:
+                (
+                    .permissionDenied,
+                    "permission is denied; run as the user that it belongs to, or choose another directory"
+                )
+            case EROFS: (.readOnly, "the file system is read-only; choose another directory, or make it writable")
+            case ENOSPC, EDQUOT: (.diskFull, "no space is left; nothing was changed; make room and try again")
+            case ELOOP: (.insecure, "it is a symbolic link; put the file itself there")
+            default: (.inputOutput, String(cString: strerror(error)))
+            }
+        return SecurityError(code, "cannot \(action) \(path): \(advice)")
+    }
+
+    /// The same error, about a file.
+    func about(_ path: String) -> SecurityError { SecurityError(code, "\(path): \(message)") }
+}

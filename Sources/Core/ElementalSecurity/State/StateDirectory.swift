@@ -1,0 +1,35 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Where a user's identity and trust are kept on a machine.
+public enum StateDirectory {
+    /// The path: `explicit`, or the first that the environment has of `$ELEMENTAL_STATE`, `$STATE_DIRECTORY` (systemd's
+    /// `StateDirectory=`; the first if there are several), `$XDG_STATE_HOME/elemental` and
+    /// `$HOME/.local/state/elemental`.
+    ///
+    /// - Throws: ``SecurityError/Code/noStateDirectory``
+    public static func path(explicit: String? = nil, environment: [String: String]) throws(SecurityError) -> String {
+        if let explicit {
+            guard !explicit.isEmpty else {
+                throw SecurityError(.noStateDirectory, "the path of the state directory is empty (--state DIR)")
+            }
+            return explicit
+        }
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let path = value("ELEMENTAL_STATE") { return path }
+        if let paths = value("STATE_DIRECTORY"), let path = paths.split(separator: ":").first { return String(path) }
+        // A relative path is to be ignored (XDG Base Directory Specification).
+        if let path = value("XDG_STATE_HOME"), path.hasPrefix("/") { return path + "/elemental" }
+        if let home = value("HOME"), home.hasPrefix("/") { return home + "/.local/state/elemental" }
+        throw SecurityError(
+            .noStateDirectory,
+            "no directory for the identity is known, because $HOME is not set: use --state DIR, $ELEMENTAL_STATE, or "
+                + "StateDirectory= in a systemd unit")
+    }
+
+    /// The environment of this process.
+    public static var environment: [String: String] { ProcessInfo.processInfo.environment }
+}

@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The store in `trust.json` of a state directory, which several processes can use at the same time. ``SecurityState``
+/// creates it together with the identity.
+public struct FileTrustStore: TrustStore {
+    /// The directory.
+    public let directory: String
+    /// How long a change waits for those of other processes.
+    public let lockTimeout: Duration
+
+    static let file = "trust.json"
+    static let lock = "trust.lock"
+    static let defaultLockTimeout = Duration.seconds(5)
+
+    /// The store in that directory. It is neither opened nor created.
+    public init(directory: String, lockTimeout: Duration = .seconds(5)) {
+        self.directory = directory
+        self.lockTimeout = lockTimeout
+    }
+
+    /// The trusted peers: none if the file has vanished.
+    ///
+    /// - Throws: ``SecurityError/Code/corrupt``, ``SecurityError/Code/insecure``, or what the system says about the file.
+    public func read() throws(SecurityError) -> TrustedPeers {
+        guard let opened = try ProtectedDirectory.open(directory) else { return TrustedPeers() }
+        return try Self.peers(opened) ?? TrustedPeers()
+    }
+
+    /// Changes the file, under a lock. It is replaced whole: after a failure, a crash or a power cut it has the old
+    /// contents or the new ones.
+    ///
+    /// - Throws: what `change` throws; ``SecurityError``, also ``SecurityError/Code/missing`` if the file has vanished and
+    ///   ``SecurityError/Code/locked`` if another process does not release the lock in time.
+    public func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
+        guard let opened = try ProtectedDirectory.open(directory) else { throw missing(directory) }
+        let lock = try opened.lock(Self.lock, timeout: lockTimeout)
+        defer { lock.release() }
+        guard let before = try Self.peers(opened) else { throw missing(opened.path(of: Self.file)) }
+        var peers = before
+        let result = try change(&peers)
+        if peers != before { try opened.replace(Self.file, with: try TrustFile.text(peers)) }
+        return result
+    }
+
+    /// Device, inode, size and times of the file.
+    public func revision() -> TrustRevision {
+        var status = stat()
+        guard lstat("\(directory)/\(Self.file)", &status) == 0 else { return TrustRevision(Int64(errno)) }
+        #if canImport(Darwin)
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        return TrustRevision(
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(modified.tv_sec), Int64(modified.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec))
+    }
+
+    /// The contents of the file in an open directory, or `nil` if there is none.
+    static func peers(_ directory: borrowing ProtectedDirectory) throws(SecurityError) -> TrustedPeers? {
+        guard let text = try directory.read(file, limit: TrustFile.maximumByteCount) else { return nil }
+        do {
+            return try TrustFile.peers(text)
+        } catch {
+            throw SecurityState.damaged(directory.path(of: file), error)
+        }
+    }
+
+    private func missing(_ path: String) -> SecurityError {
+        SecurityError(
+            .missing,
+            "\(path) has vanished, so nobody is trusted and nothing can be changed. Restore it from a backup, or begin "
+                + "anew with \"elemental trust reset\"")
+    }
+}

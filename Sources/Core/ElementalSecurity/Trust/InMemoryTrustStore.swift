@@ -1,0 +1,33 @@
+import Synchronization
+
+/// A store that is gone with the process: for tests, and for apps that keep the peers somewhere themselves.
+public final class InMemoryTrustStore: TrustStore {
+    private struct State {
+        var peers: TrustedPeers
+        var changes: Int64 = 0
+    }
+    private let state: Mutex<State>
+    /// Held while a change is made, which can look at the store.
+    private let writing = Mutex(())
+
+    /// A store that trusts these peers.
+    public init(_ peers: TrustedPeers = TrustedPeers()) { state = Mutex(State(peers: peers)) }
+
+    public func read() -> TrustedPeers { state.withLock { $0.peers } }
+
+    /// - Throws: what `change` throws, or ``SecurityError`` if the result is not valid.
+    public func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
+        try writing.withLock { _ in
+            var peers = read()
+            let result = try change(&peers)
+            try peers.validate()
+            state.withLock { state in
+                guard state.peers != peers else { return }
+                state = State(peers: peers, changes: state.changes + 1)
+            }
+            return result
+        }
+    }
+
+    public func revision() -> TrustRevision { TrustRevision(state.withLock { $0.changes }) }
+}

@@ -1,0 +1,96 @@
+import ElementalWire
+
+/// What a service asks.
+extension TrustedPeers {
+    /// The role that was granted to a client for a service, or `nil` for none.
+    ///
+    /// An entry that names the service counts before one for all services. Of several, the least counts, and a role that
+    /// this version does not know is less than all others.
+    public func role(of client: Fingerprint, for service: String) -> Role? {
+        let entries = clients.filter { $0.fingerprint == client && $0.services.contains(service) }
+        let named = entries.filter { $0.services != .all }
+        let roles = (named.isEmpty ? entries : named).map(\.role)
+        guard let first = roles.first else { return nil }
+        return roles.reduce(first) { least, role in
+            if let least, let role { min(least, role) } else { nil }
+        }
+    }
+
+    /// The role of a client's connection: the lesser of what it asks for and what it may have, or `nil` if it is not
+    /// trusted.
+    ///
+    /// This end's own key is trusted without being in the list: with ``Role/control``, and over loopback with
+    /// ``Role/admin`` for a connection that asks for it.
+    ///
+    /// - Parameters:
+    ///   - client: the key that the client has proven in TLS.
+    ///   - wanted: the role that it asks for.
+    ///   - service: the name of the service that it wants.
+    ///   - own: the service's own key.
+    ///   - isLoopback: whether the connection comes from this machine.
+    public func role(
+        of client: Fingerprint, asking wanted: Role, for service: String, own: Fingerprint, isLoopback: Bool
+    ) -> Role? {
+        let most = client == own ? (isLoopback ? .admin : .control) : role(of: client, for: service)
+        // Only a role that can be stored can be granted.
+        return most.flatMap { StoredRole(min($0, wanted)).role }
+    }
+
+    /// Whether a client may be added: look before a pairing begins.
+    ///
+    /// - Throws: ``SecurityError/Code/ownKey``; ``SecurityError/Code/alreadyPinned`` if another key has its name;
+    ///   ``SecurityError/Code/invalidPeer``; ``SecurityError/Code/full``.
+    public func checkPinning(_ client: TrustedClient, own: Fingerprint) throws(SecurityError) {
+        guard client.fingerprint != own else { throw .ownKey }
+        try client.validate()
+        guard !clients.contains(where: { $0.name == client.name && $0.fingerprint != client.fingerprint }) else {
+            throw SecurityError(
+                .alreadyPinned,
+                "another client with the name \"\(client.name)\" is trusted already; revoke that one first "
+                    + "(elemental trust revoke), or give this one another name")
+        }
+        guard clients.count < Self.maximumCount else { throw .full("clients") }
+    }
+
+    /// Adds a client, or changes what is granted to it: for the services of `client`, its role counts from now on.
+    ///
+    /// - Throws: as ``checkPinning(_:own:)-(TrustedClient,_)``.
+    public mutating func pin(_ client: TrustedClient, own: Fingerprint) throws(SecurityError) {
+        try checkPinning(client, own: own)
+        var entries = clients.filter { $0.fingerprint == client.fingerprint }
+        clients.removeAll { $0.fingerprint == client.fingerprint }
+        for index in entries.indices {
+            entries[index].name = client.name
+            entries[index].services.subtract(client.services)
+        }
+        entries.removeAll { $0.services == [] }
+        let match = entries.firstIndex { $0.storedRole == client.storedRole && $0.pairedBy == client.pairedBy }
+        if let match, let both = entries[match].services.union(client.services) {
+            entries[match].services = both
+        } else {
+            entries.append(client)
+        }
+        clients += entries
+    }
+}
+
+extension TrustedClient.Services {
+    /// Takes away what others grant: all, or some names. `all` without some names cannot be said, and stays: entries with
+    /// names count before it.
+    fileprivate mutating func subtract(_ other: Self) {
+        switch (self, other) {
+        case (_, .all): self = []
+        case (.named(let names), .named(let others)): self = .named(names.subtracting(others))
+        case (.all, .named): break
+        }
+    }
+
+    /// Both together, or `nil` if they are not of one kind: names count before `all`.
+    fileprivate func union(_ other: Self) -> Self? {
+        switch (self, other) {
+        case (.all, .all): .all
+        case (.named(let names), .named(let others)): .named(names.union(others))
+        case (.all, .named), (.named, .all): nil
+        }
+    }
+}

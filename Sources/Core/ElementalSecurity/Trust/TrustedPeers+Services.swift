@@ -1,0 +1,137 @@
+/// What a client asks.
+extension TrustedPeers {
+    /// How many hosts of a service are remembered.
+    static let maximumHostCount = 16
+    /// Under how many names one key may be pinned for one service.
+    private static let maximumInstanceCount = 8
+
+    /// What is known about a target: which key it must have.
+    ///
+    /// The wanted service and instance decide first. Then the TXT record, which can only find a pinned key under a new
+    /// name. Then the host, whatever the port; for loopback, where every program has the same address, the port counts.
+    public func match(_ target: ConnectionTarget, own: Fingerprint) -> PinMatch {
+        if let pinned = pinned(target.service, target.instance) { return .pinned(pinned) }
+        let identity = target.advertisedIdentity?.lowercased()
+        if identity == own.short { return .own }
+        let claimed = services.filter { $0.fingerprint.short == identity }
+        let sameService = claimed.filter { $0.service == target.service }
+        if let first = sameService.first, sameService.allSatisfy({ $0.fingerprint == first.fingerprint }) {
+            return .renamed(first)
+        }
+        let known = services.filter { claimed.contains($0) || $0.isReached(at: target) }
+        return known.isEmpty ? .nothing : .knownHost(known)
+    }
+
+    /// What a key means that the target has proven in TLS.
+    public func verdict(on key: Fingerprint, of target: ConnectionTarget, own: Fingerprint) -> PinVerdict {
+        switch match(target, own: own) {
+        case .pinned(let entry), .renamed(let entry):
+            return key == entry.fingerprint ? .trusted(entry) : .identityChanged
+        case .own: return key == own ? .own : .identityChanged
+        case .nothing: return verdict(on: key, among: services, target, own)
+        case .knownHost(let entries):
+            let exact = entries.filter { $0.isReached(at: target, samePort: true) }
+            // A host and port that were given stand for one service, as a name does.
+            if target.instance == nil, !exact.isEmpty {
+                guard exact.contains(where: { $0.fingerprint == key }) else { return .identityChanged }
+                return verdict(on: key, among: exact, target, own)
+            }
+            return verdict(on: key, among: services, target, own)
+        }
+    }
+
+    /// Pins hold for a service's name: another service with the same key is not trusted by it.
+    private func verdict(
+        on key: Fingerprint, among entries: [TrustedService], _ target: ConnectionTarget, _ own: Fingerprint
+    ) -> PinVerdict {
+        if key == own { return .own }
+        let entry = entries.first {
+            $0.fingerprint == key && (target.service == nil || $0.service == target.service)
+        }
+        return entry.map { .trusted($0) } ?? .notPaired
+    }
+
+    private func pinned(_ service: String?, _ instance: String?) -> TrustedService? {
+        services.first { $0.service == service && $0.instance == instance }
+    }
+
+    /// Whether a service may be added: look before a pairing begins.
+    ///
+    /// - Throws: ``SecurityError/Code/ownKey``; ``SecurityError/Code/alreadyPinned`` if the service and instance are pinned
+    ///   to another key; ``SecurityError/Code/invalidPeer``; ``SecurityError/Code/full``.
+    public func checkPinning(_ service: TrustedService, own: Fingerprint) throws(SecurityError) {
+        guard service.fingerprint != own else { throw .ownKey }
+        try service.validate()
+        if let pinned = pinned(service.service, service.instance) {
+            guard pinned.fingerprint == service.fingerprint else {
+                throw SecurityError(
+                    .alreadyPinned,
+                    "\(service.service)/\"\(service.instance)\" is paired with another key. If it really has a new "
+                        + "identity, revoke the old one first (elemental trust revoke)")
+            }
+        } else if services.count >= Self.maximumCount {
+            throw .full("services")
+        }
+    }
+
+    /// Pins a service's key, or changes the role of one that is pinned.
+    ///
+    /// - Throws: as ``checkPinning(_:own:)-(TrustedService,_)``.
+    public mutating func pin(_ service: TrustedService, own: Fingerprint) throws(SecurityError) {
+        try checkPinning(service, own: own)
+        var service = service
+        if let index = services.firstIndex(where: {
+            $0.service == service.service && $0.instance == service.instance
+        }) {
+            for host in services[index].hosts.reversed() { service.remember(host, isLatest: false) }
+            services[index] = service
+        } else {
+            services.append(service)
+        }
+    }
+
+    /// Records where a trusted service was reached, after its key was proven: its host, and its name if it is a new one.
+    ///
+    /// - Returns: whether anything is new, so that the store has to be written.
+    @discardableResult
+    public mutating func noteReached(
+        _ key: Fingerprint, service: String, instance: String, at host: TrustedService.Host
+    ) -> Bool {
+        let before = services
+        if let index = services.firstIndex(where: { $0.service == service && $0.instance == instance }) {
+            guard services[index].fingerprint == key else { return false }
+            services[index].remember(host, isLatest: true)
+        } else {
+            let known = services.filter { $0.fingerprint == key && $0.service == service }
+            guard var renamed = known.first, known.count < Self.maximumInstanceCount, services.count < Self.maximumCount
+            else { return false }
+            renamed.instance = instance
+            renamed.hosts = [host]
+            guard (try? renamed.validate()) != nil else { return false }
+            services.append(renamed)
+        }
+        return services != before
+    }
+}
+
+extension TrustedService {
+    fileprivate func isReached(at target: ConnectionTarget, samePort: Bool = false) -> Bool {
+        let targets = target.hosts.map(ComparableHost.init)
+        return hosts.contains { host in
+            let known = ComparableHost(host.name)
+            return targets.contains(known) && (host.port == target.port || !samePort && !known.isLoopback)
+        }
+    }
+
+    /// Remembers a host once, with its latest port, and so many of them, the newest first.
+    fileprivate mutating func remember(_ host: Host, isLatest: Bool) {
+        guard TrustName.isValid(host.name, maximumByteCount: TrustName.maximumHostByteCount) else { return }
+        let name = ComparableHost(host.name)
+        if let index = hosts.firstIndex(where: { ComparableHost($0.name) == name }) {
+            if isLatest { hosts[index].port = host.port }
+            return
+        }
+        if isLatest { hosts.insert(host, at: 0) } else { hosts.append(host) }
+        if hosts.count > TrustedPeers.maximumHostCount { hosts.removeLast() }
+    }
+}

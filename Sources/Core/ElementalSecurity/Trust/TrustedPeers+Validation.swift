@@ -1,0 +1,86 @@
+extension TrustedPeers {
+    /// How many entries each list may have.
+    public static let maximumCount = 1000
+    /// How many services one entry may name.
+    static let maximumServiceCount = 64
+    /// Stands for all services in a file; it is no service's name.
+    static let allServices = "*"
+
+    /// Checks what a store must hold: valid entries, no more than it may have, and unique names.
+    ///
+    /// - Throws: ``SecurityError/Code/invalidPeer``, ``SecurityError/Code/alreadyPinned`` or ``SecurityError/Code/full``.
+    func validate() throws(SecurityError) {
+        guard clients.count <= Self.maximumCount else { throw .full("clients") }
+        guard services.count <= Self.maximumCount else { throw .full("services") }
+        var keys: [String: Fingerprint] = [:]
+        var names: [Fingerprint: String] = [:]
+        for client in clients {
+            try client.validate()
+            guard keys.updateValue(client.fingerprint, forKey: client.name) ?? client.fingerprint == client.fingerprint
+            else {
+                throw SecurityError(.alreadyPinned, "two clients have the name \"\(client.name)\"")
+            }
+            guard names.updateValue(client.name, forKey: client.fingerprint) ?? client.name == client.name else {
+                throw SecurityError(.alreadyPinned, "\"\(client.name)\" and another client have the same key")
+            }
+        }
+        var instances: Set<[String]> = []
+        for service in services {
+            try service.validate()
+            guard instances.insert([service.service, service.instance]).inserted else {
+                throw SecurityError(
+                    .alreadyPinned, "\(service.service)/\"\(service.instance)\" is in the list twice")
+            }
+        }
+    }
+}
+
+extension TrustedClient {
+    func validate() throws(SecurityError) {
+        guard TrustName.isValid(name), Fingerprint(name) == nil else {
+            throw SecurityError(
+                .invalidPeer,
+                "a client's name has 1 to \(TrustName.maximumByteCount) bytes, no control characters, and is not a "
+                    + "fingerprint")
+        }
+        if case .named(let names) = services {
+            guard !names.isEmpty, names.count <= TrustedPeers.maximumServiceCount,
+                names.allSatisfy({ TrustName.isValid($0) && $0 != TrustedPeers.allServices })
+            else {
+                throw SecurityError(
+                    .invalidPeer,
+                    "a client may use 1 to \(TrustedPeers.maximumServiceCount) services, or all; the name of each has 1 "
+                        + "to \(TrustName.maximumByteCount) bytes and no control characters")
+            }
+        }
+        try storedRole.validate()
+    }
+}
+
+extension TrustedService {
+    func validate() throws(SecurityError) {
+        guard TrustName.isValid(service), TrustName.isValid(instance) else {
+            throw SecurityError(
+                .invalidPeer,
+                "the names of a service and its instance have 1 to \(TrustName.maximumByteCount) bytes and no control "
+                    + "characters")
+        }
+        guard hosts.count <= TrustedPeers.maximumHostCount,
+            hosts.allSatisfy({ TrustName.isValid($0.name, maximumByteCount: TrustName.maximumHostByteCount) })
+        else {
+            throw SecurityError(
+                .invalidPeer,
+                "a service has at most \(TrustedPeers.maximumHostCount) hosts, whose names have 1 to "
+                    + "\(TrustName.maximumHostByteCount) bytes and no control characters")
+        }
+        try storedRole.validate()
+    }
+}
+
+extension StoredRole {
+    func validate() throws(SecurityError) {
+        guard TrustName.isValid(name) else {
+            throw SecurityError(.invalidPeer, "the name of a role is empty, too long, or has control characters")
+        }
+    }
+}
