@@ -164,7 +164,7 @@ let package = Package(
             name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"],
             path: "Tests/Core/ElementalWireTests"),
         .testTarget(
-            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity"],
+            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "TestSupport"],
             path: "Tests/Core/ElementalSecurityTests", resources: [.embedInCode("cpace-x25519-vectors.json")]),
         .testTarget(
             name: "ZeroconfTests", dependencies: ["Support", "TestSupport", "Zeroconf", "zeroconf-probe"],

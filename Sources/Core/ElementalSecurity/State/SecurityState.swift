@@ -92,10 +92,11 @@ public struct SecurityState: Sendable {
     private static func read(
         _ directory: borrowing ProtectedDirectory, machine: [UInt8]?
     ) throws(SecurityError) -> SecurityState? {
-        // The identity first: it is created after the other.
-        let text = try directory.read(identityFile, limit: PEM.maximumByteCount)
+        // The identity first: it is created after the other. Again, because it may have been created in between.
+        var file = try directory.read(identityFile, limit: PEM.maximumByteCount)
         let peers = try FileTrustStore.peers(directory)
-        guard var text else {
+        if file == nil { file = try directory.read(identityFile, limit: PEM.maximumByteCount) }
+        guard var text = file else {
             // Left by a start that was interrupted, or by a reset.
             if peers == nil || peers == TrustedPeers() { return nil }
             throw incomplete(directory, missing: identityFile, present: FileTrustStore.file)
@@ -104,7 +105,7 @@ public struct SecurityState: Sendable {
         guard peers != nil else {
             throw incomplete(directory, missing: FileTrustStore.file, present: identityFile)
         }
-        let (identity, recorded) = try about(directory.path(of: identityFile), text)
+        let (identity, recorded) = try readIdentity(directory.path(of: identityFile), text)
         if let recorded, machine.map({ !Primitives.isEqual($0, recorded) }) ?? true {
             throw SecurityError(
                 .otherMachine,
@@ -118,22 +119,14 @@ public struct SecurityState: Sendable {
             isNew: false)
     }
 
-    private static func about(
+    private static func readIdentity(
         _ path: String, _ text: [UInt8]
     ) throws(SecurityError) -> (Ed25519Identity, machine: [UInt8]?) {
         do {
             return try Ed25519Identity.read(text)
         } catch {
-            throw damaged(path, error)
+            throw error.damaged(path)
         }
-    }
-
-    /// What to do about a damaged file.
-    static func damaged(_ path: String, _ error: SecurityError) -> SecurityError {
-        SecurityError(
-            error.code,
-            "\(path) is damaged: \(error.message). Restore it from a backup, or begin anew with \"elemental trust reset\""
-        )
     }
 
     private static func incomplete(

@@ -14,12 +14,14 @@ public struct FileTrustStore: TrustStore {
     /// How long a change waits for those of other processes.
     public let lockTimeout: Duration
 
+    /// How long a change waits, unless something else is said.
+    public static let defaultLockTimeout = Duration.seconds(5)
+
     static let file = "trust.json"
     static let lock = "trust.lock"
-    static let defaultLockTimeout = Duration.seconds(5)
 
     /// The store in that directory. It is neither opened nor created.
-    public init(directory: String, lockTimeout: Duration = .seconds(5)) {
+    public init(directory: String, lockTimeout: Duration = Self.defaultLockTimeout) {
         self.directory = directory
         self.lockTimeout = lockTimeout
     }
@@ -68,7 +70,7 @@ public struct FileTrustStore: TrustStore {
         do {
             return try TrustFile.peers(text)
         } catch {
-            throw SecurityState.damaged(directory.path(of: file), error)
+            throw error.damaged(directory.path(of: file))
         }
     }
 

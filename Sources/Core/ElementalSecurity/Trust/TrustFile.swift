@@ -203,7 +203,7 @@ extension DecodingError {
         case .keyNotFound(let key, let context): Self.place(context, "\"\(key.stringValue)\" is missing")
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             Self.place(context, "a value of another type is expected")
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "it is not JSON"
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "it is not JSON, or a number is out of range"
         case .dataCorrupted(let context): Self.place(context, context.debugDescription)
         @unknown default: "it is not the JSON of a trust store"
         }

@@ -83,7 +83,7 @@ extension TrustedPeers {
         if let index = services.firstIndex(where: {
             $0.service == service.service && $0.instance == service.instance
         }) {
-            for host in services[index].hosts.reversed() { service.remember(host, isLatest: false) }
+            for host in services[index].hosts { service.remember(host, isLatest: false) }
             services[index] = service
         } else {
             services.append(service)

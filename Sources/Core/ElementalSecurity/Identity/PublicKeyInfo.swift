@@ -17,10 +17,9 @@ enum PublicKeyInfo {
     /// The encoding of an Ed25519 key of 32 bytes.
     static func ed25519(_ publicKey: [UInt8]) -> [UInt8] { ed25519Prefix + publicKey }
 
-    /// The kind of an encoded key, or `nil` for one that is not accepted.
-    static func kind(_ encoded: ArraySlice<UInt8>) -> PeerCertificate.KeyKind? {
-        if encoded.count == ed25519Prefix.count + 32, encoded.starts(with: ed25519Prefix) { return .ed25519 }
-        if encoded.count == p256Prefix.count + 64, encoded.starts(with: p256Prefix) { return .p256 }
-        return nil
+    /// Whether an encoded key is of a kind that peers may have.
+    static func isAccepted(_ encoded: ArraySlice<UInt8>) -> Bool {
+        encoded.count == ed25519Prefix.count + 32 && encoded.starts(with: ed25519Prefix)
+            || encoded.count == p256Prefix.count + 64 && encoded.starts(with: p256Prefix)
     }
 }

@@ -29,6 +29,10 @@ extension SecurityError {
         return SecurityError(code, "cannot \(action) \(path): \(advice)")
     }
 
-    /// The same error, about a file.
-    func about(_ path: String) -> SecurityError { SecurityError(code, "\(path): \(message)") }
+    /// The same error, about a file that cannot be used as it is.
+    func damaged(_ path: String) -> SecurityError {
+        SecurityError(
+            code,
+            "\(path) is damaged: \(message). Restore it from a backup, or begin anew with \"elemental trust reset\"")
+    }
 }

@@ -1,21 +1,11 @@
 /// What counts of a peer's certificate: its public key. Names, dates, extensions and signature are not looked at, since
 /// trust is in the key alone, and TLS proves that the peer has it.
 public struct PeerCertificate: Sendable, Hashable {
-    /// The kinds of key that are accepted.
-    public enum KeyKind: Sendable, Hashable {
-        /// Ed25519 (RFC 8032).
-        case ed25519
-        /// ECDSA on the curve P-256.
-        case p256
-    }
-
     /// The largest certificate that is read, in bytes.
     public static let maximumByteCount = 8192
 
     /// The SubjectPublicKeyInfo, DER.
     public let publicKey: [UInt8]
-    /// The kind of that key.
-    public let keyKind: KeyKind
     /// The fingerprint of that key.
     public let fingerprint: Fingerprint
 
@@ -28,11 +18,10 @@ public struct PeerCertificate: Sendable, Hashable {
         guard certificate.count <= Self.maximumByteCount, let key = Self.publicKey(of: certificate) else {
             throw SecurityError(.invalidCertificate, "the peer's certificate is not X.509 in DER")
         }
-        guard let kind = PublicKeyInfo.kind(key) else {
+        guard PublicKeyInfo.isAccepted(key) else {
             throw SecurityError(.unsupportedKey, "the peer's key is neither Ed25519 nor P-256")
         }
         publicKey = Array(key)
-        keyKind = kind
         fingerprint = Fingerprint(publicKey: publicKey)
     }
 
