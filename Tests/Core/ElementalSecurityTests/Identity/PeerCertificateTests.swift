@@ -104,6 +104,22 @@ struct PeerCertificateTests {
     ])
     func otherLengthsAreRefused(_ hex: String) { #expect(Self.code(bytes(hex)) == .invalidCertificate) }
 
+    /// The same certificate, with its own length in a longer form than it needs.
+    @Test
+    func anotherEncodingOfTheSameIsRefused() {
+        let certificate = Self.ed25519.certificate
+        #expect(certificate.starts(with: [0x30, 0x81, 0xFF]))
+        let contents = certificate.dropFirst(3)
+        #expect(Self.code([0x30, 0x82, 0x00, 0xFF] + contents) == .invalidCertificate)
+        // Indefinite length, which is BER.
+        #expect(Self.code([0x30, 0x80] + contents + [0, 0]) == .invalidCertificate)
+        let short = Array(contents.prefix(20))
+        var reader = DERReader(([0x04, 20] + short)[...])
+        #expect(reader.next().map { Array($0.contents) } == short)
+        reader = DERReader(([0x04, 0x81, 20] + short)[...])
+        #expect(reader.next()?.tag == nil)
+    }
+
     @Test
     func tooLargeACertificateIsRefused() {
         let padding = DERWriter.value(
