@@ -1,19 +1,21 @@
 /// Reads little-endian fields one after the other; every read past the end is `nil`.
-struct ByteReader {
+package struct ByteReader {
     private var rest: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
-    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
+    package var isAtEnd: Bool { rest.isEmpty }
+
+    package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard rest.count >= count else { return nil }
         defer { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
         return UnsafeRawBufferPointer(rebasing: rest[..<count])
     }
 
-    mutating func uint8() -> UInt8? { bytes(1).flatMap(UInt8.init(wireBytes:)) }
-    mutating func uint16() -> UInt16? { bytes(2).flatMap(UInt16.init(wireBytes:)) }
-    mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
+    package mutating func uint8() -> UInt8? { bytes(1).flatMap(UInt8.init(wireBytes:)) }
+    package mutating func uint16() -> UInt16? { bytes(2).flatMap(UInt16.init(wireBytes:)) }
+    package mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
 
     /// Bytes preceded by their number in one byte.
-    mutating func countedBytes() -> UnsafeRawBufferPointer? { uint8().flatMap { bytes(Int($0)) } }
+    package mutating func countedBytes() -> UnsafeRawBufferPointer? { uint8().flatMap { bytes(Int($0)) } }
 }

@@ -24,6 +24,9 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     case piecesTaken = -9
     /// Service to client that requested it: a value of the client's was refused. See ``ValueRefusal``.
     case refused = -11
+    /// Either way, only inside TLS and only before -1: who is there, what it may do, and pairing. Nothing of it reaches
+    /// a session, in which it is an unexpected element. -12 is left out: sealed datagrams begin with that byte.
+    case admission = -13
 
     /// The most bytes of a ping.
     public static let maximumPingByteCount = 1024
@@ -48,6 +51,7 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
         case .piecesTaken: length == MemoryLayout<UInt32>.size ? length : 0
         case .ping, .pong: length <= Self.maximumPingByteCount ? length : 0
         case .catalogue: length <= Self.maximumCatalogueByteCount ? length : 0
+        case .admission: 0
         }
     }
 }

@@ -96,7 +96,7 @@ struct Handshake {
             guard let (id, refusal) = ValueRefusal.read(value) else { return .malformed }
             return .refused(id, refusal)
         case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client),
-            (.refused, .client):
+            (.refused, .client), (.admission, _):
             return .unknown
         }
     }

@@ -1,0 +1,58 @@
+/// Why an end does not admit the other one, or why pairing failed.
+package struct AdmissionRefusal: Error, Sendable, Equatable {
+    /// The kind, one byte on the wire. A later version may have more; an unknown one is a failure like any other.
+    package struct Code: Sendable, Hashable, RawRepresentable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The other end broke the protocol.
+        package static let malformed = Self(rawValue: 1)
+        /// The other end speaks another version of it.
+        package static let version = Self(rawValue: 2)
+        /// The client wants another service than this one.
+        package static let wrongService = Self(rawValue: 3)
+        /// The service does not know the client.
+        package static let notPaired = Self(rawValue: 4)
+        /// The client's role does not permit it.
+        package static let notAuthorised = Self(rawValue: 5)
+        /// No pairing window is open.
+        package static let pairingClosed = Self(rawValue: 6)
+        /// Another client is pairing at this moment.
+        package static let pairingBusy = Self(rawValue: 7)
+        /// The code or secret is not the one that the service shows.
+        package static let wrongCode = Self(rawValue: 8)
+        /// An answer took too long.
+        package static let timedOut = Self(rawValue: 9)
+        /// Already paired, or the name is taken: `elemental trust revoke` first.
+        package static let alreadyPaired = Self(rawValue: 10)
+        /// This end cannot do it now, for instance because its store cannot be written.
+        package static let failed = Self(rawValue: 11)
+    }
+
+    /// The longest sentence, in UTF-8 bytes.
+    static let maximumSentenceByteCount = 255
+
+    /// The kind.
+    package let code: Code
+    /// What happened and what to do, for a person. If it came from the other end, it is as trustworthy as that.
+    package let sentence: String
+
+    /// - Parameter sentence: truncated to 255 bytes; control characters are left out.
+    package init(_ code: Code, _ sentence: String) {
+        self.code = code
+        self.sentence = AdmissionText.fitting(sentence, byteCount: Self.maximumSentenceByteCount)
+    }
+
+    static let malformed = Self(.malformed, "the other end broke the rules of admission")
+    static let version = Self(.version, "the other end speaks a version of admission that this one does not")
+    package static let pairingClosed = Self(
+        .pairingClosed,
+        "the service is not accepting pairings now: open a window at the service (elemental pair --open)")
+    static let pairingBusy = Self(
+        .pairingBusy, "another device is pairing with the service: try again in a few seconds")
+    static let wrongCode = Self(
+        .wrongCode, "the code is not the one that the service shows, or somebody is between the two; nothing was stored"
+    )
+    static let timedOut = Self(.timedOut, "the pairing took too long")
+    static let ownIdentity = Self(.alreadyPaired, "both ends have the same identity, which needs no pairing")
+}

@@ -1,0 +1,245 @@
+/// A client's part before its session begins: asks to be admitted, pairs, or gives an admin's command. A state machine
+/// without sockets, clocks and files: bytes go in, actions come out.
+///
+/// The driver has a TLS connection whose other end has proved its key, and which is pinned unless this is a pairing. It
+/// performs ``start()``, passes on what arrives until an action says ``Action/authorised(_:)`` or ``Action/close``, and
+/// limits the time of all of it.
+package struct ClientAdmission: Sendable, Undisclosed {
+    /// What the client wants.
+    package enum Purpose: Sendable, Equatable {
+        /// A session, in this role at most.
+        case connect(Role)
+        /// To pair for this role at most. Without a secret the service only says what is to be entered: the client then
+        /// disconnects, and comes back with it.
+        case pair(PairingSecret?, Role)
+        /// To open a pairing window.
+        case openWindow(seconds: UInt16, Role, PairingSecret.Kind)
+        /// To withdraw what was granted to a client.
+        case revoke(Fingerprint)
+    }
+
+    /// What to do, in this order.
+    package enum Action: Sendable, Equatable {
+        /// Send these bytes.
+        case send([UInt8])
+        /// The service wants this entered: ask the person, then pair on a new connection.
+        case asked(PairingOffer)
+        /// Store the service, then call ``stored(_:)``.
+        case store(PairedService)
+        /// Begin the session.
+        case authorised(AuthorisingService)
+        /// The window is open; show the secret to the person who asked for it.
+        case windowOpened(seconds: UInt16, Role, PairingSecret)
+        /// The client was revoked; how many were paired in windows that it opened, and the first of them.
+        case revoked(pairedCount: Int, [PairedName])
+        /// It did not work, for either end's reason.
+        case failed(AdmissionRefusal)
+        /// Close the connection, once everything was sent.
+        case close
+    }
+
+    private enum State {
+        case asked
+        /// Waits for the service's half of CPace.
+        case initiated(PairingExchange, CPace, PairingInitiation)
+        /// Waits for the store before it sends its tag.
+        case storing(PairedService, tag: [UInt8])
+        case confirmed(PairedService)
+        case done
+    }
+
+    private let purpose: Purpose
+    private let service: String?
+    private let name: String
+    private let own: Fingerprint
+    private let peer: Fingerprint
+    private let pinned: Fingerprint?
+    private let random: @Sendable (Int) -> [UInt8]
+    private var reader = AdmissionReader()
+    private var state = State.asked
+
+    /// - Parameters:
+    ///   - purpose: what the client wants.
+    ///   - service: the name of the service that is wanted, such as `robot`; `nil` only if the user gave no name but a
+    ///     host and port, and then ``AuthorisingService/service`` has to be checked against the pins.
+    ///   - name: the client's own name, of which 64 bytes are sent.
+    ///   - own: the client's fingerprint.
+    ///   - peer: the service's, which TLS has proved.
+    ///   - pinned: for a pairing, the fingerprint that the wanted service and instance already have in the store.
+    ///   - random: gives that many random bytes; passed only by tests.
+    package init(
+        _ purpose: Purpose, service: String?, name: String, own: Fingerprint, peer: Fingerprint,
+        pinned: Fingerprint? = nil, random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
+    ) {
+        self.purpose = purpose
+        self.service = service.map(AdmissionText.service)
+        let name = AdmissionText.fitting(name, byteCount: AdmissionText.maximumNameByteCount)
+        self.name = name.isEmpty ? own.short : name
+        self.own = own
+        self.peer = peer
+        self.pinned = pinned
+        self.random = random
+    }
+
+    /// Whether it is over: what arrives now is not for this machine.
+    package var isDone: Bool { if case .done = state { true } else { false } }
+
+    /// Says what the client wants.
+    package mutating func start() -> [Action] {
+        let message: AdmissionMessage
+        switch purpose {
+        case .connect(let role): message = .connect(service: service, role: role, name: name)
+        case .pair:
+            if let refusal = obstacle { return end(refusal) }
+            message = .pair(service: service)
+        case .openWindow(let seconds, let role, let kind):
+            message = .openWindow(service: service, seconds: seconds, role: role, kind: kind)
+        case .revoke(let fingerprint): message = .revoke(service: service, fingerprint)
+        }
+        return [.send(message.frame)]
+    }
+
+    /// Takes bytes that arrived.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [Action] {
+        guard !isDone else { return [] }
+        reader.append(bytes)
+        var actions: [Action] = []
+        do throws(AdmissionRefusal) {
+            while !isWaiting, let message = try reader.next() { actions += try receive(message) }
+            if case .storing = state { try reader.checkByteCount() }
+        } catch {
+            actions += refuse(error)
+        }
+        return actions
+    }
+
+    /// The service of ``Action/store(_:)`` is in the store, or could not be written: then the pairing fails.
+    package mutating func stored(_ result: Result<Void, AdmissionRefusal>) -> [Action] {
+        guard case .storing(let service, let tag) = state else { return [] }
+        switch result {
+        case .success:
+            state = .confirmed(service)
+            // What arrived meanwhile, at most a refusal, is looked at now.
+            return [.send(AdmissionMessage.confirmation(tag: tag).frame)]
+                + receive(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .failure(let refusal): return refuse(refusal)
+        }
+    }
+
+    // MARK: - Messages
+
+    private mutating func receive(_ message: AdmissionMessage) throws(AdmissionRefusal) -> [Action] {
+        switch (message, state, purpose) {
+        case (.refused(let refusal), _, _):
+            return end(refusal)
+        case (.granted(let service, let role), .asked, .connect(let wanted)):
+            try check(service)
+            guard role <= wanted else { throw .malformed }
+            return admitted(service, role)
+        case (.offer(let offer), .asked, .pair(let secret, let role)):
+            try check(offer.service)
+            return try initiate(offer, secret, role)
+        case (.response(let response), .initiated(let exchange, let cpace, let initiation), _):
+            return try confirm(response, exchange, cpace, initiation)
+        case (.granted(let service, let role), .confirmed(let paired), _):
+            guard service == paired.service, role == paired.role else { throw .malformed }
+            return admitted(service, role)
+        case (.windowOpened(let seconds, let role, let secret), .asked, .openWindow(_, let wanted, let kind)):
+            guard role <= wanted, secret.kind == kind else { throw .malformed }
+            state = .done
+            return [.windowOpened(seconds: seconds, role, secret), .close]
+        case (.revoked(let pairedCount, let names), .asked, .revoke):
+            state = .done
+            return [.revoked(pairedCount: Int(pairedCount), names), .close]
+        default:
+            throw .malformed
+        }
+    }
+
+    private func check(_ offered: String) throws(AdmissionRefusal) {
+        guard let service, service != offered else { return }
+        throw AdmissionRefusal(.wrongService, "this is the service \(offered), not \(service)")
+    }
+
+    private mutating func admitted(_ service: String, _ role: Role) -> [Action] {
+        state = .done
+        return [
+            .authorised(
+                AuthorisingService(
+                    fingerprint: peer, service: service, role: role, remainder: reader.takeRemainder()))
+        ]
+    }
+
+    // MARK: - Pairing
+
+    /// Why the client cannot pair with this end, whatever the code.
+    private var obstacle: AdmissionRefusal? {
+        if Primitives.isEqual(peer.bytes, own.bytes) { return .ownIdentity }
+        // To pair again with the same key repairs a pairing that only this end remembers.
+        guard let pinned, !Primitives.isEqual(pinned.bytes, peer.bytes) else { return nil }
+        return AdmissionRefusal(
+            .alreadyPaired,
+            "this device is paired with a service of that name that has another key: if that is right, forget the old one "
+                + "(elemental trust revoke)")
+    }
+
+    private mutating func initiate(
+        _ offer: PairingOffer, _ secret: PairingSecret?, _ role: Role
+    ) throws(AdmissionRefusal) -> [Action] {
+        guard let secret else {
+            state = .done
+            return [.asked(offer), .close]
+        }
+        guard secret.kind == offer.kind else {
+            let wanted = offer.kind == .code ? "six digits" : "its long secret"
+            throw AdmissionRefusal(.wrongCode, "the service wants \(wanted)")
+        }
+        let exchange = PairingExchange(
+            client: own, service: peer, serviceName: offer.service, kind: offer.kind, serviceNonce: offer.nonce,
+            clientNonce: random(PairingExchange.nonceByteCount))
+        let cpace = exchange.cpace(
+            secret, associatedData: PairingExchange.clientData(role: role, name: name), scalar: random(32))
+        let initiation = PairingInitiation(
+            nonce: exchange.clientNonce, point: cpace.message.point, role: role, name: name)
+        state = .initiated(exchange, cpace, initiation)
+        return [.send(AdmissionMessage.initiation(initiation).frame)]
+    }
+
+    private mutating func confirm(
+        _ response: PairingResponse, _ exchange: PairingExchange, _ cpace: CPace, _ initiation: PairingInitiation
+    ) throws(AdmissionRefusal) -> [Action] {
+        guard response.role <= initiation.role, !Primitives.isEqual(response.point, initiation.point) else {
+            throw .malformed
+        }
+        let service = CPace.Message(
+            point: response.point,
+            associatedData: PairingExchange.serviceData(role: response.role, name: exchange.serviceName))
+        let client = cpace.message
+        guard let key = cpace.key(initiatorWith: service) else { throw .malformed }
+        let tags = exchange.tags(key: key, client: client, service: service)
+        guard Primitives.isEqual(tags.service, response.tag) else { throw .wrongCode }
+        let paired = PairedService(fingerprint: peer, service: exchange.serviceName, role: response.role)
+        state = .storing(paired, tag: tags.client)
+        return [.store(paired)]
+    }
+
+    // MARK: - Endings
+
+    /// Whether the next message has to wait for the store, or is not for this machine.
+    private var isWaiting: Bool {
+        switch state {
+        case .storing, .done: true
+        case .asked, .initiated, .confirmed: false
+        }
+    }
+
+    /// Ends for a reason of this end's.
+    private mutating func refuse(_ refusal: AdmissionRefusal) -> [Action] {
+        [.send(AdmissionMessage.refused(refusal).frame)] + end(refusal)
+    }
+
+    private mutating func end(_ refusal: AdmissionRefusal) -> [Action] {
+        state = .done
+        return [.failed(refusal), .close]
+    }
+}

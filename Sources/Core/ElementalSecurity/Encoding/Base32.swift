@@ -1,0 +1,56 @@
+/// Base32 (RFC 4648) as people read it: lower case, no padding, in groups of four characters or in one piece.
+enum Base32 {
+    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+
+    /// The characters for the bytes, without groups.
+    static func encode(_ bytes: [UInt8]) -> String {
+        var bits: UInt32 = 0
+        var bitCount = 0
+        var characters: [UInt8] = []
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            bitCount += 8
+            while bitCount >= 5 {
+                bitCount -= 5
+                characters.append(alphabet[Int(bits >> UInt32(bitCount) & 31)])
+            }
+            bits &= 1 << UInt32(bitCount) - 1
+        }
+        if bitCount > 0 { characters.append(alphabet[Int(bits << UInt32(5 - bitCount) & 31)]) }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// The characters in groups of four, with hyphens between them.
+    static func grouped(_ bytes: [UInt8]) -> String {
+        let characters = Array(encode(bytes).utf8)
+        return stride(from: 0, to: characters.count, by: 4)
+            .map { String(decoding: characters[$0..<min($0 + 4, characters.count)], as: UTF8.self) }
+            .joined(separator: "-")
+    }
+
+    /// Reads characters in groups or not, in upper or lower case.
+    ///
+    /// - Returns: the bytes, or `nil` if a character is not base32 or the last one has bits that belong to no byte: each
+    ///   list of bytes has one text.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bits: UInt32 = 0
+        var bitCount = 0
+        var bytes: [UInt8] = []
+        for byte in text.utf8 where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
+            guard let value = value(byte) else { return nil }
+            bits = bits << 5 | value
+            bitCount += 5
+            if bitCount >= 8 {
+                bitCount -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+                bits &= 1 << UInt32(bitCount) - 1
+            }
+        }
+        return bits == 0 && bitCount < 5 ? bytes : nil
+    }
+
+    private static func value(_ byte: UInt8) -> UInt32? {
+        let lowercase = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        return alphabet.firstIndex(of: lowercase).map(UInt32.init)
+    }
+}

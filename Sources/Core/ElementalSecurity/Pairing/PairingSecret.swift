@@ -1,0 +1,87 @@
+/// What a service shows and a client enters to pair: six digits, or a long secret for a label or a QR code.
+///
+/// Its description shows nothing of it. Use ``text`` where a person is to read it, and nowhere else.
+public struct PairingSecret: Sendable, Undisclosed {
+    /// The two forms of a secret.
+    public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// Six digits for a person to type, with five tries.
+        case code = 1
+        /// 160 random bits, which nobody guesses: without a limit of tries.
+        case secret = 2
+    }
+
+    private static let digitCount = 6
+    /// The bytes of a generated long secret.
+    private static let secretByteCount = 20
+    /// The lengths of a long secret that are accepted: 128 bits are enough, and a message holds only so much.
+    private static let secretByteCounts = 16...64
+
+    /// The form.
+    public let kind: Kind
+    /// The password for CPace: the digits in ASCII, or the secret's bytes.
+    package let bytes: [UInt8]
+
+    private init(_ kind: Kind, _ bytes: [UInt8]) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    /// A new secret.
+    ///
+    /// - Parameter random: gives that many random bytes; passed only by tests.
+    package init(generating kind: Kind, random: (Int) -> [UInt8] = Primitives.randomBytes) {
+        switch kind {
+        case .code: self.init(.code, Self.digits(random))
+        case .secret: self.init(.secret, random(Self.secretByteCount))
+        }
+    }
+
+    /// Uniformly distributed digits: a number beyond the last multiple of a million is drawn again.
+    private static func digits(_ random: (Int) -> [UInt8]) -> [UInt8] {
+        let limit = UInt32.max - UInt32.max % 1_000_000
+        while true {
+            let number = random(4).reduce(0) { $0 << 8 | UInt32($1) }
+            guard number < limit else { continue }
+            return Array(String(1_000_000 + number % 1_000_000).utf8.dropFirst())
+        }
+    }
+
+    /// Reads a code of six digits; spaces and hyphens between them do not count.
+    public init?(code: String) {
+        let digits = code.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
+        self.init(kind: .code, bytes: digits)
+    }
+
+    /// Reads a long secret as ``text`` writes it, in groups or not, in upper or lower case.
+    public init?(secret: String) {
+        guard let bytes = Base32.decode(secret) else { return nil }
+        self.init(kind: .secret, bytes: bytes)
+    }
+
+    /// A secret from what travels over TLS; `nil` if it is not one of that kind.
+    package init?(kind: Kind, bytes: [UInt8]) {
+        switch kind {
+        case .code:
+            let isCode = bytes.count == Self.digitCount && bytes.allSatisfy { (0x30...0x39).contains($0) }
+            guard isCode else { return nil }
+        case .secret:
+            guard Self.secretByteCounts.contains(bytes.count) else { return nil }
+        }
+        self.init(kind, bytes)
+    }
+
+    /// What a person reads and types: six digits, or base32 in groups of four.
+    public var text: String {
+        switch kind {
+        case .code: String(decoding: bytes, as: UTF8.self)
+        case .secret: Base32.grouped(bytes)
+        }
+    }
+}
+
+extension PairingSecret: Equatable {
+    /// Compares in a time that depends only on the lengths.
+    public static func == (a: PairingSecret, b: PairingSecret) -> Bool {
+        a.kind == b.kind && Primitives.isEqual(a.bytes, b.bytes)
+    }
+}
