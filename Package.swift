@@ -39,6 +39,8 @@ let package = Package(
             name: "ElementalSecurity",
             dependencies: ["ElementalWire", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
             path: "Sources/Core/ElementalSecurity"),
+        // QR codes for terminals and pages, of this package only.
+        .target(name: "QRCode", path: "Sources/Core/QRCode"),
         // What several modules share and no program sees.
         .target(
             name: "Support",
@@ -165,7 +167,13 @@ let package = Package(
             path: "Tests/Core/ElementalWireTests"),
         .testTarget(
             name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "TestSupport"],
-            path: "Tests/Core/ElementalSecurityTests", resources: [.embedInCode("cpace-x25519-vectors.json")]),
+            path: "Tests/Core/ElementalSecurityTests",
+            exclude: ["pairing.py"],
+            resources: [.embedInCode("cpace-x25519-vectors.json"), .embedInCode("pairing-vectors.json")]),
+        .testTarget(
+            name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"],
+            path: "Tests/Core/QRCodeTests",
+            exclude: ["matrices.py"]),
         .testTarget(
             name: "ZeroconfTests", dependencies: ["Support", "TestSupport", "Zeroconf", "zeroconf-probe"],
             path: "Tests/Core/ZeroconfTests"),

@@ -72,7 +72,6 @@ extension AdmissionMessage {
             value.number(seconds)
             value.byte(role.wireByte)
             value.byte(secret.kind.rawValue)
-            value.byte(UInt8(secret.bytes.count))
             value.bytes(secret.bytes)
         case .revoke(let service, let fingerprint):
             value.text(service ?? "")
@@ -142,7 +141,7 @@ extension AdmissionMessage {
             return .openWindow(service: service.name, seconds: seconds, role: role, kind: kind)
         case .windowOpened:
             guard let seconds = value.uint16(), let role = value.role(), let kind = value.secretKind(),
-                let bytes = value.countedBytes(), let secret = PairingSecret(kind: kind, bytes: Array(bytes))
+                let bytes = value.array(kind.byteCount), let secret = PairingSecret(kind: kind, bytes: bytes)
             else { return nil }
             return .windowOpened(seconds: seconds, role: role, secret: secret)
         case .revoke:

@@ -18,8 +18,8 @@ package struct ClientAdmission: Sendable, Undisclosed {
         case revoke(Fingerprint)
     }
 
-    /// What to do, in this order.
-    package enum Action: Sendable, Equatable {
+    /// What to do, in this order. Not shown, because the bytes of some hold what pairing proves.
+    package enum Action: Sendable, Equatable, Undisclosed {
         /// Send these bytes.
         case send([UInt8])
         /// The service wants this entered: ask the person, then pair on a new connection.

@@ -5,8 +5,8 @@
 /// ``Action/authorised(_:)`` or ``Action/close``, calls ``update(_:at:)`` at ``deadline``, and ``disconnected(_:)`` if the
 /// connection is lost before. The window is the service's own, shared by all of its connections.
 package struct ServiceAdmission: Sendable, Undisclosed {
-    /// What to do, in this order.
-    package enum Action: Sendable, Equatable {
+    /// What to do, in this order. Not shown, because the bytes of some hold a code.
+    package enum Action: Sendable, Equatable, Undisclosed {
         /// Send these bytes.
         case send([UInt8])
         /// Store the client, then call ``stored(_:)``.
@@ -154,7 +154,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
             return [.send(try answer(initiation, offer, opening, &window, at: now).frame)]
         case (.confirmation(let tag), .answered(let attempt, let expectedTag, let client)):
             guard Primitives.isEqual(tag, expectedTag) else { throw .wrongCode }
-            guard window.succeed(attempt, at: now) else { throw .pairingClosed }
+            guard window.succeed(attempt, at: now) else { throw now < attempt.deadline ? .pairingClosed : .timedOut }
             state = .storing(client)
             return [.store(client)]
         case (.openWindow(let service, let seconds, let role, let kind), .opening):

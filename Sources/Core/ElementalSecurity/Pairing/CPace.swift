@@ -1,7 +1,7 @@
 /// CPace, a password-authenticated key exchange: without the password, an exchange reveals nothing but whether one
 /// guess was right. The suite is CPACE-X25519-SHA512 of the CFRG's draft (draft-irtf-cfrg-cpace), with the transcript
 /// of an initiator and a responder.
-package struct CPace {
+package struct CPace: Undisclosed {
     /// What both ends send in the clear.
     package struct Message: Sendable, Equatable {
         /// A point, 32 bytes.

@@ -8,13 +8,15 @@ public struct PairingSecret: Sendable, Undisclosed {
         case code = 1
         /// 160 random bits, which nobody guesses: without a limit of tries.
         case secret = 2
-    }
 
-    private static let digitCount = 6
-    /// The bytes of a generated long secret.
-    private static let secretByteCount = 20
-    /// The lengths of a long secret that are accepted: 128 bits are enough, and a message holds only so much.
-    private static let secretByteCounts = 16...64
+        /// The bytes of ``PairingSecret/bytes``.
+        var byteCount: Int {
+            switch self {
+            case .code: 6
+            case .secret: 20
+            }
+        }
+    }
 
     /// The form.
     public let kind: Kind
@@ -32,7 +34,7 @@ public struct PairingSecret: Sendable, Undisclosed {
     package init(generating kind: Kind, random: (Int) -> [UInt8] = Primitives.randomBytes) {
         switch kind {
         case .code: self.init(.code, Self.digits(random))
-        case .secret: self.init(.secret, random(Self.secretByteCount))
+        case .secret: self.init(.secret, random(kind.byteCount))
         }
     }
 
@@ -60,12 +62,8 @@ public struct PairingSecret: Sendable, Undisclosed {
 
     /// A secret from what travels over TLS; `nil` if it is not one of that kind.
     package init?(kind: Kind, bytes: [UInt8]) {
-        switch kind {
-        case .code:
-            let isCode = bytes.count == Self.digitCount && bytes.allSatisfy { (0x30...0x39).contains($0) }
-            guard isCode else { return nil }
-        case .secret:
-            guard Self.secretByteCounts.contains(bytes.count) else { return nil }
+        guard bytes.count == kind.byteCount, kind == .secret || bytes.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
         }
         self.init(kind, bytes)
     }
