@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// What the two ends of a TLS connection say to each other before the session begins.
 ///
 /// A client opens with one of ``connect``, ``pair``, ``openWindow`` and ``revoke``.

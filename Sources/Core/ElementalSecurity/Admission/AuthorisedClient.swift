@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// A client that a service admits.
 package struct AuthorisedClient: Sendable, Equatable {
     /// Its fingerprint, which TLS has proved.

@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// A service that admits this client.
 package struct AuthorisingService: Sendable, Equatable {
     /// Its fingerprint, which TLS has proved.

@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// A client's part before its session begins: asks to be admitted, pairs, or gives an admin's command. A state machine
 /// without sockets, clocks and files: bytes go in, actions come out.
 ///

@@ -1,3 +1,5 @@
+import ElementalWire
+
 extension Role {
     /// The roles that can be asked for and granted, in the order of their bytes, from 1.
     private static let grantable: [Role] = [.observe, .control, .admin]

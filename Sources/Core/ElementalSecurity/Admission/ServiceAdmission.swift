@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// Decides on one client's connection before its session begins: admits it, pairs with it, or carries out an admin's
 /// command. A state machine without sockets, clocks and files: bytes and times go in, actions come out.
 ///

@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// What CPace is bound to in a pairing, derived alike by both ends: who they are, which service it is about, which role is
 /// wanted and granted, and this one exchange.
 struct PairingExchange {

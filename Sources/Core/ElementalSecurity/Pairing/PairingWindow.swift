@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// The time in which a service accepts pairings, shared by all of its connections: the secret, how long, for which role,
 /// how many tries are left and whose turn it is.
 ///
