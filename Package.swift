@@ -67,6 +67,7 @@ let package = Package(
         .target(
             name: "Elemental",
             dependencies: [
+                "ElementalSecurity",
                 "ElementalWire",
                 "ReconnectionDelays",
                 "Support",
@@ -75,6 +76,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -166,7 +169,7 @@ let package = Package(
             name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"],
             path: "Tests/Core/ElementalWireTests"),
         .testTarget(
-            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "TestSupport"],
+            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "ElementalWire", "TestSupport"],
             path: "Tests/Core/ElementalSecurityTests",
             exclude: ["pairing.py"],
             resources: [.embedInCode("cpace-x25519-vectors.json"), .embedInCode("pairing-vectors.json")]),
@@ -180,8 +183,9 @@ let package = Package(
         .testTarget(
             name: "ElementalTests",
             dependencies: [
-                "Elemental", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Core/ElementalTests"),
         .testTarget(

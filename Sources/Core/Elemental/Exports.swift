@@ -1,5 +1,19 @@
 // One import is enough for programs that publish, find and control: elements, their values and catalogues. The wire
 // format stays in ElementalWire, so that its names (Envelope, Piece, Hello) remain free for a user's program.
+@_exported public import struct ElementalSecurity.Ed25519Identity
+@_exported public import struct ElementalSecurity.FileTrustStore
+@_exported public import struct ElementalSecurity.Fingerprint
+@_exported public import protocol ElementalSecurity.Identity
+@_exported public import enum ElementalSecurity.IdentityKey
+@_exported public import class ElementalSecurity.InMemoryTrustStore
+@_exported public import struct ElementalSecurity.PairingSecret
+@_exported public import struct ElementalSecurity.SecurityError
+@_exported public import struct ElementalSecurity.SecurityState
+@_exported public import struct ElementalSecurity.TrustRevision
+@_exported public import protocol ElementalSecurity.TrustStore
+@_exported public import struct ElementalSecurity.TrustedClient
+@_exported public import struct ElementalSecurity.TrustedPeers
+@_exported public import struct ElementalSecurity.TrustedService
 @_exported public import struct ElementalWire.Access
 @_exported public import protocol ElementalWire.AnyElement
 @_exported public import class ElementalWire.Element

@@ -1,3 +1,4 @@
+import ElementalWire
 import Testing
 
 @testable import ElementalSecurity

@@ -1,3 +1,4 @@
+import ElementalWire
 import Foundation
 import TestSupport
 import Testing

@@ -33,14 +33,29 @@ enum Recorded {
     }()
 }
 
+/// What is between a connection's bytes and the network.
+enum ConnectionKind: CaseIterable {
+    case plain, encrypted
+
+    var service: ServiceSecurity {
+        get async throws { self == .plain ? .open : try await PairedEnds.shared.value.serviceSecurity }
+    }
+
+    var client: ClientSecurity {
+        get async throws { self == .plain ? .automatic : try await PairedEnds.shared.value.clientSecurity }
+    }
+}
+
 /// Runs a service on a port that the system chooses, on loopback and unpublished, and stops it afterwards.
 func withService(
-    _ elements: ElementCatalogue = Lamp.all, _ change: (inout ServiceConfiguration) -> Void = { _ in },
+    _ elements: ElementCatalogue = Lamp.all, over kind: ConnectionKind = .plain,
+    _ change: (inout ServiceConfiguration) -> Void = { _ in },
     _ body: (ElementalService, Int) async throws -> Void
 ) async throws {
     var configuration = ServiceConfiguration()
     configuration.address = "127.0.0.1"
     configuration.isPublished = false
+    configuration.security = try await kind.service
     change(&configuration)
     let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
     try await service.start()
@@ -56,12 +71,12 @@ func withService(
 
 /// Runs a service and a client that is connected to it.
 func withPair(
-    _ elements: ElementCatalogue = Lamp.all, client: ElementCatalogue? = Lamp.all,
+    _ elements: ElementCatalogue = Lamp.all, client: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
     _ change: (inout ServiceConfiguration) -> Void = { _ in },
     _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
 ) async throws {
-    try await withService(elements, change) { service, port in
-        let device = try await connect(port, elements: client)
+    try await withService(elements, over: kind, change) { service, port in
+        let device = try await connect(port, elements: client, over: kind)
         try await body(service, device)
         await device.close()
     }
@@ -78,11 +93,15 @@ extension ConnectOptions {
 
 /// Connects a client that waits for hello and catalogue.
 func connect(
-    _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all,
+    _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
     configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
     var options = ConnectOptions.patient
     options.expectsHello = true
+    options.security = try await kind.client
+    if kind == .encrypted {
+        return try await connectByName(port, as: name, elements: elements, options: options, configure: configure)
+    }
     return try await ElementalDevice.connect(
         host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
 }

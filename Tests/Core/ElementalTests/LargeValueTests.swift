@@ -27,10 +27,10 @@ struct LargeValueTests {
         return arrivals
     }
 
-    @Test("a value of 100 MB arrives unchanged, with progress at both ends")
-    func hundredMegabytes() async throws {
+    @Test("a value of 100 MB arrives unchanged, with progress at both ends", arguments: ConnectionKind.allCases)
+    func hundredMegabytes(over kind: ConnectionKind) async throws {
         let value = Data(pattern: 7, from: 0, count: 100_000_000)
-        try await withPair(Files.all, client: Files.all) { service, device in
+        try await withPair(Files.all, client: Files.all, over: kind) { service, device in
             let received = Gathered<Data>()
             service.onValue(of: Files.first) { value, _ in received.add(value) }
             let incoming = Gathered<TransferProgress>()
@@ -52,9 +52,9 @@ struct LargeValueTests {
         }
     }
 
-    @Test
-    func othersGoBetweenThePieces() async throws {
-        try await withPair(Files.all, client: Files.all) { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func othersGoBetweenThePieces(over kind: ConnectionKind) async throws {
+        try await withPair(Files.all, client: Files.all, over: kind) { service, device in
             let arrivals = gather(service)
             let other = try #require(service.devices.first)
             // While the other end does not read, the large values cannot be sent; later values still overtake them.
@@ -67,9 +67,9 @@ struct LargeValueTests {
         }
     }
 
-    @Test
-    func theValuesOfOneElementKeepTheirOrder() async throws {
-        try await withPair(Files.all, client: Files.all) { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func theValuesOfOneElementKeepTheirOrder(over kind: ConnectionKind) async throws {
+        try await withPair(Files.all, client: Files.all, over: kind) { service, device in
             let arrivals = gather(service)
             let sizes = [3_000_000, 10, 200_000, 1, 20_000, 150_000]
             for size in sizes { try device.send(Data(count: size), to: Files.first) }
@@ -79,9 +79,9 @@ struct LargeValueTests {
         }
     }
 
-    @Test
-    func theNewestOfALatestElementArrives() async throws {
-        try await withPair(Files.all, client: Files.all) { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func theNewestOfALatestElementArrives(over kind: ConnectionKind) async throws {
+        try await withPair(Files.all, client: Files.all, over: kind) { service, device in
             let arrivals = gather(service)
             for size in 1...40 { try device.send(Data(count: size * 100_000), to: Files.newest) }
             try await eventually { arrivals.all.last?.byteCount == 4_000_000 }

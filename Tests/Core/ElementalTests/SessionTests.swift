@@ -4,9 +4,9 @@ import Testing
 
 /// A service and a client of ours, over real sockets.
 struct SessionTests {
-    @Test
-    func valuesTravelBothWaysOverTCPInOrder() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func valuesTravelBothWaysOverTCPInOrder(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let received = Gathered<Float>()
             service.onValue(of: Lamp.brightness) { value, device in
                 received.add(value)
@@ -95,9 +95,9 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func emptyValuesTravelBetweenOurOwn() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func emptyValuesTravelBetweenOurOwn(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let labels = Gathered<String>()
             service.onValue(of: Lamp.label) { value, _ in labels.add(value) }
             let blobs = Gathered<Data>()
@@ -135,11 +135,11 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func aValueGoesToAllDevices() async throws {
-        try await withService { service, port in
+    @Test(arguments: ConnectionKind.allCases)
+    func aValueGoesToAllDevices(over kind: ConnectionKind) async throws {
+        try await withService(over: kind) { service, port in
             var devices: [ElementalDevice] = []
-            for index in 0..<5 { devices.append(try await connect(port, as: "client \(index)")) }
+            for index in 0..<5 { devices.append(try await connect(port, as: "client \(index)", over: kind)) }
             try await eventually { service.devices.count == 5 }
             #expect(Set(service.devices.map(\.name)) == Set((0..<5).map { "client \($0)" }))
             #expect(try service.send(0.75, to: Lamp.brightness).isEmpty)
@@ -151,9 +151,9 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func asyncStreamsBringValuesInOrderAndEndWithTheConnection() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func asyncStreamsBringValuesInOrderAndEndWithTheConnection(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let values = device.values(of: Lamp.blob)
             let sender = try #require(service.devices.first)
             // Far more than a stream buffers: back-pressure reaches the service through the network.
@@ -208,9 +208,9 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func aStreamWithoutConsumerMakesTheSenderWait() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func aStreamWithoutConsumerMakesTheSenderWait(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let values = device.values(of: Lamp.blob)
             let sender = try #require(service.devices.first)
             var sent = 0
@@ -232,9 +232,9 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func pausedReadingBringsNothingUntilItIsResumed() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func pausedReadingBringsNothingUntilItIsResumed(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let sender = try #require(service.devices.first)
             /// Lets both event loops do what is due, again and again: they would read, if reading were not paused.
             func turnLoops() async throws {
@@ -257,9 +257,9 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func latestKeepsTheNewestUnsentValue() async throws {
-        try await withPair { service, device in
+    @Test(arguments: ConnectionKind.allCases)
+    func latestKeepsTheNewestUnsentValue(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
             let sender = try #require(service.devices.first)
             let levels = Gathered<UInt32>()
             device.onValue(of: Lamp.level) { levels.add($0) }
@@ -302,18 +302,18 @@ struct SessionTests {
         }
     }
 
-    @Test
-    func otherElementsReachDevicesThatConnectAgain() async throws {
-        try await withService { service, port in
+    @Test(arguments: ConnectionKind.allCases)
+    func otherElementsReachDevicesThatConnectAgain(over kind: ConnectionKind) async throws {
+        try await withService(over: kind) { service, port in
             try service.send(0.5, to: Lamp.brightness)
             try service.send("old", to: Lamp.label)
-            let old = try await connect(port, elements: nil)
+            let old = try await connect(port, elements: nil, over: kind)
             let size = Element<UInt16>(3, "Size")
             service.update(elements: [Lamp.brightness, size], reason: "other elements")
             let reason = await old.waitUntilDisconnected()
             #expect(reason.kind == .shutDown("other elements"))
             #expect(service.elements.map(\.name) == ["Brightness", "Size"])
-            let device = try await connect(port, elements: nil)
+            let device = try await connect(port, elements: nil, over: kind)
             #expect(device.knownElements.map(\.name) == ["Brightness", "Size"])
             try service.send(7, to: size)
             try await eventually { device.value(of: size) == 7 && device.value(of: Lamp.brightness) == 0.5 }

@@ -34,6 +34,7 @@ struct RobotServer: AsyncParsableCommand {
             case .deviceDisconnected(let device, let reason):
                 let count = device.statistics.messagesReceived
                 say("disconnected: \(device), \(reason); it sent \(count) values")
+            case .pairing: break
             case .stopped: say("stopped")
             }
         }

@@ -34,6 +34,7 @@ struct ScreenServer: AsyncParsableCommand {
             case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
             case .deviceConnected(let device): say("connected: \(device)")
             case .deviceDisconnected(let device, let reason): say("disconnected: \(device), \(reason)")
+            case .pairing: break
             case .stopped: say("stopped")
             }
         }

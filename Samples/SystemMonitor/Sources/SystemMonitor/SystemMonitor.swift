@@ -87,6 +87,7 @@ struct SystemMonitor: AsyncParsableCommand {
         case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
+        case .pairing: nil
         case .stopped: "stopped"
         }
     }

@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import NIOCore
 
@@ -10,6 +11,8 @@ final class ClientConnection: SessionOwner {
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
+    /// The channel on which TLS or admission is in progress, before there is a session.
+    var opening: (any Channel)?
     /// Whether the connection is no longer wanted.
     private(set) var isAbandoned = false
 
@@ -20,13 +23,26 @@ final class ClientConnection: SessionOwner {
         wantsUDP = manager.connector.options.allowsUDP && manager.connector.elements?.usesUDP != false
     }
 
+    /// The identity that the service has proven on an encrypted connection of this device, this or an earlier one: the
+    /// device accepts no other from then on.
+    var provenIdentity: Fingerprint? {
+        get { manager.provenIdentity }
+        set { manager.provenIdentity = newValue }
+    }
+
+    /// What Zeroconf last said about the service's security.
+    var announcement: ServiceAnnouncement { manager.announcement }
+
     /// Whether the service has said hello.
     var hasHello: Bool { session?.handshake.hasHello == true }
 
     func sessionOpened(_ session: Session) {
         self.session = session
         manager.connectionIsOpen(self)
-        guard wantsUDP, let remote = session.bytes.remoteAddress else { return greet(session, udpPort: 0) }
+        // Datagrams are not encrypted.
+        guard wantsUDP, session.bytes.isPlain, let remote = session.bytes.remoteAddress else {
+            return greet(session, udpPort: 0)
+        }
         manager.connector.options.network
             .openDatagrams(to: remote, from: nil, on: session.device.eventLoop, initializer(for: session))
             .assumeIsolated()
@@ -116,6 +132,7 @@ final class ClientConnection: SessionOwner {
     /// Drops the connection immediately, or as soon as it is established.
     func abandon() {
         isAbandoned = true
+        opening?.close(promise: nil)
         session?.abandon()
     }
 }

@@ -1,3 +1,4 @@
+import ElementalSecurity
 import NIOCore
 
 /// Establishes the connections of a client's device, on its event loop: carries out what a ``ClientMachine`` decides.
@@ -17,6 +18,8 @@ final class ClientConnectionManager: ConnectionManager {
     private var endpoint: Connector.Endpoint
     /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
     private var sighted: DiscoveredService?
+    /// See ``ClientConnection/provenIdentity``.
+    var provenIdentity: Fingerprint?
     private var timer: Scheduled<Void>?
     private var watch: AnyObject?
     /// Pending actions; performing one may lead to further input.
@@ -29,6 +32,9 @@ final class ClientConnectionManager: ConnectionManager {
         endpoint = connector.endpoint
         machine = Machine(connector.options.reconnection)
     }
+
+    /// What Zeroconf last said about the service's security.
+    var announcement: ServiceAnnouncement { sighted.map(ServiceAnnouncement.init) ?? connector.announcement }
 
     private var network: any ClientNetwork { connector.options.network }
 

@@ -13,6 +13,8 @@ public struct ConnectOptions: Sendable {
     public var expectsHello = false
     /// Whether to open a UDP socket. Without one, elements that use UDP are unavailable.
     public var allowsUDP = true
+    /// Which services are connected to, and what is encrypted.
+    public var security = ClientSecurity.automatic
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///

@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
@@ -40,6 +41,8 @@ struct Connector: Sendable {
     let elements: ElementCatalogue?
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
+    /// What Zeroconf said about the service's security, if it was found there.
+    var announcement = ServiceAnnouncement()
 
     var logger: Logger { options.logger.printable }
 
@@ -72,15 +75,95 @@ struct Connector: Sendable {
     func open(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
-        let eventLoop = device.eventLoop
-        let connecting = options.network.connect(to: endpoint, named: peerName, options, on: eventLoop)
+        guard options.security.needsDecision(connection.announcement.policy) else {
+            return connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
+        }
+        let (announcement, proven) = (connection.announcement, connection.provenIdentity)
+        let target = target(endpoint, announcement)
+        NIOThreadPool.singleton.runIfActive(eventLoop: device.eventLoop) { [options, peerName] in
+            try options.security.decide(target, announced: announcement.policy, proven: proven, name: peerName)
+        }.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let security):
+                connect(endpoint, for: device, expectsHello: expectsHello, connection, security)
+            case .failure(let error):
+                connection.fail(error as? ElementalError ?? explain(error, endpoint))
+            }
+        }
+    }
+
+    /// What the store of trusted services is asked about.
+    func target(_ endpoint: Endpoint, _ announcement: ServiceAnnouncement) -> ConnectionTarget {
+        var target = ConnectionTarget(
+            service: service, instance: service == nil ? nil : peerName, hosts: [], port: 0,
+            advertisedIdentity: announcement.shortFingerprint)
+        switch endpoint {
+        case .host(let host, let port):
+            target.hosts = [host]
+            target.port = UInt16(clamping: port)
+        case .addresses(let addresses):
+            target.hosts = addresses.map(\.hostText)
+            target.port = UInt16(clamping: addresses.first?.port ?? 0)
+        }
+        return target
+    }
+
+    private func connect(
+        _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
+        _ security: ConnectionSecurity
+    ) {
+        // It may have been abandoned while the store was read.
+        guard !connection.isAbandoned else { return }
+        let connecting = options.network.connect(to: endpoint, named: peerName, options, on: device.eventLoop)
         connecting.assumeIsolated().whenComplete { result in
             do {
                 // Of several addresses' channels, the one that won the race.
                 let channel = try result.get()
-                try begin(on: channel, for: device, expectsHello: expectsHello, connection)
+                switch security {
+                case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
+                case .encrypted(let expected): try secure(channel, endpoint, for: device, expected, connection)
+                }
             } catch {
                 connection.fail(explain(error, endpoint))
+            }
+        }
+    }
+
+    /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
+    private func secure(
+        _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
+        _ connection: ClientConnection
+    ) throws {
+        if connection.isAbandoned { return channel.close(promise: nil) }
+        connection.opening = channel
+        let own = expected.identity.fingerprint
+        let plan = ClientGateHandler.Plan(
+            accepts: { expected.accepts($0) },
+            makeAdmission: { key in
+                ClientAdmission(
+                    .connect(options.security.role), service: service, name: ownName, own: own, peer: key)
+            },
+            store: { _ in device.eventLoop.makeSucceededVoidFuture() }, timeout: TimeAmount(options.timeout))
+        try ClientGateHandler.begin(on: channel, as: expected.identity, plan) { result in
+            connection.opening = nil
+            do {
+                guard case .authorised(let service) = try result.get() else { return }
+                // Whoever connects by host and port learns only now which service it is.
+                guard expected.accepts(service.fingerprint, service: service.service) else {
+                    throw ClientGateHandler.Failure.otherKey(service.fingerprint)
+                }
+                connection.provenIdentity = service.fingerprint
+                expected.noteReached(service.fingerprint, at: channel.remoteAddress)
+                device.state.withLock { $0.identity.fingerprint = service.fingerprint }
+                device.note(grantedRole: service.role)
+                try begin(on: channel, for: device, expectsHello: true, connection, .pipeline)
+            } catch {
+                channel.close(promise: nil)
+                if let failure = error as? ClientGateHandler.Failure {
+                    connection.fail(explain(failure, endpoint, expected))
+                } else {
+                    connection.fail(explain(error, endpoint))
+                }
             }
         }
     }
@@ -99,8 +182,39 @@ struct Connector: Sendable {
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 
-    private func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
-        let target = "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
+    /// Why there is no session with a paired service.
+    private func explain(
+        _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
+    ) -> ElementalError {
+        let target = explainTarget(endpoint)
+        switch failure {
+        case .otherKey(let key):
+            if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
+            return ElementalError(
+                .notPaired,
+                "\(target): a device at this address is paired, but what answers is another one; pair them first "
+                    + "(elemental pair)")
+        case .notEncrypted(let reason):
+            return ElementalError(
+                .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
+        case .timedOut:
+            return ElementalError(
+                .timedOut,
+                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
+        case .closed:
+            return ElementalError(
+                .connectionFailed, "\(target): it ended the connection before it admitted this client")
+        case .refused(let refusal):
+            return ElementalError(refusal, target)
+        }
+    }
+
+    private func explainTarget(_ endpoint: Endpoint) -> String {
+        "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
+    }
+
+    func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
+        let target = explainTarget(endpoint)
         let failure = NetworkFailure(error)
         guard case .timedOut = failure.kind else {
             return ElementalError(.connectionFailed, "\(target): \(failure.reason)")

@@ -23,7 +23,7 @@ extension DiscoveredService {
         options.expectsHello = saysHello
         return try await Connector(
             endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: elements,
-            options: options, configure: configure
+            options: options, configure: configure, announcement: ServiceAnnouncement(self)
         ).connect()
     }
 

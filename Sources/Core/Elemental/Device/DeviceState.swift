@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import NIOCore
 import Support
@@ -22,6 +23,8 @@ struct DeviceState {
         var udpIdentifier: UInt8 = 0
         /// The role that the service granted to its client.
         var grantedRole: Role?
+        /// What the other end has proven itself to be; `nil` if the connection is not encrypted.
+        var fingerprint: Fingerprint?
         /// What frames are validated against: the program's own elements, or else those that the service announced.
         var elements: ElementTable
     }

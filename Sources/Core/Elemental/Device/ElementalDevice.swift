@@ -1,3 +1,4 @@
+public import ElementalSecurity
 public import ElementalWire
 import Logging
 public import NIOCore
@@ -82,6 +83,9 @@ public final class ElementalDevice: Sendable {
 
     /// The service granted this client a role, for the connection that begins.
     func note(grantedRole: ElementalWire.Role?) { state.withLock { $0.identity.grantedRole = grantedRole } }
+
+    /// The other end's proven identity; `nil` if the connection is not encrypted.
+    public var fingerprint: Fingerprint? { state.withLock { $0.identity.fingerprint } }
 
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.link != nil } }

@@ -20,6 +20,13 @@ extension ElementalService {
     }
 }
 
+extension SecurityEntries {
+    init(_ security: ServiceSecurity) {
+        self.init(policy: security.policy)
+        shortFingerprint = security.keys?.identity.fingerprint.short
+    }
+}
+
 extension ElementalService.Shared {
     /// The command that pairs a client with this service.
     var pairingCommand: String {

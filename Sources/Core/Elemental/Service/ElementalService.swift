@@ -38,7 +38,7 @@ public final class ElementalService: Sendable {
             self.configuration = configuration
             current = Locked(CurrentValues(ElementTable(elements), under: configuration.securityPolicy))
             txt = Locked(configuration.txt)
-            security = Locked(SecurityEntries(policy: configuration.securityPolicy))
+            security = Locked(SecurityEntries(configuration.security))
         }
 
         /// All elements.
@@ -73,6 +73,7 @@ public final class ElementalService: Sendable {
         shared = Shared(
             name: service, displayName: displayName ?? HostName.current, elements: elements,
             configuration: configuration)
+        advertisePairing()
     }
 
     /// The service's name, such as `robot`.

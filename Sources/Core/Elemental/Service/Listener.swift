@@ -11,6 +11,8 @@ struct Listener: Sendable {
     private let tcp: any Channel
     private let udp: (any Channel)?
     private let server: NIOLoopBound<ServiceServer>
+    /// The service's, on which its sessions are.
+    private let eventLoop: any EventLoop
 
     /// How many ports chosen by the system for TCP are tried, in case UDP already uses them.
     private static let attempts = 16
@@ -19,21 +21,25 @@ struct Listener: Sendable {
         let configuration = service.configuration
         let eventLoop = configuration.eventLoopGroup.next()
         do {
+            let keys = try await configuration.security.load()
             let server = try await eventLoop.submit {
-                NIOLoopBound(ServiceServer(service: service, eventLoop: eventLoop), eventLoop: eventLoop)
+                NIOLoopBound(
+                    ServiceServer(service: service, eventLoop: eventLoop, keys: keys), eventLoop: eventLoop)
             }.get()
             for attempt in 1...attempts {
-                let tcp = try await bindTCP(configuration, eventLoop, server)
+                let tcp = try await bindTCP(configuration, keys?.limits, eventLoop, server)
                 let port = tcp.localAddress?.port ?? configuration.port
                 guard configuration.allowsUDP else {
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(port: port, tcp: tcp, udp: nil, server: server, configuration)
+                    return await Listener(
+                        port: port, tcp: tcp, udp: nil, server: server, eventLoop, configuration)
                 }
                 do {
                     let udp = try await bindUDP(tcp, eventLoop, server)
                     try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(port: port, tcp: tcp, udp: udp, server: server, configuration)
+                    return await Listener(
+                        port: port, tcp: tcp, udp: udp, server: server, eventLoop, configuration)
                 } catch {
                     try? await tcp.close()
                     let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -50,9 +56,10 @@ struct Listener: Sendable {
 
     private init(
         port: Int, tcp: any Channel, udp: (any Channel)?, server: NIOLoopBound<ServiceServer>,
-        _ configuration: ServiceConfiguration
+        _ eventLoop: any EventLoop, _ configuration: ServiceConfiguration
     ) async {
         self.port = port
+        self.eventLoop = eventLoop
         self.tcp = tcp
         self.udp = udp
         self.server = server
@@ -63,7 +70,7 @@ struct Listener: Sendable {
         }
         let deviceCapacity = min(configuration.maximumDeviceCount, room)
         self.deviceCapacity = deviceCapacity
-        try? await tcp.eventLoop.submit { server.value.deviceCapacity = deviceCapacity }.get()
+        try? await eventLoop.submit { server.value.start(deviceCapacity: deviceCapacity) }.get()
         guard deviceCapacity < configuration.maximumDeviceCount else { return }
         configuration.logger.warning(
             "fewer devices than allowed can connect; raise the limit of open files (ulimit -n)",
@@ -75,22 +82,32 @@ struct Listener: Sendable {
     }
 
     private static func bindTCP(
-        _ configuration: ServiceConfiguration, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
+        _ configuration: ServiceConfiguration, _ limits: AcceptLimits?, _ eventLoop: any EventLoop,
+        _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        var bootstrap = ServerBootstrap(group: eventLoop)
+        // Of a flood of connections, a service that bounds them does the least on its own loop, where its devices' values
+        // are: another one accepts. Handshakes stay on the service's, because a channel cannot change its loop, and a
+        // hop between two loops for every message of an encrypted connection would cost more than the few handshakes
+        // that are allowed each second.
+        let acceptLoop = limits == nil ? eventLoop : configuration.eventLoopGroup.next()
+        var bootstrap = ServerBootstrap(group: acceptLoop, childGroup: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Nothing is accepted before UDP is open: a client that reconnects may arrive immediately.
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(server.value.makeAcceptPause())
+                    let pause = AcceptPauseHandler(logger: configuration.logger)
+                    try channel.pipeline.syncOperations.addHandler(pause)
+                    let bound = NIOLoopBound(pause, eventLoop: acceptLoop)
+                    eventLoop.execute { server.value.noteAccepting(bound, on: acceptLoop) }
+                    if let limits { try channel.pipeline.syncOperations.addHandler(AcceptLimitHandler(limits)) }
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.recvAllocator, value: Session.receiveAllocator)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try server.value.accept(channel) }
+                channel.eventLoop.makeCompletedFuture { try server.value.receive(channel) }
             }
         for (option, value) in TCPWatch.options(
             interval: configuration.limits.heartbeatInterval, silence: configuration.limits.maximumSilence)
@@ -124,23 +141,28 @@ struct Listener: Sendable {
 
     /// Emits an event on the service's event loop, as for all events, and returns when it has been emitted.
     func emit(_ event: ServiceEvent) async {
-        await tcp.eventLoop.run { [server] in server.value.service.events.emit(event) }
+        await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
     /// Emits an event on the service's event loop, asynchronously.
     func emitLater(_ event: ServiceEvent) {
-        tcp.eventLoop.execute { [server] in server.value.service.events.emit(event) }
+        eventLoop.execute { [server] in server.value.service.events.emit(event) }
+    }
+
+    /// Opens or closes the pairing window, asynchronously.
+    func changePairing(_ change: @escaping @Sendable (ServiceGate) -> Void) {
+        eventLoop.execute { [server] in if let gate = server.value.gate { change(gate) } }
     }
 
     /// Disconnects the devices with this reason, and continues to accept.
     func disconnectDevices(_ reason: String) {
-        tcp.eventLoop.execute { [server] in server.value.disconnectAll(reason) }
+        eventLoop.execute { [server] in server.value.disconnectAll(reason) }
     }
 
     /// Stops accepting, sends the devices the reason and waits until they have disconnected.
     func close(_ reason: String) async {
         try? await tcp.close()
-        try? await tcp.eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
+        try? await eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
         try? await udp?.close()
     }
 

@@ -11,8 +11,8 @@ public struct ServiceConfiguration: Sendable {
     public var address: String?
     /// Whether datagrams are accepted and sent, on the same port number.
     public var allowsUDP = true
-    /// Which clients are admitted, and what those without pairing may do.
-    package var securityPolicy = SecurityPolicy.open
+    /// Which clients are admitted, what those without pairing may do, and what is encrypted.
+    public var security = ServiceSecurity.open
     /// Whether the service is published by Zeroconf.
     public var isPublished = true
     /// TXT entries that a browser can show before it connects, in addition to the framework's own.
@@ -31,6 +31,12 @@ public struct ServiceConfiguration: Sendable {
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// Where the service logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    /// The policy alone. A service without an identity can have one, in tests: it has no encrypted connections then.
+    package var securityPolicy: SecurityPolicy {
+        get { security.policy }
+        set { security = ServiceSecurity(policy: newValue, keys: security.keys) }
+    }
 
     /// The defaults: any port, all addresses, UDP, published, 1,024 devices.
     public init() {}

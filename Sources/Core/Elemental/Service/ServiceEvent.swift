@@ -10,6 +10,8 @@ public enum ServiceEvent: Sendable {
     case deviceConnected(ElementalDevice)
     /// A device has disconnected.
     case deviceDisconnected(ElementalDevice, DisconnectReason)
+    /// Something happened about pairing.
+    case pairing(PairingEvent)
     /// It no longer accepts connections.
     case stopped
 }

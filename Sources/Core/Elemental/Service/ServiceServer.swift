@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
@@ -17,41 +18,63 @@ final class ServiceServer: SessionOwner {
     /// The number of sessions of each address.
     private var hosts: [PeerHost: Int] = [:]
     /// The maximum number of concurrent devices.
-    var deviceCapacity: Int
+    private var deviceCapacity: Int
     /// The sessions of clients without pairing, if the service distinguishes them.
     private var plainClients = PlainClients()
     /// Sessions whose place was given to a paired client, and that are closing.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// Pauses accepting when descriptors or memory run out.
-    private weak var acceptPause: AcceptPauseHandler?
+    /// Pauses accepting when descriptors or memory run out, on the loop that accepts.
+    private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
     /// Bytes held by the incomplete values of all connections.
     private(set) var gatheredByteCount = 0
     private var datagramChannel: (any Channel)?
+    /// Where connections wait for their sessions; `nil` if the service is open.
+    private(set) var gate: ServiceGate?
     private var isStopping = false
 
     /// The maximum number of refused connections that stay open until the client has read the reason, for at most
     /// ``DeviceLimits/closeTimeout``. Further ones are closed immediately after the reason is sent.
     private static let maximumRefusedCount = 16
 
-    init(service: ElementalService.Shared, eventLoop: any EventLoop) {
+    /// - Parameter keys: identity and trusted clients; `nil` for an open service.
+    init(service: ElementalService.Shared, eventLoop: any EventLoop, keys: ServiceKeys? = nil) {
         self.service = service
         self.eventLoop = eventLoop
         executor = LoopExecutor(on: eventLoop)
         configuration = service.configuration
         deviceCapacity = service.configuration.maximumDeviceCount
         logger = service.configuration.logger
+        guard let keys else { return }
+        let trust = TrustWatch(keys, service: service.name, on: eventLoop, logger: logger)
+        gate = ServiceGate(keys, trust, service: service.name, logger: logger, owner: self)
+    }
+
+    /// The service listens, and will be stopped.
+    func start(deviceCapacity: Int) {
+        self.deviceCapacity = deviceCapacity
+        gate?.trust.start { [weak self] in self?.enforceTrust() }
     }
 
     /// Devices may use datagrams from now on.
     func open(datagrams channel: (any Channel)?) { datagramChannel = channel }
 
-    /// A handler for the server channel.
-    func makeAcceptPause() -> AcceptPauseHandler {
-        let handler = AcceptPauseHandler(logger: logger)
-        acceptPause = handler
-        return handler
+    /// Connections are accepted, on that loop.
+    func noteAccepting(_ handler: NIOLoopBound<AcceptPauseHandler>, on eventLoop: any EventLoop) {
+        acceptPause = (handler, eventLoop)
+    }
+
+    /// A descriptor is free again.
+    private func resumeAccepting() {
+        guard let (handler, eventLoop) = acceptPause else { return }
+        if eventLoop.inEventLoop { handler.value.goOn() } else { eventLoop.execute { handler.value.goOn() } }
+    }
+
+    /// A connection was accepted: it gets a session, now or when it is known who its peer is.
+    func receive(_ channel: any Channel) throws {
+        guard let gate else { return _ = try accept(channel) }
+        try gate.accept(channel)
     }
 
     /// Adds a session to an accepted connection.
@@ -59,7 +82,11 @@ final class ServiceServer: SessionOwner {
     /// - Parameters:
     ///   - kind: what lies between its bytes and the network.
     ///   - role: what the client was granted.
-    func accept(_ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain) throws {
+    ///   - fingerprint: the identity that the client has proven; `nil` for a plain one.
+    @discardableResult
+    func accept(
+        _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil
+    ) throws -> Session {
         let address = channel.remoteAddress
         let table = service.table(for: role)
         let device = ElementalDevice(
@@ -68,7 +95,9 @@ final class ServiceServer: SessionOwner {
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
             logger: logger, bytes: ByteChannel(kind))
+        device.state.withLock { $0.identity.fingerprint = fingerprint }
         try channel.pipeline.syncOperations.addHandler(session)
+        return session
     }
 
     func noteStrayDatagram(from address: SocketAddress) {
@@ -80,6 +109,7 @@ final class ServiceServer: SessionOwner {
     /// - Returns: a future that succeeds when all have ended.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
+        gate?.close()
         return disconnectAll(text)
     }
 
@@ -160,7 +190,7 @@ final class ServiceServer: SessionOwner {
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         defer {
             session.device.end(reason)
-            acceptPause?.goOn()
+            resumeAccepting()
         }
         refused.remove(ObjectIdentifier(session))
         gatheredByteCount -= session.receiver.gatheredByteCount
@@ -272,5 +302,34 @@ extension ServiceServer {
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         plainClients.remove(session)
+    }
+}
+
+extension ServiceServer: ServiceGateOwner {
+    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
+        let session =
+            if let client {
+                try accept(channel, .pipeline, role: client.role, fingerprint: client.fingerprint)
+            } else {
+                try accept(channel)
+            }
+        // The channel has become active before.
+        session.start()
+    }
+
+    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
+
+    /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
+    private func enforceTrust() {
+        guard let gate else { return }
+        for session in sessions.values {
+            guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
+            let role = gate.trust.role(of: client)
+            if let role, role >= granted { continue }
+            session.close(
+                DisconnectReason(.closedHere, isExpected: true),
+                shutdownText: role == nil
+                    ? "this client is no longer paired" : "this client's role has changed; connect again")
+        }
     }
 }

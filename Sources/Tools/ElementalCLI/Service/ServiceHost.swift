@@ -88,7 +88,7 @@ struct ServiceHost: Sendable {
                     await console.emit(
                         PublishFailedEvent(service: service.service, reason: error.message, delay: delay))
                 case .event(.stopped): return
-                case .event(.deviceConnected), .event(.deviceDisconnected): break
+                case .event(.deviceConnected), .event(.deviceDisconnected), .event(.pairing): break
                 }
             }
         }

@@ -1,0 +1,16 @@
+import ElementalWire
+
+/// What Zeroconf says about a service's security. Anyone on the network can publish that.
+struct ServiceAnnouncement: Sendable {
+    /// What the service requires of its clients; `nil` if nothing is known.
+    private(set) var policy: SecurityPolicy?
+    /// The beginning of its fingerprint.
+    private(set) var shortFingerprint: String?
+
+    init() {}
+
+    init(_ service: DiscoveredService) {
+        policy = service.security
+        shortFingerprint = service.shortFingerprint
+    }
+}

@@ -1,0 +1,198 @@
+import ElementalSecurity
+import NIOCore
+import NIOSSL
+import NIOTLS
+import Support
+
+/// Above TLS in a client's connection until it has a session: checks what TLS has negotiated, and carries out what a
+/// ``ClientAdmission`` decides.
+final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    /// How it ended for a client that is not refused.
+    enum Outcome {
+        /// A session may begin.
+        case authorised(AuthorisingService)
+        /// The service said how to pair.
+        case asked(PairingOffer)
+    }
+
+    /// Why there is no session.
+    enum Failure: Error {
+        /// The service's key is not accepted.
+        case otherKey(Fingerprint)
+        /// The other end does not speak TLS, or TLS failed.
+        case notEncrypted(String)
+        case timedOut
+        /// The connection ended.
+        case closed
+        case refused(AdmissionRefusal)
+    }
+
+    /// What a client does inside TLS, before a session.
+    struct Plan {
+        /// Whether the service may have that key.
+        let accepts: @Sendable (Fingerprint) -> Bool
+        /// Begins the admission with a service that has proven that key.
+        let makeAdmission: (Fingerprint) -> ClientAdmission
+        /// Stores a service that has paired.
+        let store: (PairedService) -> EventLoopFuture<Void>
+        let timeout: TimeAmount
+    }
+
+    private enum Phase {
+        case handshake
+        case admission(ClientAdmission)
+        case over
+    }
+
+    private let plan: Plan
+    /// The key that was not accepted.
+    private let rejected: Locked<Fingerprint?>
+    private let completion: (Result<Outcome, Failure>) -> Void
+    private var phase = Phase.handshake
+    private var timer: Scheduled<Void>?
+    private var context: ChannelHandlerContext?
+
+    /// Encrypts a connected channel, and begins to read from it.
+    ///
+    /// - Parameter completion: called once, on the event loop. If it is authorised, it adds the session, which then
+    ///   receives what has arrived of it; otherwise the channel is closed.
+    static func begin(
+        on channel: any Channel, as identity: TLSIdentity, _ plan: Plan,
+        completion: @escaping (Result<Outcome, Failure>) -> Void
+    ) throws {
+        let rejected = Locked<Fingerprint?>(nil)
+        let tls = try identity.makeClientHandler { [accepts = plan.accepts] key in
+            if accepts(key) { return true }
+            rejected.withLock { $0 = key }
+            return false
+        }
+        let handler = ClientGateHandler(plan, rejected, completion)
+        let pipeline = channel.pipeline.syncOperations
+        // The handshake begins when its handler is added.
+        try pipeline.addHandler(handler)
+        try pipeline.addHandler(tls, position: .before(handler))
+        channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
+    }
+
+    private init(
+        _ plan: Plan, _ rejected: Locked<Fingerprint?>, _ completion: @escaping (Result<Outcome, Failure>) -> Void
+    ) {
+        self.plan = plan
+        self.rejected = rejected
+        self.completion = completion
+    }
+
+    // MARK: Channel
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: plan.timeout) { [self] in fail(.timedOut) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        fail(.closed)
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(.closed)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let key = rejected.withLock({ $0 }) { return fail(.otherKey(key)) }
+        switch error {
+        case NIOSSLError.uncleanShutdown: fail(.closed)
+        case is NIOSSLError, is BoringSSLError: fail(.notEncrypted("the TLS handshake failed or was broken off"))
+        default: fail(.notEncrypted(NetworkFailure(error).reason))
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted(let negotiated): beginAdmission(negotiated, context)
+        case is TLSUserEvent: break
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        unwrapInboundIn(data).withUnsafeReadableBytes { bytes in advance { $0.receive(bytes) } }
+    }
+
+    // MARK: Admission
+
+    private func beginAdmission(_ negotiated: String?, _ context: ChannelHandlerContext) {
+        guard case .handshake = phase else { return }
+        guard negotiated == TLSIdentity.applicationProtocol, let key = TLSIdentity.fingerprint(of: context.pipeline)
+        else { return fail(.notEncrypted("it does not speak \(TLSIdentity.applicationProtocol)")) }
+        phase = .admission(plan.makeAdmission(key))
+        advance { $0.start() }
+    }
+
+    private func advance(_ body: (inout ClientAdmission) -> [ClientAdmission.Action]) {
+        guard case .admission(var admission) = phase else { return }
+        let actions = body(&admission)
+        phase = .admission(admission)
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: ClientAdmission.Action) {
+        guard let context else { return }
+        switch action {
+        case .send(let bytes):
+            context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+        case .store(let service):
+            plan.store(service).assumeIsolated().whenComplete { [self] result in
+                advance { $0.stored(result.mapError { AdmissionRefusal(.failed, "\($0)") }) }
+            }
+        case .authorised(let service):
+            beginSession(service, context)
+        case .asked(let offer):
+            finish(.success(.asked(offer)))
+        case .failed(let refusal):
+            finish(.failure(.refused(refusal)))
+        case .windowOpened, .revoked:
+            break
+        case .close:
+            // After what was sent: TLS writes in order.
+            context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    private func beginSession(_ service: AuthorisingService, _ context: ChannelHandlerContext) {
+        let pipeline = context.pipeline.syncOperations
+        do {
+            try pipeline.addHandler(TLSEndHandler(), position: .before(self))
+        } catch {
+            return fail(.closed)
+        }
+        finish(.success(.authorised(service)))
+        if !service.remainder.isEmpty {
+            context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: service.remainder)))
+            context.fireChannelReadComplete()
+        }
+        pipeline.removeHandler(context: context, promise: nil)
+    }
+
+    // MARK: Ends
+
+    private func fail(_ failure: Failure) {
+        if case .over = phase { return }
+        let context = context
+        finish(.failure(failure))
+        context?.close(promise: nil)
+    }
+
+    private func finish(_ result: Result<Outcome, Failure>) {
+        if case .over = phase { return }
+        phase = .over
+        timer?.cancel()
+        completion(result)
+    }
+}

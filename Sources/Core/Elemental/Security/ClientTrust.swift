@@ -1,0 +1,110 @@
+import ElementalSecurity
+import ElementalWire
+import NIOCore
+import NIOPosix
+
+/// What is decided about a connection of a client before it is made.
+enum ConnectionSecurity: Sendable {
+    case plain
+    case encrypted(ExpectedService)
+}
+
+/// Which service a client expects at the other end of an encrypted connection.
+struct ExpectedService: Sendable {
+    let identity: TLSIdentity
+    private let target: ConnectionTarget
+    private let peers: TrustedPeers
+    private let store: any TrustStore
+    /// The identity that an earlier connection of the same device has proven.
+    private let proven: Fingerprint?
+
+    fileprivate init(
+        _ identity: TLSIdentity, _ target: ConnectionTarget, _ peers: TrustedPeers, _ store: any TrustStore,
+        proven: Fingerprint?
+    ) {
+        self.identity = identity
+        self.target = target
+        self.peers = peers
+        self.store = store
+        self.proven = proven
+    }
+
+    /// What a key of the other end means.
+    ///
+    /// - Parameter service: the name by which the service introduced itself; `nil` before it has.
+    func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
+        if let proven, key != proven { return .identityChanged }
+        var target = target
+        if target.service == nil { target.service = service }
+        return peers.verdict(on: key, of: target, own: identity.fingerprint)
+    }
+
+    /// Whether the key is that of the service that is wanted.
+    func accepts(_ key: Fingerprint, service: String? = nil) -> Bool {
+        switch verdict(on: key, service: service) {
+        case .trusted, .own: true
+        case .identityChanged, .notPaired: false
+        }
+    }
+}
+
+extension ExpectedService {
+    /// Stores where the service was reached, if that is new. Nobody waits for it, and it may fail: the key is what counts.
+    func noteReached(_ key: Fingerprint, at address: SocketAddress?) {
+        guard case .trusted(let entry) = verdict(on: key), let address, let port = address.port else { return }
+        let host = TrustedService.Host(address.hostText, port: UInt16(clamping: port))
+        let instance = target.instance ?? entry.instance
+        var peers = peers
+        guard peers.noteReached(key, service: entry.service, instance: instance, at: host) else { return }
+        NIOThreadPool.singleton.submit { [store] _ in
+            _ = try? store.update {
+                _ = $0.noteReached(key, service: entry.service, instance: instance, at: host)
+            }
+        }
+    }
+}
+
+extension ClientSecurity {
+    /// Decides how to connect. Blocks: reads the store.
+    ///
+    /// - Parameters:
+    ///   - announced: what the service's TXT record says that it requires. Anyone could have published that.
+    ///   - proven: the identity that an earlier connection of the same device has proven; `nil` if none was encrypted.
+    ///   - name: the service's name, or host and port, for messages.
+    func decide(
+        _ target: ConnectionTarget, announced: SecurityPolicy?, proven: Fingerprint?, name: String
+    ) throws(ElementalError) -> ConnectionSecurity {
+        guard mode != .open else { return .plain }
+        guard let keys else {
+            if announced == .paired || proven != nil { throw .notPaired(name) }
+            return .plain
+        }
+        do {
+            let peers = try keys.store.read()
+            if peers.match(target, own: keys.identity.fingerprint).requiresTLS {
+                return .encrypted(
+                    ExpectedService(try TLSIdentity(keys.identity), target, peers, keys.store, proven: proven))
+            }
+        } catch {
+            throw ElementalError(
+                .connectionFailed, "'\(name)' is not connected to without this client's identity and trusted services",
+                cause: error)
+        }
+        if mode == .required || announced == .paired || proven != nil { throw .notPaired(name) }
+        return .plain
+    }
+}
+
+// Why a client is not connected to a service that should be paired.
+extension ElementalError {
+    static func notPaired(_ name: String) -> ElementalError {
+        ElementalError(.notPaired, "'\(name)' is not paired with this client; pair them first (elemental pair)")
+    }
+
+    static func identityChanged(_ name: String) -> ElementalError {
+        ElementalError(
+            .identityChanged,
+            "what answers as '\(name)' is not the device that was paired: it was set up anew, or another one uses its name; "
+                + "only if you know that it was set up anew, forget it (elemental trust revoke) and pair again")
+    }
+}

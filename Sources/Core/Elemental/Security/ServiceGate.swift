@@ -1,0 +1,140 @@
+import ElementalSecurity
+import ElementalWire
+import Logging
+import NIOCore
+import Support
+
+/// Starts the sessions of a service's connections.
+protocol ServiceGateOwner: AnyObject {
+    /// Adds a session to a connection, which is active.
+    ///
+    /// - Parameter client: `nil` if the connection is not encrypted.
+    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws
+    /// Something happened about pairing.
+    func gateReports(_ event: PairingEvent)
+}
+
+/// Where the connections of a service that offers encryption wait until it is known what they are and who their peers
+/// are, each in a ``ServiceGateHandler``. On the service's event loop.
+final class ServiceGate {
+    /// How long a client may send nothing before it is taken for a plain one that waits for the service. A client of
+    /// this framework sends something with its first packet.
+    static let silence = TimeAmount.milliseconds(300)
+    /// How long handshake and admission may take.
+    static let timeout = TimeAmount.seconds(5)
+    /// How many bytes a peer may send until it is authorised.
+    static let maximumByteCount = 8 * 1024
+
+    let tls: TLSIdentity
+    let trust: TrustWatch
+    let logger: Logger
+    /// The time in which clients may pair, shared by all connections.
+    var window = PairingWindow()
+    /// The service's name.
+    private let service: String
+    /// The number of the window that was reported last as open.
+    private var reportedWindow: Int?
+    private var windowTimer: Scheduled<Void>?
+    let limits: AcceptLimits
+    private weak var owner: (any ServiceGateOwner)?
+    private var isClosed = false
+    private var waiting: [ObjectIdentifier: ServiceGateHandler] = [:]
+
+    init(
+        _ keys: ServiceKeys, _ trust: TrustWatch, service: String, logger: Logger, owner: any ServiceGateOwner
+    ) {
+        tls = keys.tls
+        limits = keys.limits
+        self.trust = trust
+        self.service = service
+        self.logger = logger
+        self.owner = owner
+    }
+
+    /// Adds a handler to a connection that was accepted, within the limits.
+    func accept(_ channel: any Channel) throws {
+        guard !isClosed else { return channel.close(promise: nil) }
+        let handler = ServiceGateHandler(self, ObjectIdentifier(channel))
+        waiting[ObjectIdentifier(channel)] = handler
+        try channel.pipeline.syncOperations.addHandler(handler)
+    }
+
+    /// The handler's connection has a session, or was closed.
+    func remove(_ id: ObjectIdentifier) {
+        waiting[id] = nil
+        limits.remove(id)
+    }
+
+    /// Adds the session to a connection, after its handler.
+    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
+        guard let owner else { return channel.close(promise: nil) }
+        try owner.begin(channel, for: client)
+    }
+
+    // MARK: Admission
+
+    func makeAdmission(of client: Fingerprint, at address: SocketAddress?) -> ServiceAdmission {
+        let trust = NIOLoopBound(trust, eventLoop: trust.eventLoop)
+        return ServiceAdmission(
+            service: service, own: tls.fingerprint, peer: client,
+            isLoopback: address.map(PeerHost.init)?.isLoopback == true,
+            storedRole: { trust.value.role(of: $0) })
+    }
+
+    /// Stores a client that has paired.
+    func store(_ client: PairedClient) -> EventLoopFuture<Void> {
+        let trusted = TrustedClient(
+            fingerprint: client.fingerprint, name: client.name, role: client.role, services: [service],
+            pairedBy: client.pairedBy)
+        let own = tls.fingerprint
+        return trust.update { try $0.pin(trusted, own: own) }.assumeIsolated().map { [self] in
+            owner?.gateReports(.paired(trusted))
+        }.nonisolated()
+    }
+
+    /// Removes a client, and says whom it has let in.
+    func revoke(_ client: Fingerprint) -> EventLoopFuture<(pairedCount: Int, paired: [PairedName])> {
+        trust.update { peers in
+            let letIn = peers.revoke(client).letIn
+            return (letIn.count, letIn.map { PairedName(fingerprint: $0.fingerprint, name: $0.name) })
+        }
+    }
+
+    // MARK: The pairing window
+
+    func openPairing(_ kind: PairingSecret.Kind, for duration: Duration, role: Role) {
+        guard !isClosed else { return }
+        let secret = window.open(kind, for: duration, role: role, at: .now)
+        reportedWindow = window.state?.number
+        let left = window.state.map { $0.deadline - .now } ?? duration
+        owner?.gateReports(.opened(secret, for: left, role: role))
+        windowChanged()
+    }
+
+    func closePairing() {
+        window.close()
+        windowChanged()
+    }
+
+    /// The pairing window was opened or closed, or an attempt began.
+    func windowChanged() {
+        if window.state?.number != reportedWindow {
+            reportedWindow = window.state?.number
+            owner?.gateReports(reportedWindow == nil ? .closed : .openedByAdmin)
+        }
+        windowTimer?.cancel()
+        guard let change = window.nextChange else { return }
+        windowTimer = trust.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(change - .now)) { [self] in
+            window.update(at: .now)
+            windowChanged()
+        }
+    }
+
+    /// Closes every connection that has no session yet, and those to come.
+    func close() {
+        isClosed = true
+        closePairing()
+        trust.stop()
+        for handler in waiting.values { handler.close() }
+    }
+}

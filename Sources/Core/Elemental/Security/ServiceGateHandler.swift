@@ -1,0 +1,234 @@
+import ElementalSecurity
+import ElementalWire
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// The last handler of an accepted connection until it has a session.
+///
+/// It looks at the first bytes before the service sends anything. A plain client's are passed on to a plain session; a
+/// ClientHello to TLS, which is added below. What TLS decrypts is the client's request, which is admitted or refused.
+final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private enum Phase {
+        /// The first bytes are awaited; these were received.
+        case firstBytes(ByteBuffer?)
+        case handshake
+        case admission(ServiceAdmission)
+        /// All is sent; the client closes the connection.
+        case closing
+        /// The connection has a session, or is closed.
+        case over
+    }
+
+    private let gate: ServiceGate
+    private let id: ObjectIdentifier
+    private var phase = Phase.firstBytes(nil)
+    private var context: ChannelHandlerContext?
+    private var silenceTimer: Scheduled<Void>?
+    private var timer: Scheduled<Void>?
+    private var attemptTimer: Scheduled<Void>?
+    private var byteLimit: ByteLimitHandler?
+
+    init(_ gate: ServiceGate, _ id: ObjectIdentifier) {
+        self.gate = gate
+        self.id = id
+    }
+
+    // MARK: Channel
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        finish()
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let eventLoop = context.eventLoop.assumeIsolated()
+        silenceTimer = eventLoop.scheduleTask(in: ServiceGate.silence) { [self] in
+            if case .firstBytes(nil) = phase { beginPlain() }
+        }
+        timer = eventLoop.scheduleTask(in: ServiceGate.timeout) { [self] in drop("it took too long") }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finish()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        switch phase {
+        case .firstBytes(var earlier):
+            earlier.setOrWriteBuffer(&bytes)
+            guard let received = earlier else { return }
+            phase = .firstBytes(received)
+            switch FirstBytes(received.readableBytesView) {
+            case .undecided: return
+            case .plain: beginPlain()
+            case .tls: beginTLS()
+            }
+        case .handshake: drop("something came before the handshake was complete")
+        case .admission:
+            bytes.withUnsafeReadableBytes { bytes in advance { $0.receive(bytes, &$1, at: .now) } }
+        case .closing, .over: return
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case TLSUserEvent.handshakeCompleted(let negotiated): beginAdmission(negotiated)
+        case is TLSUserEvent: break
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { drop("\(error)") }
+
+    // MARK: Ends
+
+    /// Closes the connection, which is nobody's yet.
+    func close() {
+        let context = context
+        finish()
+        context?.close(promise: nil)
+    }
+
+    private func drop(_ reason: @autoclosure () -> String) {
+        if case .over = phase { return }
+        gate.logger.debug(
+            "connection dropped before it was authorised",
+            metadata: ["address": "\(address)", "reason": "\(reason())"])
+        close()
+    }
+
+    private var address: String { context?.remoteAddress?.text ?? "unknown" }
+
+    private func finish() {
+        advance { $0.disconnected(&$1, at: .now) }
+        phase = .over
+        silenceTimer?.cancel()
+        timer?.cancel()
+        attemptTimer?.cancel()
+        gate.remove(id)
+    }
+
+    // MARK: Plain
+
+    private func beginPlain() {
+        guard case .firstBytes(let received) = phase else { return }
+        begin(for: nil, received: received)
+    }
+
+    /// Adds the session and passes it what was received. This handler has done its work then.
+    private func begin(for client: AuthorisedClient?, received: ByteBuffer?) {
+        guard let context else { return }
+        finish()
+        do {
+            let pipeline = context.pipeline.syncOperations
+            if let byteLimit { pipeline.removeHandler(byteLimit).whenFailure { _ in } }
+            if client != nil { try pipeline.addHandler(TLSEndHandler(), position: .before(self)) }
+            try gate.begin(context.channel, for: client)
+        } catch {
+            gate.logger.debug("no session", metadata: ["address": "\(address)", "error": "\(error)"])
+            return context.close(promise: nil)
+        }
+        if let received, received.readableBytes > 0 {
+            context.fireChannelRead(wrapInboundOut(received))
+            context.fireChannelReadComplete()
+        }
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+    }
+
+    // MARK: TLS
+
+    private func beginTLS() {
+        guard let context, case .firstBytes(let received?) = phase else { return }
+        // Counted, and refused, before it costs anything but the bytes.
+        guard gate.limits.beginHandshake(id) else { return drop("there are too many handshakes") }
+        silenceTimer?.cancel()
+        phase = .handshake
+        let pipeline = context.pipeline.syncOperations
+        do {
+            let byteLimit = ByteLimitHandler(ServiceGate.maximumByteCount)
+            try pipeline.addHandlers([byteLimit, try gate.tls.makeServerHandler()], position: .before(self))
+            self.byteLimit = byteLimit
+        } catch {
+            return drop("TLS cannot begin: \(error)")
+        }
+        pipeline.fireChannelRead(NIOAny(received))
+        pipeline.fireChannelReadComplete()
+    }
+
+    private func beginAdmission(_ negotiated: String?) {
+        guard let context, case .handshake = phase else { return }
+        guard negotiated == TLSIdentity.applicationProtocol else { return drop("it does not speak elemental/1") }
+        guard let fingerprint = TLSIdentity.fingerprint(of: context.pipeline) else {
+            return drop("it has proven no identity")
+        }
+        phase = .admission(gate.makeAdmission(of: fingerprint, at: context.remoteAddress))
+    }
+
+    // MARK: Admission
+
+    private func advance(_ body: (inout ServiceAdmission, inout PairingWindow) -> [ServiceAdmission.Action]) {
+        guard case .admission(var admission) = phase else { return }
+        let actions = body(&admission, &gate.window)
+        phase = .admission(admission)
+        attemptTimer?.cancel()
+        for action in actions { perform(action) }
+        guard case .admission = phase, let deadline = admission.deadline, let context else { return }
+        attemptTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(deadline - .now)) { [self] in
+            advance { $0.update(&$1, at: .now) }
+        }
+    }
+
+    private func perform(_ action: ServiceAdmission.Action) {
+        guard let context else { return }
+        switch action {
+        case .send(let bytes):
+            context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+        case .store(let client):
+            gate.store(client).assumeIsolated().whenComplete { [self] result in
+                advance { admission, _ in admission.stored(result.mapError(AdmissionRefusal.init(storing:))) }
+            }
+        case .revoke(let fingerprint, _):
+            gate.revoke(fingerprint).assumeIsolated().whenComplete { [self] result in
+                advance { admission, _ in admission.revoked(result.mapError(AdmissionRefusal.init(storing:))) }
+            }
+        case .windowChanged:
+            gate.windowChanged()
+        case .authorised(let client):
+            gate.limits.reserve(id)
+            begin(for: client, received: ByteBuffer(bytes: client.remainder))
+        case .refused(let refusal):
+            gate.logger.info(
+                "client not admitted", metadata: ["address": "\(address)", "reason": "\(refusal.sentence)"])
+        case .close:
+            closeInOrder(context)
+        }
+    }
+
+    /// Closes this side once everything is sent. A client that has read it closes the other.
+    private func closeInOrder(_ context: ChannelHandlerContext) {
+        phase = .closing
+        context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            context.close(mode: .output, promise: nil)
+        }
+    }
+}
+
+extension AdmissionRefusal {
+    fileprivate init(storing error: any Error) {
+        if let error = error as? SecurityError {
+            self.init(error.code == .alreadyPinned ? .alreadyPaired : .failed, error.message)
+        } else {
+            self.init(.failed, "the service's trusted clients cannot be changed now")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import ElementalSecurity
+import NIOCore
+import NIOSSL
+
+/// This end's identity as TLS uses it, and what both ends ask of each other: TLS 1.3, a certificate of the other end
+/// with a key that its fingerprint stands for, and the protocol `elemental/1`.
+struct TLSIdentity: Sendable {
+    /// The name of what is spoken inside TLS (ALPN). TLS goes on if the ends do not agree: both check it.
+    static let applicationProtocol = "elemental/1"
+    private static let algorithms: [SignatureAlgorithm] = [.ed25519, .ecdsaSecp256R1Sha256]
+    /// How long TLS waits for the other end's farewell before it closes the socket: not at all, since the session has
+    /// its own time limit for that, and has closed its side before.
+    private static let shutdownTimeout = TimeAmount.zero
+
+    let fingerprint: Fingerprint
+    private let server: TLSConfiguration
+    private let client: TLSConfiguration
+
+    /// - Throws: what TLS cannot use of it.
+    init(_ identity: any Identity) throws {
+        fingerprint = identity.fingerprint
+        let certificate = try NIOSSLCertificate(bytes: identity.certificate, format: .der)
+        let key =
+            switch identity.privateKey {
+            case .pkcs8(let bytes): try NIOSSLPrivateKey(bytes: bytes, format: .der)
+            case .external(let kind, let sign): NIOSSLPrivateKey(customPrivateKey: ExternalKey(kind, sign))
+            }
+        server = Self.configure(
+            .makeServerConfiguration(certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
+        var client = Self.configure(.makeClientConfiguration())
+        client.certificateChain = [.certificate(certificate)]
+        client.privateKey = .privateKey(key)
+        self.client = client
+    }
+
+    private static func configure(_ configuration: TLSConfiguration) -> TLSConfiguration {
+        var configuration = configuration
+        configuration.minimumTLSVersion = .tlsv13
+        configuration.applicationProtocols = [applicationProtocol]
+        // By default Ed25519 is not verified.
+        configuration.verifySignatureAlgorithms = algorithms
+        // The callbacks below take the place of BoringSSL's checks of names, dates and issuers. With `.none` they would
+        // not be called.
+        configuration.certificateVerification = .noHostnameVerification
+        // The system's roots would be read from the disk for every context.
+        configuration.trustRoots = .certificates([])
+        configuration.shutdownTimeout = shutdownTimeout
+        return configuration
+    }
+
+    /// A handler for one connection of a service. Any client that proves a key completes the handshake: whether it is
+    /// authorised is decided after it, by ``fingerprint(of:)``.
+    ///
+    /// Each connection has its own context, which takes 20 µs: a session ticket that one context issued means nothing
+    /// to another. A client that resumes a session proves nothing, and would come back after it was revoked.
+    func makeServerHandler() throws -> NIOSSLServerHandler {
+        NIOSSLServerHandler(context: try NIOSSLContext(configuration: server)) { certificates, promise in
+            promise.succeed(Self.fingerprint(of: certificates) == nil ? .failed : .certificateVerified)
+        }
+    }
+
+    /// A handler for one connection of a client.
+    ///
+    /// - Parameter accepts: decides whether the service may have that identity, before it learns the client's. A client
+    ///   does not send its certificate to another service.
+    func makeClientHandler(accepts: @escaping @Sendable (Fingerprint) -> Bool) throws -> NIOSSLClientHandler {
+        // No server name: services have none, and it would be sent in plain.
+        try NIOSSLClientHandler(context: NIOSSLContext(configuration: client), serverHostname: nil) {
+            certificates, promise in
+            let isAccepted = Self.fingerprint(of: certificates).map(accepts) == true
+            promise.succeed(isAccepted ? .certificateVerified : .failed)
+        }
+    }
+
+    /// The identity that the other end proved, on a connection whose handshake is complete.
+    static func fingerprint(of pipeline: ChannelPipeline) -> Fingerprint? {
+        // A closed channel throws.
+        guard let certificate = try? pipeline.syncOperations.nioSSL_peerCertificate() else { return nil }
+        return fingerprint(of: [certificate])
+    }
+
+    /// The identity in a certificate without a chain; `nil` for a chain, and for other kinds of keys than those that both
+    /// ends verify.
+    private static func fingerprint(of certificates: [NIOSSLCertificate]) -> Fingerprint? {
+        guard certificates.count == 1, let bytes = try? certificates[0].toDERBytes() else { return nil }
+        return try? PeerCertificate(certificate: bytes).fingerprint
+    }
+}

@@ -1,0 +1,134 @@
+import ElementalSecurity
+import Foundation
+import Support
+import TestSupport
+
+@testable import Elemental
+
+/// An identity with a P-256 key, made by openssl.
+struct P256Identity: Identity {
+    let fingerprint: Fingerprint
+    let certificate: [UInt8]
+    let privateKey: IdentityKey
+
+    static func make() async throws -> P256Identity {
+        let folder = NSTemporaryDirectory() + "identity-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await ChildProcess.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test",
+                "-keyout", folder + "/key.pem", "-out", folder + "/certificate", "-outform", "DER",
+            ])
+        try await ChildProcess.run(
+            "openssl",
+            ["pkcs8", "-topk8", "-nocrypt", "-in", folder + "/key.pem", "-outform", "DER", "-out", folder + "/key"])
+        func read(_ name: String) throws -> [UInt8] {
+            [UInt8](try Data(contentsOf: URL(filePath: folder + "/" + name)))
+        }
+        let certificate = try read("certificate")
+        return P256Identity(
+            fingerprint: try PeerCertificate(certificate: certificate).fingerprint, certificate: certificate,
+            privateKey: .pkcs8(try read("key")))
+    }
+}
+
+/// A service and a client that are paired with each other.
+struct PairedEnds {
+    let service: any Identity
+    let client: any Identity
+    let serviceStore = InMemoryTrustStore()
+    let clientStore = InMemoryTrustStore()
+
+    /// A pair that tests do not change.
+    static let shared = Task { try PairedEnds() }
+
+    init(
+        _ role: Role? = .control, service: any Identity = Ed25519Identity(), client: any Identity = Ed25519Identity()
+    ) throws {
+        self.service = service
+        self.client = client
+        try trust(role)
+        try repin(service.fingerprint)
+    }
+
+    /// The service grants the client that role; none if `nil`.
+    func trust(_ role: Role?) throws {
+        try serviceStore.update { peers in
+            peers.revoke(client.fingerprint)
+            guard let role else { return }
+            try peers.pin(
+                TrustedClient(fingerprint: client.fingerprint, name: "tester", role: role, services: ["test"]),
+                own: service.fingerprint)
+        }
+    }
+
+    /// The client expects the service to have that key from now on.
+    func repin(_ fingerprint: Fingerprint) throws {
+        try clientStore.update { peers in
+            peers.services = [
+                TrustedService(fingerprint: fingerprint, service: "test", instance: "Test", role: .control)
+            ]
+        }
+    }
+
+    var serviceSecurity: ServiceSecurity { .paired(identity: service, store: serviceStore) }
+    var clientSecurity: ClientSecurity { .required(identity: client, store: clientStore) }
+
+    /// Connects the client, to a service that it has found by its name.
+    func connect(
+        _ port: Int, as instance: String = "Test", _ change: (inout ConnectOptions) -> Void = { _ in }
+    ) async throws -> ElementalDevice {
+        var options = ConnectOptions.patient
+        options.security = clientSecurity
+        change(&options)
+        return try await connectByName(port, instance, options: options)
+    }
+
+    /// Runs the service, with a client that is connected to it.
+    func withPair(
+        _ change: (inout ServiceConfiguration) -> Void = { _ in },
+        _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
+    ) async throws {
+        try await withService { configuration in
+            configuration.security = serviceSecurity
+            change(&configuration)
+        } _: { service, port in
+            let device = try await connect(port)
+            try await body(service, device)
+            await device.close()
+        }
+    }
+}
+
+/// A store that can no longer be read from some moment on.
+final class FailingStore: TrustStore {
+    private let store: InMemoryTrustStore
+    private let isFailing = Locked(false)
+
+    init(_ store: InMemoryTrustStore) { self.store = store }
+
+    func fail() { isFailing.withLock { $0 = true } }
+
+    func read() throws -> TrustedPeers {
+        if isFailing.withLock({ $0 }) { throw SecurityError(.corrupt, "trust.json is corrupt") }
+        return store.read()
+    }
+
+    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
+
+    func revision() -> TrustRevision { isFailing.withLock { $0 } ? TrustRevision(-1) : store.revision() }
+}
+
+/// Connects to a service on loopback that Zeroconf would have found by its name.
+func connectByName(
+    _ port: Int, _ instance: String = "Test", service: String = "test", as name: String = "tester",
+    elements: ElementCatalogue? = Lamp.all,
+    options: ConnectOptions, configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+) async throws -> ElementalDevice {
+    try await Connector(
+        endpoint: .host("127.0.0.1", port: port), peerName: instance, service: service, ownName: name,
+        elements: elements, options: options, configure: configure
+    ).connect()
+}
