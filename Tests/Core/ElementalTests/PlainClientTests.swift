@@ -83,6 +83,30 @@ struct PlainClientTests {
         }
     }
 
+    /// It may take its time to leave: until then it has a connection, and no place.
+    @Test
+    func aClientThatDoesNotLeaveHoldsNoPlace() async throws {
+        try await RoleService.with(.pairedToControl, { $0.maximumDeviceCount = 2 }) { house in
+            let counts = Gathered<Int>()
+            house.service.onConnectionRequest { request in
+                if request.name == nil { counts.add(request.deviceCount) }
+                return .accept
+            }
+            let first = try await house.connectRaw(.plain).peer
+            let one = try await house.connect(.control)
+            let two = try await house.connect(.control)
+            #expect(try await Self.text(of: first).contains("a paired client needs this place"))
+            await one.close()
+            let second = try await house.connectRaw(.plain).peer
+            let three = try await house.connect(.control)
+            #expect(try await Self.text(of: second).contains("a paired client needs this place"))
+            #expect(counts.all == [0, 1, 2, 1, 2])
+            _ = first
+            await two.close()
+            await three.close()
+        }
+    }
+
     @Test
     func theLimitOfAnAddressIsNoHindranceForAPairedClientEither() async throws {
         try await RoleService.with(.pairedToControl, { $0.maximumDeviceCountPerAddress = 2 }) { house in

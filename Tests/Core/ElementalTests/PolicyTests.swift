@@ -110,7 +110,7 @@ struct PolicyTests {
 
     /// The command in the text is for a shell.
     @Test(arguments: [
-        ("Rover", "elemental pair robot/Rover"), ("Desk lamp", "elemental pair 'robot/Desk lamp'"),
+        ("Rover", "elemental pair 'robot/Rover'"), ("Desk lamp", "elemental pair 'robot/Desk lamp'"),
         ("a'b", #"elemental pair 'robot/a'\''b'"#), ("$(reboot)", "elemental pair 'robot/$(reboot)'"),
         ("É", "elemental pair 'robot/É'"),
     ])

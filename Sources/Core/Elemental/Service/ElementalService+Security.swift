@@ -31,19 +31,7 @@ extension ElementalService.Shared {
     /// The command that pairs a client with this service.
     var pairingCommand: String {
         guard configuration.isPublished else { return "elemental pair HOST:PORT" }
-        let target = "\(name)/\(displayName)"
-        let isPlainWord = target.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-")...UInt8(ascii: "/"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
         // Quoted for a shell.
-        return "elemental pair "
-            + (isPlainWord
-                ? target
-                : "'" + target.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'")
+        return "elemental pair '" + "\(name)/\(displayName)".replacing("'", with: "'\\''") + "'"
     }
 }
