@@ -13,6 +13,8 @@ final class HostilePeer {
     let datagrams: EmbeddedChannel
     let address: SocketAddress
     let session: Session
+    /// The elements of which nothing is written to the peer.
+    var hidden = IdentifierSet()
     /// Whether the peer has said hello, as this end understood it, when the last frames were written.
     private let heldBack: HeldBack
     private var written = StreamDecoder(maximumValueByteCount: .max)
@@ -146,8 +148,9 @@ final class HostilePeer {
         while let buffer = (try? channel.readOutbound(as: ByteBuffer.self)) ?? nil {
             do {
                 try buffer.withUnsafeReadableBytes { bytes in
-                    try written.decode(bytes) { id, _ in
+                    try written.decode(bytes) { id, value in
                         frameCount += 1
+                        checkVisible(id, value.bytes)
                         let isOwnHello = device.role == .service && id == SystemElement.hello.rawValue
                         let isOlder = id >= SystemElement.shutdown.rawValue
                         check(isOlder || isOwnHello || device.hello != nil, "extension \(id) before a hello")
@@ -166,9 +169,17 @@ final class HostilePeer {
         }
     }
 
+    private func checkVisible(_ id: Int8, _ value: UnsafeRawBufferPointer) {
+        let isOfAnElement = id == SystemElement.piece.rawValue || id == SystemElement.refused.rawValue
+        let element = isOfAnElement ? value.first.map { Int8(bitPattern: $0) } : id
+        guard let element, element >= 0 else { return }
+        check(!hidden.contains(element), "the peer may not read element \(element)")
+    }
+
     private func checkDatagram(_ datagram: ByteBuffer) {
         let result = datagram.withUnsafeReadableBytes { bytes in
-            DatagramDecoder.decode(bytes) { _, udpIdentifier, _ in
+            DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
+                checkVisible(id, value)
                 check(udpIdentifier == session.udpIdentifier && udpIdentifier != 0, "identifier \(udpIdentifier)")
             }
         }

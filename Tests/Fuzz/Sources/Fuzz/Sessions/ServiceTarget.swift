@@ -4,7 +4,8 @@ import NIOEmbedded
 
 @testable import Elemental
 
-/// A service whose client is hostile. Beside it there is another client, which must not notice.
+/// A service whose client is hostile. Beside it there is another client, which must not notice. Each input is given to
+/// an open service, and to one that lets this client read only, and not everything.
 enum ServiceTarget: FuzzTarget {
     static let name = "service"
 
@@ -16,17 +17,24 @@ enum ServiceTarget: FuzzTarget {
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {
-        do { try run(InputReader(input)) } catch { fatalError("broken: \(error)") }
+        do {
+            try run(InputReader(input), under: .open)
+            try run(InputReader(input), under: .pairedToControl)
+        } catch {
+            fatalError("broken: \(error)")
+        }
     }
 
-    private static func run(_ input: InputReader) throws {
+    private static func run(_ input: InputReader, under policy: SecurityPolicy) throws {
         let loop = EmbeddedEventLoop()
         var configuration = ServiceConfiguration()
+        configuration.securityPolicy = policy
         configuration.limits = HostilePeer.limits
         configuration.maximumIncompleteByteCount = 40 * 1024
         configuration.eventLoopGroup = loop
         let service = ElementalService(
             "fuzz", displayName: "Fuzz", elements: SessionElements.all, configuration: configuration)
+        setAll(service)
         let values = Counter()
         service.onAnyValue { _, _, device in values.count(device) }
         let server = ServiceServer(service: service.shared, eventLoop: loop)
@@ -43,8 +51,12 @@ enum ServiceTarget: FuzzTarget {
             $0.connect(to: HostilePeer.address("192.0.2.2"), promise: nil)
             return try $0.pipeline.syncOperations.handler(type: Session.self)
         }
+        peer.hidden = service.shared.table(for: .plain).hidden
         var input = input
         peer.play(&input)
+        setAll(service)
+        loop.run()
+        if policy != .open { check(values.count(of: peer.device) == 0, "a client that may only read has set a value") }
 
         receive(bystander, [1, 1, 0, 0, 0, 42])
         loop.run()
@@ -64,12 +76,23 @@ enum ServiceTarget: FuzzTarget {
         _ = try? bystander.finish(acceptAlreadyClosed: true)
     }
 
+    /// Sets an element of each kind, with and without a role that reads it.
+    private static func setAll(_ service: ElementalService) {
+        for element in SessionElements.all where element.access.contains(.read) {
+            let bytes = [UInt8](repeating: 0, count: element.type.fixedByteCount ?? 0)
+            guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else {
+                continue
+            }
+            _ = try? service.send(value, to: element)
+        }
+    }
+
     private static func connect(
         _ server: ServiceServer, _ host: String, _ loop: EmbeddedEventLoop
     ) throws -> (EmbeddedChannel, ElementalDevice) {
         let channel = EmbeddedChannel(loop: loop)
         channel.remoteAddress = HostilePeer.address(host)
-        try server.accept(channel)
+        try server.accept(channel, role: .control)
         channel.connect(to: HostilePeer.address(host), promise: nil)
         return (channel, try channel.pipeline.syncOperations.handler(type: Session.self).device)
     }
