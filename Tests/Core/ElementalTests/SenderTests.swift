@@ -67,18 +67,24 @@ struct SenderTests {
     @Test
     func nothingIsWrittenAfterItWasStopped() throws {
         let line = try EmbeddedSender()
+        #expect(line.sender.stop() == 0)
+        line.queue(label, [1])
+        line.sender.flush()
+        #expect(try line.takeWrites().isEmpty)
+        #expect(line.sender.isStreamUnsent)
+    }
+
+    @Test
+    func stoppingInAValueLosesIt() throws {
+        let line = try EmbeddedSender()
         line.device.outbound.withLock { $0.appendCurrent(Lamp.blob.id, long: Data(count: 40_000)) }
         line.isHeldBack = true
         line.sender.flush()
-        // The value of which a part is written is lost.
         #expect(line.sender.stop() == 1)
         #expect(line.sender.stop() == 0)
         let flushCount = line.flushes.count
         line.isHeldBack = false
         #expect(try line.takeWrites().count == 1)
-        line.queue(label, [1])
-        line.sender.flush()
-        #expect(try line.takeWrites().isEmpty)
         #expect(line.flushes.count == flushCount)
     }
 
@@ -122,6 +128,8 @@ struct SenderTests {
             line.isHeldBack = false
             #expect(line.device.outbound.withLock { $0.waiters.isEmpty })
         }()
+        // Has no effect on a sender that was resumed.
+        resumed.resolve(ElementalError(.timedOut, "it was not resumed"))
         let error = try #require(await resumed.value())
         #expect(error == nil)
     }

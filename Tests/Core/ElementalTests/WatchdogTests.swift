@@ -62,7 +62,7 @@ struct WatchdogTests {
         #expect(guarded.findings == Array(repeating: .needsPing, count: 4))
         guarded.wait(0.001)
         #expect(guarded.findings.last == .silent)
-        // It is told once.
+        // It is reported once.
         guarded.wait(1000)
         #expect(guarded.findings.count == 5)
     }
@@ -141,6 +141,9 @@ struct WatchdogTests {
         #expect(guarded.findings.isEmpty)
         guarded.wait(0.001)
         #expect(guarded.findings == [.stuck])
+        // It is reported once.
+        guarded.wait(1000)
+        #expect(guarded.findings == [.stuck])
     }
 
     @Test
@@ -192,6 +195,14 @@ struct WatchdogTests {
         guarded.watchdog.stop()
         guarded.wait(1000)
         guarded.watchdog.watchProgress()
+        guarded.wait(1000)
+        #expect(guarded.findings.isEmpty)
+    }
+
+    @Test
+    func nothingStartsAfterTheEnd() throws {
+        let guarded = try Guarded()
+        guarded.watchdog.stop()
         #expect(!guarded.watchdog.startHeartbeat())
         guarded.wait(1000)
         #expect(guarded.findings.isEmpty)
