@@ -137,6 +137,7 @@ let package = Package(
                 "CommodoreGateway",
                 "Elemental",
                 "ElementalBench",
+                "ElementalSecurity",
                 "ElementalWire",
                 "PETSCII",
                 "SignalR",

@@ -1,5 +1,6 @@
 import CommodoreGateway
 import Elemental
+import ElementalSecurity
 import SignalR
 import SignalRBridge
 import Zeroconf
@@ -20,6 +21,7 @@ extension CommandFailure {
         case let error as ElementalError: self.init(error.code.description, error.description)
         case let error as GatewayError: self.init(error.code.description, error.description)
         case let error as WireError: self.init(error.code.description, error.message)
+        case let error as SecurityError: self.init(error.code.description, error.message)
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
         case let error as BridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)

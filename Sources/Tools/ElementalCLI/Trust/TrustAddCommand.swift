@@ -1,0 +1,96 @@
+import ArgumentParser
+import ElementalSecurity
+import ElementalWire
+
+/// Trusts a peer whose fingerprint somebody has brought here.
+struct TrustAddCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Trust a client or a service by its fingerprint, without pairing.",
+        discussion: """
+            A NAME with a slash is a service that this user uses, and pins its key: SERVICE/INSTANCE. Any other is a client \
+            that may use this user's services; --service limits that to some of them. The fingerprint has to be whole, as \
+            'elemental trust' shows it at the other end: a part of it can be forged.
+
+              $ elemental trust add FINGERPRINT --name Laptop --role control
+              $ elemental trust add FINGERPRINT --name Display --role observe --service robot
+              $ elemental trust add FINGERPRINT --name robot/Rover
+            """)
+
+    @Argument(help: "The peer's whole fingerprint: 52 characters, with or without hyphens.")
+    var fingerprint: FingerprintArgument
+
+    @Option(help: "The client's name, or SERVICE/INSTANCE.")
+    var name: String
+
+    @Option(help: "What a client may do: \(Role.grantedNames).")
+    var role: GrantedRole?
+
+    @Option(help: "A service that the client may use; may be repeated (default: all).")
+    var service: [String] = []
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The two parts of SERVICE/INSTANCE; `nil` for a client's name.
+    private var serviceAndInstance: (service: String, instance: String)? {
+        guard let slash = name.firstIndex(of: "/") else { return nil }
+        return (String(name[..<slash]), String(name[name.index(after: slash)...]))
+    }
+
+    func validate() throws {
+        if serviceAndInstance != nil {
+            guard service.isEmpty else { throw ValidationError("--service is for clients; '\(name)' is a service") }
+            guard role == nil else {
+                throw ValidationError(
+                    "--role is for clients; the service '\(name)' decides what this user may do there")
+            }
+        } else if role == nil {
+            throw ValidationError("--role is missing: what may '\(name)' do? One of \(Role.grantedNames)")
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        let state = try await state.open()
+        let own = state.identity.fingerprint
+        let key = fingerprint.value
+        if let (service, instance) = serviceAndInstance {
+            let peer = TrustedService(fingerprint: key, service: service, instance: instance, role: .control)
+            try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
+            await console.emit(TrustedPeerEvent(peer))
+        } else {
+            let peer = TrustedClient(
+                fingerprint: key, name: name, role: role?.role ?? .observe,
+                services: service.isEmpty ? .all : .named(Set(service)))
+            try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
+            await console.emit(TrustedPeerEvent(peer))
+        }
+    }
+}
+
+/// A whole fingerprint on the command line.
+struct FingerprintArgument: ExpressibleByArgument, Sendable {
+    let value: Fingerprint
+
+    init?(argument: String) {
+        guard let value = Fingerprint(argument) else { return nil }
+        self.value = value
+    }
+}
+
+/// A role that can be granted, on the command line.
+struct GrantedRole: ExpressibleByArgument, Sendable {
+    let role: Role
+
+    static let allValueStrings = Role.granted.map(\.rawValue)
+
+    init?(argument: String) {
+        guard let role = Role(rawValue: argument), Role.granted.contains(role) else { return nil }
+        self.role = role
+    }
+}
+
+extension Role {
+    /// The roles that can be granted, for help and messages.
+    static var grantedNames: String { granted.map(\.rawValue).joined(separator: ", ") }
+}

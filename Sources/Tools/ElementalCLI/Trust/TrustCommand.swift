@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// The commands for this user's identity and whom it trusts.
+struct TrustCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Show this user's fingerprint, and whom it trusts.",
+        discussion: """
+            Services and clients know each other by fingerprints of their keys. 'elemental pair' exchanges them by a short \
+            code. Without it, add each end's fingerprint to the other's list, a client's at the \
+            service and the service's at the client:
+
+              $ elemental trust
+              $ elemental trust add FINGERPRINT-OF-THE-LAPTOP --name Laptop --role control
+              $ elemental trust add FINGERPRINT-OF-THE-PI --name robot/Rover
+              $ elemental trust list
+              $ elemental trust revoke Laptop
+            """,
+        subcommands: [
+            TrustShowCommand.self, TrustListCommand.self, TrustAddCommand.self, TrustRevokeCommand.self,
+            TrustResetCommand.self,
+        ],
+        defaultSubcommand: TrustShowCommand.self)
+}

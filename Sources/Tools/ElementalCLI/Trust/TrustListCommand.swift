@@ -1,0 +1,101 @@
+import ArgumentParser
+import ElementalSecurity
+import ElementalWire
+
+/// Lists the trusted peers.
+struct TrustListCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the clients that may use this user's services, and the services whose keys this user knows.")
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        let peers: TrustedPeers
+        if let state = try await state.openExisting() {
+            peers = try await Blocking.run { try state.trust.read() }
+        } else {
+            peers = TrustedPeers()
+        }
+        for client in peers.clients.sorted(by: { $0.name < $1.name }) {
+            await console.emit(TrustedPeerEvent(client))
+        }
+        for service in peers.services.sorted(by: { ($0.service, $0.instance) < ($1.service, $1.instance) }) {
+            await console.emit(TrustedPeerEvent(service))
+        }
+        if peers.clients.isEmpty, peers.services.isEmpty { await console.talk("nobody is trusted yet") }
+    }
+}
+
+/// A peer that is in the list, or that was just added or removed.
+struct TrustedPeerEvent: ConsoleEvent {
+    /// The two lists of peers.
+    enum Kind: String {
+        case client
+        case service
+    }
+
+    let kind: Kind
+    let name: String
+    let fingerprint: Fingerprint
+    /// What it may do, or for a service what it lets this user do; `nil` for a role of a newer version.
+    let role: Role?
+    /// The services that a client may use, sorted; `nil` for all.
+    let services: [String]?
+    /// The client that let it in.
+    let pairedBy: Fingerprint?
+    let isRevoked: Bool
+
+    init(_ client: TrustedClient, isRevoked: Bool = false) {
+        kind = .client
+        name = client.name
+        fingerprint = client.fingerprint
+        role = client.role
+        switch client.services {
+        case .all: services = nil
+        case .named(let names): services = names.sorted()
+        }
+        pairedBy = client.pairedBy
+        self.isRevoked = isRevoked
+    }
+
+    init(_ service: TrustedService, isRevoked: Bool = false) {
+        kind = .service
+        name = "\(service.service)/\(service.instance)"
+        fingerprint = service.fingerprint
+        role = service.role
+        services = nil
+        pairedBy = nil
+        self.isRevoked = isRevoked
+    }
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        let verb = isRevoked ? "no longer trusted: " : ""
+        let use =
+            switch (kind, services) {
+            case (.service, _): ""
+            case (.client, nil): " of all services"
+            case (.client, let names?): " of \(names.joined(separator: ", "))"
+            }
+        let by = pairedBy.map { ", let in by \($0.short)" } ?? ""
+        return [
+            "\(verb)\(kind) '\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)",
+            "  \(fingerprint)",
+        ]
+    }
+
+    var json: JSONText {
+        var members: JSONText.Members = [
+            ("kind", .string(kind.rawValue)), ("name", .string(name)), ("fingerprint", .string("\(fingerprint)")),
+            ("role", .optional(role?.rawValue)),
+        ]
+        if kind == .client {
+            members.append(("services", services.map { .array($0.map(JSONText.string)) } ?? .null))
+            members.append(("pairedBy", .optional(pairedBy.map { "\($0)" })))
+        }
+        return .event(isRevoked ? "revoked" : "trusted", members)
+    }
+}

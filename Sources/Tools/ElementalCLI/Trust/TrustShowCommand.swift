@@ -1,0 +1,36 @@
+import ArgumentParser
+import ElementalSecurity
+
+/// Shows this user's fingerprint.
+struct TrustShowCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show this user's fingerprint; the first time, make its identity.")
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        let state = try await state.open()
+        await console.emit(IdentityEvent(fingerprint: state.identity.fingerprint, directory: state.directory))
+    }
+}
+
+/// Who this user is.
+struct IdentityEvent: ConsoleEvent {
+    let fingerprint: Fingerprint
+    let directory: String
+
+    var isResult: Bool { true }
+
+    var lines: [String] { ["\(fingerprint)"] }
+
+    var json: JSONText {
+        .event(
+            "identity",
+            [
+                ("fingerprint", .string("\(fingerprint)")), ("id", .string(fingerprint.short)),
+                ("state", .string(directory)),
+            ])
+    }
+}
