@@ -27,7 +27,12 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     /// Either way, only inside TLS and only before -1: who is there, what it may do, and pairing. Nothing of it reaches
     /// a session, in which it is an unexpected element. -12 is left out: sealed datagrams begin with that byte.
     case admission = -13
+    /// Either way, once, only inside TLS: this end's part of the keys of sealed datagrams, an epoch, UInt8, and 32 random
+    /// bytes. A client sends it before its hello, a service before it answers that.
+    case datagramSecret = -14
 
+    /// The bytes of a datagram secret.
+    public static let datagramSecretByteCount = 33
     /// The most bytes of a ping.
     public static let maximumPingByteCount = 1024
     /// The longest device name, in UTF-8 bytes. A longer one is truncated.
@@ -52,6 +57,7 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
         case .ping, .pong: length <= Self.maximumPingByteCount ? length : 0
         case .catalogue: length <= Self.maximumCatalogueByteCount ? length : 0
         case .admission: 0
+        case .datagramSecret: length == Self.datagramSecretByteCount ? length : 0
         }
     }
 }

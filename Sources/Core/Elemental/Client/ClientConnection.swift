@@ -97,6 +97,9 @@ final class ClientConnection: SessionOwner {
     /// Name and hello are sent in one write, so that a service knows both before it announces the device to its user.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
+        if udpPort != 0, let protection = session.datagramProtection {
+            session.sender.queue(.datagramSecret, protection.offer())
+        }
         let hello = Hello(features: .ofClient, udpPort: udpPort)
         session.sender.queue(.hello, hello.wireBytes)
     }

@@ -11,6 +11,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         session.beginReading()
+        guard session.datagramProtection == nil else { return receiveSealed(unwrapInboundIn(data).data) }
         let result = unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
             DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
                 guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
@@ -21,6 +22,11 @@ final class ClientDatagramHandler: ChannelInboundHandler {
             }
         }
         if result == .malformed { session.receiver.counts.messagesMalformed += 1 }
+    }
+
+    /// On an encrypted connection nothing else counts.
+    private func receiveSealed(_ datagram: ByteBuffer) {
+        _ = datagram.withUnsafeReadableBytes { session.receiveSealed($0) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }

@@ -156,7 +156,8 @@ struct Connector: Sendable {
                 expected.noteReached(service.fingerprint, at: channel.remoteAddress)
                 device.state.withLock { $0.identity.fingerprint = service.fingerprint }
                 device.note(grantedRole: service.role)
-                try begin(on: channel, for: device, expectsHello: true, connection, .pipeline)
+                let protection = DatagramProtection(isService: false, own: own, peer: service.fingerprint)
+                try begin(on: channel, for: device, expectsHello: true, connection, .pipeline, protection)
             } catch {
                 channel.close(promise: nil)
                 if let failure = error as? ClientGateHandler.Failure {
@@ -169,14 +170,20 @@ struct Connector: Sendable {
     }
 
     /// Adds a session to a connected channel. Only then is anything read.
+    ///
+    /// - Parameters:
+    ///   - kind: what lies between its bytes and the network; `nil` for what the network says.
+    ///   - datagramProtection: for an encrypted connection.
     private func begin(
-        on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
+        on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
+        _ kind: ByteChannel.Kind? = nil, _ datagramProtection: DatagramProtection? = nil
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
         device.state.withLock { $0.identity.address = channel.remoteAddress }
         let session = Session(
             device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
-            owner: connection, logger: logger, bytes: ByteChannel(options.network.byteKind))
+            owner: connection, logger: logger, bytes: ByteChannel(kind ?? options.network.byteKind),
+            datagramProtection: datagramProtection)
         try channel.pipeline.syncOperations.addHandler(session)
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }

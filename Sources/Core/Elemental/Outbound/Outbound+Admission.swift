@@ -40,7 +40,7 @@ extension Outbound {
             if case .unavailable(let reason) = datagramState, !(isKept && keepsDatagrams) {
                 throw .udpUnavailable(reason)
             }
-            if length > Envelope.maximumDatagramValueByteCount { throw .datagramTooLarge }
+            if length > Envelope.maximumDatagramValueByteCount - datagramOverhead { throw .datagramTooLarge }
             if isLatest { return isKept ? .kept : .latest }
             if !datagrams.hasRoom(for: length) { throw Self.queueFull(datagrams.byteCount, datagrams.limit) }
             return .datagrams

@@ -50,6 +50,9 @@ struct Outbound<Link> {
     var peer = PeerAbilities()
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
 
+    /// Bytes that are added to each datagram.
+    var datagramOverhead = 0
+
     /// Values that are sent whole over TCP.
     var stream: OutboundQueue
     /// Values that are sent in pieces, if the peer accepts those.

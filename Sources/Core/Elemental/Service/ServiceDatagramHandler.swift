@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import NIOCore
 
@@ -12,6 +13,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
+        if envelope.data.readableBytesView.first == SealedDatagram.mark { return receiveSealed(envelope) }
         let host = PeerHost(envelope.remoteAddress)
         var isStray = false
         // The messages of a datagram usually belong to one device.
@@ -34,9 +36,23 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     /// Only the host that was assigned the identifier over TCP may use it. Ports cannot be compared: an older client
     /// sends datagrams from a port that it never announced.
     private func sender(_ udpIdentifier: UInt8, at host: PeerHost) -> Session? {
-        guard let session = server.udpIdentifiers[udpIdentifier], session.host == host else { return nil }
+        guard let session = server.udpIdentifiers[udpIdentifier], session.host == host,
+            session.datagramProtection == nil
+        else { return nil }
         if session.beginReading() { touched.append(session) }
         return session
+    }
+
+    /// The identifier only finds the connection whose keys have to fit; the address proves nothing.
+    private func receiveSealed(_ envelope: AddressedEnvelope<ByteBuffer>) {
+        let isOurs = envelope.data.withUnsafeReadableBytes { bytes in
+            guard let header = SealedDatagram.header(bytes),
+                let session = server.udpIdentifiers[header.udpIdentifier], session.datagramProtection != nil
+            else { return false }
+            if session.beginReading() { touched.append(session) }
+            return session.receiveSealed(bytes)
+        }
+        if !isOurs { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { finishReading() }

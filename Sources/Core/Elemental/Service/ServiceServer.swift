@@ -83,9 +83,11 @@ final class ServiceServer: SessionOwner {
     ///   - kind: what lies between its bytes and the network.
     ///   - role: what the client was granted.
     ///   - fingerprint: the identity that the client has proven; `nil` for a plain one.
+    ///   - datagramProtection: for an encrypted connection.
     @discardableResult
     func accept(
-        _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil
+        _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil,
+        datagramProtection: DatagramProtection? = nil
     ) throws -> Session {
         let address = channel.remoteAddress
         let table = service.table(for: role)
@@ -94,7 +96,7 @@ final class ServiceServer: SessionOwner {
             executor: executor, limits: configuration.limits, logger: logger, grantedRole: role)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
-            logger: logger, bytes: ByteChannel(kind))
+            logger: logger, bytes: ByteChannel(kind), datagramProtection: datagramProtection)
         device.state.withLock { $0.identity.fingerprint = fingerprint }
         try channel.pipeline.syncOperations.addHandler(session)
         return session
@@ -275,7 +277,7 @@ extension ServiceServer {
     /// - Returns: the session's UDP identifier; 0 if it gets none.
     private func assignIdentifier(to session: Session) -> UInt8 {
         // Datagrams of an encrypted connection must not be sent in the clear.
-        guard configuration.allowsUDP, session.bytes.isPlain else { return 0 }
+        guard configuration.allowsUDP, session.bytes.isPlain || session.datagramProtection != nil else { return 0 }
         if isPlain(session), plainClients.identifierCount >= PlainClients.maximumIdentifierCount { return 0 }
         session.udpIdentifier = udpIdentifiers.assign(to: session)
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }
@@ -309,7 +311,11 @@ extension ServiceServer: ServiceGateOwner {
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
         let session =
             if let client {
-                try accept(channel, .pipeline, role: client.role, fingerprint: client.fingerprint)
+                try accept(
+                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
+                    datagramProtection: gate.map {
+                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
+                    })
             } else {
                 try accept(channel)
             }

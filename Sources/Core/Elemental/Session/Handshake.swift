@@ -26,6 +26,8 @@ struct Handshake {
         case piecesTaken
         /// The service refused a value of that element.
         case refused(Int8, ValueRefusal)
+        /// The peer sent its secret for sealed datagrams.
+        case datagramSecret([UInt8])
         /// A frame that has no meaning at this point: count it and continue.
         case unknown
         /// A frame whose payload does not fit its identifier: count it and continue.
@@ -95,6 +97,8 @@ struct Handshake {
             guard hasHello else { return .unknown }
             guard let (id, refusal) = ValueRefusal.read(value) else { return .malformed }
             return .refused(id, refusal)
+        case (.datagramSecret, _):
+            return .datagramSecret(Array(value))
         case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client),
             (.refused, .client), (.admission, _):
             return .unknown

@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
@@ -22,6 +23,7 @@ final class Sender {
     private let device: ElementalDevice
     private let bytes: ByteChannel
     private let progress: ProgressReporter
+    private let datagramProtection: DatagramProtection?
     private let logger: Logger
     /// The segment being written, in parts where the socket accepts no more.
     private var outgoing: OutboundSegment?
@@ -32,10 +34,15 @@ final class Sender {
     private var takenByteCount: UInt32 = 0
     private var needsAck = false
 
-    init(_ device: ElementalDevice, _ bytes: ByteChannel, _ progress: ProgressReporter, logger: Logger) {
+    init(
+        _ device: ElementalDevice, _ bytes: ByteChannel, _ progress: ProgressReporter,
+        _ datagramProtection: DatagramProtection? = nil,
+        logger: Logger
+    ) {
         self.device = device
         self.bytes = bytes
         self.progress = progress
+        self.datagramProtection = datagramProtection
         self.logger = logger
     }
 
@@ -188,7 +195,7 @@ extension Sender {
     private func flushDatagrams() {
         guard let sink = datagramSink else { return }
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
-            switch sink.write(segment.buffer) {
+            switch write(segment.buffer, to: sink) {
             case .taken: break
             case .full:
                 device.outbound.withLock { $0.returnDatagram(segment) }
@@ -202,6 +209,14 @@ extension Sender {
                         "device": "\(device.name)", "messages": "\(segment.messageCount)", "reason": "\(reason)",
                     ])
             }
+        }
+    }
+
+    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSink.Outcome {
+        guard let datagramProtection else { return sink.write(datagram) }
+        return datagram.withUnsafeReadableBytes { bytes in
+            guard let sealed = datagramProtection.seal(bytes) else { return .lost(EKEYEXPIRED) }
+            return sink.write(sealed)
         }
     }
 

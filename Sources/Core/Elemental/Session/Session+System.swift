@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import NIOCore
 
@@ -50,6 +51,8 @@ extension Session {
         case .refused(let id, let refusal):
             guard let element = receiver.table.catalogue[id: id] else { return }
             for handler in device.handlers.refusalHandlers { handler(element, refusal, device) }
+        case .datagramSecret(let secret):
+            receiveDatagramSecret(secret)
         case .unknown:
             receiver.counts.messagesUnknown += 1
         case .malformed:
@@ -116,11 +119,33 @@ extension Session {
         }
     }
 
+    /// The peer's secret for the keys of datagrams: on an encrypted connection, once.
+    private func receiveDatagramSecret(_ secret: [UInt8]) {
+        guard let datagramProtection else {
+            receiver.counts.messagesUnknown += 1
+            return
+        }
+        // Without an identifier there are no datagrams, and the peer gets no answer.
+        guard udpIdentifier != 0 else { return }
+        do {
+            if let answer = try datagramProtection.receive(secret, udpIdentifier: udpIdentifier) {
+                sender.queue(.datagramSecret, answer)
+            }
+            updateDatagramState()
+        } catch {
+            let text = "a secret for datagrams that is malformed, or a second one"
+            fail(DisconnectReason(.protocolViolation(text), isExpected: false), shutdownText: text)
+        }
+    }
+
     /// Enables or disables datagrams, depending on the identifier, the channel and the peer.
     func updateDatagramState() {
         let state: Outbound<Connection>.DatagramState
         if sender.datagramSink != nil, udpIdentifier != 0 {
-            state = .open(udpIdentifier: udpIdentifier)
+            state =
+                datagramProtection?.isOpen == false
+                ? .unavailable("the keys of datagrams have not been exchanged yet")
+                : .open(udpIdentifier: udpIdentifier)
         } else if udpIdentifier == 0, handshake.hasIdentifier || device.role == .client {
             state = .unavailable(
                 "no UDP identifier is left or the service has UDP disabled; a service has 254 for its devices")
@@ -130,6 +155,10 @@ extension Session {
         } else {
             state = .unavailable("no UDP socket could be opened for the service's address")
         }
-        device.outbound.withLock { $0.setDatagramState(state) }
+        let overhead = datagramProtection == nil ? 0 : SealedDatagram.overhead
+        device.outbound.withLock { outbound in
+            outbound.datagramOverhead = overhead
+            outbound.setDatagramState(state)
+        }
     }
 }

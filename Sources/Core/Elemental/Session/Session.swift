@@ -1,3 +1,4 @@
+import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
@@ -16,6 +17,8 @@ final class Session: ChannelDuplexHandler {
     let expectsHello: Bool
     var owner: (any SessionOwner)?
     let bytes: ByteChannel
+    /// Seals and opens the datagrams of an encrypted connection; `nil` on a plain one.
+    let datagramProtection: DatagramProtection?
     let receiver: Receiver
     let sender: Sender
     let watchdog: Watchdog
@@ -35,18 +38,21 @@ final class Session: ChannelDuplexHandler {
     /// - Parameters:
     ///   - sharedHandlers: the service's handlers, shared by all its devices.
     ///   - bytes: how the connection's bytes are written.
+    ///   - datagramProtection: for an encrypted connection, whose datagrams are sealed.
     init(
         device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
-        owner: any SessionOwner, logger: Logger, bytes: ByteChannel = ByteChannel()
+        owner: any SessionOwner, logger: Logger, bytes: ByteChannel = ByteChannel(),
+        datagramProtection: DatagramProtection? = nil
     ) {
         self.device = device
         self.expectsHello = expectsHello
         self.owner = owner
         self.logger = logger
         self.bytes = bytes
+        self.datagramProtection = datagramProtection
         let progress = ProgressReporter(device: device, shared: sharedHandlers ?? .none)
         receiver = Receiver(device, table, progress)
-        sender = Sender(device, bytes, progress, logger: logger)
+        sender = Sender(device, bytes, progress, datagramProtection, logger: logger)
         watchdog = Watchdog(device, sender)
         handshake = Handshake(peer: device.role)
     }
@@ -150,6 +156,42 @@ final class Session: ChannelDuplexHandler {
     /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         receiver.receiveDatagram(id, value, for: self)
+    }
+
+    /// Opens a sealed datagram for this connection and handles its messages.
+    ///
+    /// - Returns: whether it was sealed by the peer.
+    func receiveSealed(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        guard let protection = datagramProtection,
+            let (content, isNewest) = protection.open(
+                datagram, second: { NIODeadline.now().uptimeNanoseconds / 1_000_000_000 })
+        else {
+            receiver.counts.datagramsDropped += 1
+            if datagramProtection?.isExhausted == true {
+                fail(
+                    DisconnectReason(
+                        .limitReached("too many datagrams with a wrong seal were received"), isExpected: false))
+            }
+            return false
+        }
+        // The whole datagram, or nothing of it: what has another identifier inside was not sealed by an honest peer.
+        var belongs = true
+        let result = DatagramDecoder.decode(content) { _, identifier, _ in
+            if identifier != udpIdentifier { belongs = false }
+        }
+        guard belongs, result == .complete else {
+            receiver.counts.messagesMalformed += 1
+            return true
+        }
+        _ = DatagramDecoder.decode(content) { id, _, value in
+            // A newer value of it was received, unless that was of another element.
+            if !isNewest, id >= 0, receiver.table.catalogue[id: id]?.latest == true {
+                receiver.counts.datagramsDropped += 1
+            } else {
+                receiveDatagram(id, value)
+            }
+        }
+        return true
     }
 
     private func resumeReading(at time: NIODeadline) {

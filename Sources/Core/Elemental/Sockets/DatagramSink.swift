@@ -34,9 +34,18 @@ struct DatagramSink {
 
     /// Sends a datagram. On the channel's event loop.
     func write(_ datagram: ByteBuffer) -> Outcome {
+        datagram.withUnsafeReadableBytes { write($0, datagram) }
+    }
+
+    /// Sends a datagram. On the channel's event loop.
+    func write(_ datagram: UnsafeRawBufferPointer) -> Outcome { write(datagram, nil) }
+
+    /// - Parameter buffer: the same bytes, if they are in a buffer.
+    private func write(_ bytes: UnsafeRawBufferPointer, _ buffer: ByteBuffer?) -> Outcome {
         // A closed descriptor may have been reused for another socket.
         guard channel.isActive else { return .lost(EBADF) }
         guard let descriptor else {
+            let datagram = buffer ?? ByteBuffer(bytes: bytes)
             if let remote {
                 channel.writeAndFlush(AddressedEnvelope(remoteAddress: remote, data: datagram), promise: nil)
             } else {
@@ -44,10 +53,8 @@ struct DatagramSink {
             }
             return .taken
         }
-        return datagram.withUnsafeReadableBytes { bytes in
-            guard let remote else { return Self.send(bytes, descriptor, nil, 0) }
-            return remote.withSockAddr { Self.send(bytes, descriptor, $0, socklen_t($1)) }
-        }
+        guard let remote else { return Self.send(bytes, descriptor, nil, 0) }
+        return remote.withSockAddr { Self.send(bytes, descriptor, $0, socklen_t($1)) }
     }
 
     private static func send(

@@ -1,0 +1,158 @@
+/// Protects the datagrams of one encrypted connection: exchanges secrets over it, seals what is sent and opens what is
+/// received. On the connection's event loop.
+///
+/// Each end sends one secret, of which both derive the keys. There are no new keys within a connection.
+package final class DatagramProtection {
+    /// Why a received secret ends the connection.
+    package enum Violation: Error, Sendable {
+        /// It is not one of this version.
+        case malformed
+        /// It is the second one.
+        case repeated
+    }
+
+    /// The bytes of a secret on the wire: the epoch, which is 1, and 32 random bytes.
+    package static let secretByteCount = 33
+    private static let epoch: UInt8 = 1
+    /// How many datagrams that cannot be opened are tried in a second: to try one takes about as long as to open one.
+    package static let maximumFailureCountPerSecond = 20_000
+    /// How many may be tried before the keys count as worn out (draft-irtf-cfrg-aead-limits).
+    static let maximumFailureCount: UInt64 = 1 << 32
+
+    private enum Phase {
+        case idle
+        /// This end's secret was sent.
+        case offered(secret: [UInt8])
+        case open
+    }
+
+    private let isService: Bool
+    private let own: Fingerprint
+    private let peer: Fingerprint
+    private var phase = Phase.idle
+    private var hasReceived = false
+    private var sealer: DatagramSealer?
+    private var opener: DatagramOpener?
+    /// Memory for the datagram that is being sealed, and for the one being opened.
+    private let sealed = Scratch()
+    private let opened = Scratch()
+    private var failures = FailureBudget()
+
+    /// - Parameters:
+    ///   - isService: whether this end is the service.
+    ///   - own: this end's fingerprint.
+    ///   - peer: the other end's, as TLS has proven it.
+    package init(isService: Bool, own: Fingerprint, peer: Fingerprint) {
+        self.isService = isService
+        self.own = own
+        self.peer = peer
+    }
+
+    /// Whether both secrets are known.
+    package var isOpen: Bool {
+        if case .open = phase { return true }
+        return false
+    }
+
+    /// Whether the keys are worn out, so that the connection has to end.
+    package var isExhausted: Bool { failures.total >= Self.maximumFailureCount }
+
+    /// A client's first step.
+    ///
+    /// - Returns: its secret, to be sent over the connection.
+    package func offer(randomBytes: (Int) -> [UInt8] = Primitives.randomBytes) -> [UInt8] {
+        let secret = randomBytes(32)
+        phase = .offered(secret: secret)
+        return [Self.epoch] + secret
+    }
+
+    /// The other end's secret was received.
+    ///
+    /// - Parameter udpIdentifier: the connection's, 1 to 254.
+    /// - Returns: a service's own secret, to be sent over the connection; `nil` for a client.
+    package func receive(
+        _ message: [UInt8], udpIdentifier: UInt8, randomBytes: (Int) -> [UInt8] = Primitives.randomBytes
+    ) throws(Violation) -> [UInt8]? {
+        guard !hasReceived else { throw .repeated }
+        guard message.count == Self.secretByteCount, message[0] == Self.epoch else { throw .malformed }
+        var answer: [UInt8]?
+        if isService { answer = offer(randomBytes: randomBytes) }
+        guard case .offered(let secret) = phase else { throw .malformed }
+        hasReceived = true
+        let received = Array(message.dropFirst())
+        let keys = DatagramKeys(
+            clientSecret: isService ? received : secret, serviceSecret: isService ? secret : received,
+            client: isService ? peer : own, service: isService ? own : peer)
+        sealer = DatagramSealer(key: isService ? keys.toClient : keys.toService, udpIdentifier: udpIdentifier)
+        opener = DatagramOpener(key: isService ? keys.toService : keys.toClient, udpIdentifier: udpIdentifier)
+        phase = .open
+        return answer
+    }
+
+    /// Seals a datagram. The bytes are valid until the next one.
+    ///
+    /// - Returns: `nil` if there are no keys, or no counter is left.
+    package func seal(_ datagram: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let target = sealed.bytes(datagram.count + SealedDatagram.overhead)
+        guard sealer?.seal(datagram, into: target) == true else { return nil }
+        return UnsafeRawBufferPointer(target)
+    }
+
+    /// Opens a sealed datagram. The bytes are valid until the next one.
+    ///
+    /// - Parameter second: the current second, of any clock that only goes forward.
+    /// - Returns: the plaintext, and whether no newer one was opened before it; `nil` if it was not sealed by the other
+    ///   end, or was received before.
+    package func open(
+        _ datagram: UnsafeRawBufferPointer, second: () -> UInt64
+    ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
+        guard opener != nil, failures.allows(second) else { return nil }
+        let copy = opened.bytes(datagram.count)
+        copy.copyMemory(from: datagram)
+        switch opener?.open(copy) {
+        case .success(let result): return result
+        case .failure(.forged): failures.count(second)
+        case .failure, nil: break
+        }
+        return nil
+    }
+}
+
+/// Counts the datagrams that could not be opened.
+private struct FailureBudget {
+    private(set) var total: UInt64 = 0
+    private var countThisSecond = 0
+    private var second: UInt64 = 0
+
+    /// Whether another may be tried. The clock is only looked at when there were many.
+    mutating func allows(_ now: () -> UInt64) -> Bool {
+        countThisSecond < DatagramProtection.maximumFailureCountPerSecond || now() != second
+    }
+
+    mutating func count(_ now: () -> UInt64) {
+        total += 1
+        let now = now()
+        if now != second {
+            second = now
+            countThisSecond = 0
+        }
+        countThisSecond += 1
+    }
+}
+
+/// Memory that is kept between datagrams and grows to the largest.
+private final class Scratch {
+    private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// A batched datagram, sealed.
+    private static let firstByteCount = 1536
+
+    func bytes(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        if memory.count < count {
+            memory.deallocate()
+            memory = .allocate(byteCount: max(count, Self.firstByteCount), alignment: 16)
+        }
+        return UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
+    }
+
+    deinit { memory.deallocate() }
+}
