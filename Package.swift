@@ -37,7 +37,9 @@ let package = Package(
         .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
             name: "ElementalSecurity",
-            dependencies: ["ElementalWire", .target(name: "CSodium", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "ElementalWire", "Support", .target(name: "CSodium", condition: .when(platforms: [.linux])),
+            ],
             path: "Sources/Core/ElementalSecurity"),
         // QR codes for terminals and pages, of this package only.
         .target(name: "QRCode", path: "Sources/Core/QRCode"),

@@ -1,4 +1,4 @@
-import Synchronization
+import Support
 
 /// A store that is gone with the process: for tests, and for apps that keep the peers somewhere themselves.
 public final class InMemoryTrustStore: TrustStore {
@@ -6,12 +6,12 @@ public final class InMemoryTrustStore: TrustStore {
         var peers: TrustedPeers
         var changes: Int64 = 0
     }
-    private let state: Mutex<State>
+    private let state: Locked<State>
     /// Held while a change is made, which can look at the store.
-    private let writing = Mutex(())
+    private let writing = Locked(())
 
     /// A store that trusts these peers.
-    public init(_ peers: TrustedPeers = TrustedPeers()) { state = Mutex(State(peers: peers)) }
+    public init(_ peers: TrustedPeers = TrustedPeers()) { state = Locked(State(peers: peers)) }
 
     public func read() -> TrustedPeers { state.withLock { $0.peers } }
 
