@@ -28,6 +28,23 @@ struct AdmissionTests {
         #expect(ends.serviceActions.last == .close && ends.clientActions.last == .close)
     }
 
+    /// A plain client's role is none that could be granted, stored or asked for.
+    @Test
+    func plainIsNotGranted() {
+        var ends = AdmissionEnds(.connect(.admin), storedRole: .plain)
+        ends.run()
+        #expect(ends.authorisedRole == nil && ends.failure == .notPaired)
+        ends = AdmissionEnds(.connect(.plain), storedRole: .control)
+        ends.run()
+        #expect(ends.authorisedRole == .observe && ends.acceptedRole == .observe)
+        ends = AdmissionEnds.pairing(role: .plain, wanted: .plain)
+        ends.run()
+        #expect(ends.pairedClient?.role == .observe && ends.pairedService?.role == .observe)
+        ends = AdmissionEnds(.openWindow(seconds: 10, .plain, .code), storedRole: .admin)
+        ends.run()
+        #expect(ends.window.isOpen && ends.failure == nil)
+    }
+
     /// The own fingerprint controls without pairing; it is an admin only over loopback, and only if it asks for it.
     @Test(arguments: [
         (true, Role.admin, Role.admin), (true, .control, .control), (true, .observe, .observe),

@@ -37,7 +37,7 @@ struct PairingVectorTests {
         let (client, service) = try (
             #require(Fingerprint(bytes: bytes(vector.client))), #require(Fingerprint(bytes: bytes(vector.service)))
         )
-        let wanted = try #require(Role(wireByte: vector.wantedRole))
+        let wanted = try #require(Role(code: vector.wantedRole))
         var ends = AdmissionEnds(.pair(secret, wanted))
         ends.client = ClientAdmission(
             .pair(secret, wanted), service: vector.serviceName, name: vector.name, own: client, peer: service,
@@ -46,7 +46,7 @@ struct PairingVectorTests {
             service: vector.serviceName, own: service, peer: client, isLoopback: false, storedRole: { _ in nil },
             random: services.next)
         let shown = ends.window.open(
-            kind, for: .seconds(300), role: try #require(Role(wireByte: vector.windowRole)), at: ends.now
+            kind, for: .seconds(300), role: try #require(Role(code: vector.windowRole)), at: ends.now
         ) { count in
             guard kind == .code, let number = Int(secret.text) else { return secret.bytes }
             return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
@@ -54,7 +54,7 @@ struct PairingVectorTests {
         #expect(shown == secret)
         ends.run()
         #expect(ends.frames.map(\.bytes) == vector.frames.map(bytes))
-        #expect(ends.acceptedRole?.wireByte == vector.grantedRole)
+        #expect(ends.acceptedRole?.code == vector.grantedRole)
     }
 
     @Test

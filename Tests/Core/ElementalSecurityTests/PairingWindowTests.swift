@@ -102,6 +102,22 @@ struct PairingWindowTests {
         #expect(!window.isOpen)
     }
 
+    /// Not even for a long secret, whose attempts are not counted.
+    @Test
+    func attemptsBelongToTheirWindow() throws {
+        var window = opened(.secret)
+        let old = try window.begin(at: start)
+        _ = window.open(.secret, for: .seconds(10), role: .admin, at: start)
+        let oldSucceeds = window.succeed(old, at: start)
+        #expect(!oldSucceeds && window.isOpen)
+        // Nor does one that has ended come back.
+        window = opened()
+        let ended = try window.begin(at: start)
+        window.end(ended)
+        let endedSucceeds = window.succeed(ended, at: start)
+        #expect(!endedSucceeds && window.isOpen)
+    }
+
     @Test
     func aLongSecretHasNeitherPlaceNorCount() throws {
         var window = opened(.secret)

@@ -40,7 +40,7 @@ extension AdmissionMessage {
         switch self {
         case .connect(let service, let role, let name):
             value.text(service ?? "")
-            value.byte(role.wireByte)
+            value.byte(role.code)
             value.text(name)
         case .pair(let service):
             value.text(service ?? "")
@@ -52,25 +52,25 @@ extension AdmissionMessage {
         case .initiation(let initiation):
             value.bytes(initiation.nonce)
             value.bytes(initiation.point)
-            value.byte(initiation.role.wireByte)
+            value.byte(initiation.role.code)
             value.text(initiation.name)
         case .response(let response):
             value.bytes(response.point)
-            value.byte(response.role.wireByte)
+            value.byte(response.role.code)
             value.bytes(response.tag)
         case .confirmation(let tag):
             value.bytes(tag)
         case .granted(let service, let role):
-            value.byte(role.wireByte)
+            value.byte(role.code)
             value.text(service)
         case .openWindow(let service, let seconds, let role, let kind):
             value.text(service ?? "")
             value.number(seconds)
-            value.byte(role.wireByte)
+            value.byte(role.code)
             value.byte(kind.rawValue)
         case .windowOpened(let seconds, let role, let secret):
             value.number(seconds)
-            value.byte(role.wireByte)
+            value.byte(role.code)
             value.byte(secret.kind.rawValue)
             value.bytes(secret.bytes)
         case .revoke(let service, let fingerprint):
@@ -162,7 +162,8 @@ extension AdmissionMessage {
 extension ByteReader {
     fileprivate mutating func array(_ count: Int) -> [UInt8]? { bytes(count).map(Array.init) }
 
-    fileprivate mutating func role() -> Role? { uint8().flatMap(Role.init(wireByte:)) }
+    /// A role that can be asked for and granted: ``Role/plain`` is none.
+    fileprivate mutating func role() -> Role? { uint8().flatMap(Role.init(code:)).flatMap { $0 == .plain ? nil : $0 } }
 
     fileprivate mutating func secretKind() -> PairingSecret.Kind? { uint8().flatMap(PairingSecret.Kind.init) }
 

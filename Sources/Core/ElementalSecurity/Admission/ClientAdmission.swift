@@ -18,6 +18,16 @@ package struct ClientAdmission: Sendable, Undisclosed {
         case openWindow(seconds: UInt16, Role, PairingSecret.Kind)
         /// To withdraw what was granted to a client.
         case revoke(Fingerprint)
+
+        /// With a role that can be granted: ``Role/plain`` cannot.
+        fileprivate var grantable: Purpose {
+            switch self {
+            case .connect(let role): .connect(max(role, .observe))
+            case .pair(let secret, let role): .pair(secret, max(role, .observe))
+            case .openWindow(let seconds, let role, let kind): .openWindow(seconds: seconds, max(role, .observe), kind)
+            case .revoke: self
+            }
+        }
     }
 
     /// What to do, in this order. Not shown, because the bytes of some hold what pairing proves.
@@ -73,7 +83,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         _ purpose: Purpose, service: String?, name: String, own: Fingerprint, peer: Fingerprint,
         pinned: Fingerprint? = nil, random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
     ) {
-        self.purpose = purpose
+        self.purpose = purpose.grantable
         self.service = service.map(AdmissionText.service)
         let name = AdmissionText.fitting(name, byteCount: AdmissionText.maximumNameByteCount)
         self.name = name.isEmpty ? own.short : name

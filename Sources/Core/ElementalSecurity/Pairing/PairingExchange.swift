@@ -41,14 +41,13 @@ struct PairingExchange {
     static func serviceData(role: Role, name: String) -> [UInt8] { data("service", role, name) }
 
     private static func data(_ end: String, _ role: Role, _ name: String) -> [UInt8] {
-        CPace.concatenate([Array(end.utf8), [role.wireByte], Array(name.utf8)])
+        CPace.concatenate([Array(end.utf8), [role.code], Array(name.utf8)])
     }
 
     /// The tags with which the ends prove that they have the same key (the draft's explicit key confirmation).
     func tags(
-        key: [UInt8], client: CPace.Message, service: CPace.Message
+        key: consuming [UInt8], client: CPace.Message, service: CPace.Message
     ) -> (client: [UInt8], service: [UInt8]) {
-        var key = key
         var macKey = Primitives.sha512(Array("CPaceMac".utf8) + serviceNonce + clientNonce + key)
         defer {
             Primitives.erase(&key)

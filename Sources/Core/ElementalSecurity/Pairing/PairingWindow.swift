@@ -76,7 +76,7 @@ package struct PairingWindow: Sendable, Undisclosed {
         let secret = PairingSecret(generating: kind, random: random)
         openingCount += 1
         opening = Opening(
-            number: openingCount, secret: secret, role: role,
+            number: openingCount, secret: secret, role: max(role, .observe),
             deadline: now + min(max(duration, Self.durations.lowerBound), Self.durations.upperBound),
             openedBy: openedBy)
         return secret

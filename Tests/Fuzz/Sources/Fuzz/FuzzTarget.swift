@@ -11,7 +11,7 @@ protocol FuzzTarget: SendableMetatype {
 enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
-        TXTRecordTarget.self, ServiceTarget.self, ClientTarget.self,
+        TXTRecordTarget.self, AdmissionTarget.self, ServiceTarget.self, ClientTarget.self,
     ]
 }
 
