@@ -63,10 +63,13 @@ struct HandshakeTests {
         #expect(word(receive(.udpIdentifier, [8], &service)) == "unknown")
         #expect(word(receive(.hello, Self.hello, &service)) == "unknown")
         #expect(word(receive(.deviceName, [65], &service)) == "unknown")
+        #expect(word(receive(.admission, [1], &service)) == "unknown")
         var client = Handshake(peer: .client)
         _ = receive(.deviceName, [65], &client)
         _ = receive(.hello, Self.hello, &client)
-        for element: SystemElement in [.deviceName, .hello, .udpIdentifier, .shutdown, .catalogue, .refused] {
+        for element: SystemElement in [
+            .deviceName, .hello, .udpIdentifier, .shutdown, .catalogue, .refused, .admission,
+        ] {
             #expect(word(receive(element, [1], &client)) == "unknown")
         }
         #expect([UInt8](repeating: 0, count: 1).withUnsafeBytes { word(client.receive(-100, $0)) } == "unknown")
