@@ -1,4 +1,3 @@
-import ElementalWire
 import Testing
 
 @testable import ElementalSecurity

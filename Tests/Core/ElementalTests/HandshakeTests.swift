@@ -24,6 +24,7 @@ struct HandshakeTests {
         case .piece: "piece"
         case .piecesTaken: "taken"
         case .refused(let id, _): "refused \(id)"
+        case .datagramSecret(let secret): "secret \(secret.count)"
         case .unknown: "unknown"
         case .malformed: "malformed"
         }

@@ -33,7 +33,7 @@ extension ElementalService {
     /// Publishes whether clients can pair.
     func advertisePairing() {
         guard shared.policy != .open else { return }
-        shared.events.add { [weak self] event in
+        _ = shared.events.addEventHandler { [weak self] event in
             switch event {
             // Entries of this kind always fit.
             case .pairing(.opened), .pairing(.openedByAdmin): try? self?.advertise { $0.isPairing = true }
