@@ -39,8 +39,7 @@ final class ClientConnection: SessionOwner {
     func sessionOpened(_ session: Session) {
         self.session = session
         manager.connectionIsOpen(self)
-        // Datagrams are not encrypted.
-        guard wantsUDP, session.bytes.isPlain, let remote = session.bytes.remoteAddress else {
+        guard wantsUDP, session.allowsDatagrams, let remote = session.bytes.remoteAddress else {
             return greet(session, udpPort: 0)
         }
         manager.connector.options.network

@@ -276,8 +276,7 @@ extension ServiceServer {
 
     /// - Returns: the session's UDP identifier; 0 if it gets none.
     private func assignIdentifier(to session: Session) -> UInt8 {
-        // Datagrams of an encrypted connection must not be sent in the clear.
-        guard configuration.allowsUDP, session.bytes.isPlain || session.datagramProtection != nil else { return 0 }
+        guard configuration.allowsUDP, session.allowsDatagrams else { return 0 }
         if isPlain(session), plainClients.identifierCount >= PlainClients.maximumIdentifierCount { return 0 }
         session.udpIdentifier = udpIdentifiers.assign(to: session)
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }

@@ -60,6 +60,9 @@ final class Session: ChannelDuplexHandler {
     /// Whether it has not begun to end.
     var isOpen: Bool { ending.isOpen }
 
+    /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
+    var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }
+
     /// Whether values can be sent and are delivered.
     var isReady: Bool { receiver.isReady }
 
