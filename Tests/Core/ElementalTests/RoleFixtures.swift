@@ -46,6 +46,8 @@ struct RoleService: Sendable {
     ) async throws {
         var configuration = ServiceConfiguration()
         configuration.securityPolicy = policy
+        // Peers that say nothing stay, however slow the machine is.
+        configuration.limits.handshakeTimeout = .seconds(600)
         change(&configuration)
         let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
