@@ -252,7 +252,7 @@ struct SecureConnectionTests {
 
 /// Changes of what a service trusts, while clients are connected.
 struct RevocationTests {
-    @Test
+    @Test(.timeLimit(.minutes(1)))
     func aRevokedClientIsDisconnectedAndNotAdmittedAgain() async throws {
         let ends = try PairedEnds()
         let other = Ed25519Identity()
@@ -292,7 +292,7 @@ struct RevocationTests {
         }
     }
 
-    @Test
+    @Test(.timeLimit(.minutes(1)))
     func nobodyIsTrustedOnceTheStoreCannotBeRead() async throws {
         let ends = try PairedEnds()
         let store = FailingStore(ends.serviceStore)

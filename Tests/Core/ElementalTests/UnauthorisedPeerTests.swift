@@ -228,7 +228,8 @@ struct UnauthorisedPeerTests {
             let identity = arguments.first == "no certificate" ? nil : ends.client
             let options = arguments.filter { $0 != "no certificate" }
             try await Self.openssl(identity, port, options + ["-quiet", "-no_ign_eof"]) { child in
-                // The service closes, without an element of its own.
+                // Who is taken for a client is answered to this, that it is no message of admission.
+                try? child.writeLine("x")
                 try await child.waitForExit()
                 #expect(child.lines(of: .output).isEmpty)
             }
