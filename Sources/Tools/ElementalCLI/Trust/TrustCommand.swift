@@ -6,9 +6,9 @@ struct TrustCommand: AsyncParsableCommand {
         commandName: "trust",
         abstract: "Show this user's fingerprint, and whom it trusts.",
         discussion: """
-            Services and clients know each other by fingerprints of their keys. 'elemental pair' exchanges them by a short \
-            code. Without it, add each end's fingerprint to the other's list, a client's at the \
-            service and the service's at the client:
+            Services and clients know each other by fingerprints of their keys. To let a client use a service that is for \
+            paired clients, add each end's fingerprint to the other's list: the client's at the service, and the service's \
+            at the client.
 
               $ elemental trust
               $ elemental trust add FINGERPRINT-OF-THE-LAPTOP --name Laptop --role control
