@@ -13,7 +13,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let envelope = unwrapInboundIn(data)
-        if envelope.data.readableBytesView.first == SealedDatagram.mark { return receiveSealed(envelope) }
+        let first = envelope.data.getInteger(at: envelope.data.readerIndex, as: UInt8.self)
+        if first == SealedDatagram.mark { return receiveSealed(envelope) }
         let host = PeerHost(envelope.remoteAddress)
         var isStray = false
         // The messages of a datagram usually belong to one device.
