@@ -291,8 +291,10 @@ struct LifecycleTests {
         ) { connection, hub, _ in
             let events = Notes<SignalRError?>()
             connection.onClosed { events.add($0) }
-            for _ in 0..<100 { try hub.say(#"{"type":1,"target":"X","arguments":[]}"#) }
-            #expect(try await events.next()?.code == .bufferOverflow)
+            // The connection may end before all of them are sent.
+            for _ in 0..<100 where (try? hub.say(#"{"type":1,"target":"X","arguments":[]}"#)) == nil { break }
+            let end = try await events.next()
+            #expect(end?.code == .bufferOverflow)
             for _ in 0..<100 { gate.add(()) }
         }
     }
