@@ -184,7 +184,9 @@ extension ElementalDevice {
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
             let connection = try outbound.append(element, bytes)
             congestion.note(outbound, after: element.transport)
-            guard mayAnswer, let connection, element.transport == .tcp, connection.takesAnswer() else {
+            guard mayAnswer, let connection, element.transport == .tcp, outbound.allowsDirectWrite,
+                connection.takesAnswer()
+            else {
                 return (connection, UInt64(0))
             }
             return (connection, outbound.claim())

@@ -9,6 +9,12 @@ extension Outbound {
     /// The largest segment, in bytes, that is written this way: more is copied by the loop's thread.
     private static var maximumDirectByteCount: Int { 16 * 1024 }
 
+    /// Whether a thread may claim the stream: not while large values are under way, which would wait if the system
+    /// suspends the thread before it has written.
+    var allowsDirectWrite: Bool {
+        @inline(__always) get { pieces.isEmpty }
+    }
+
     /// Claims the stream, whose link has just been returned by ``append(_:_:)``.
     ///
     /// - Returns: the claim's number.
