@@ -101,10 +101,10 @@ struct DirectSocketTests {
 
     /// Tasks of Swift's thread pool answer each other by streams, while other threads send too: everything arrives once
     /// and in order, and answers are written by the tasks.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(3)))
     func tasksThatAnswerEachOtherLoseNothing() async throws {
         try await withService(Lamp.all, { _ in }) { service, port in
-            let count = 3000
+            let count = 1000
             let noise = Gathered<Float>()
             service.onValue(of: Lamp.brightness) { value, _ in noise.add(value) }
             service.onEvent { event in

@@ -45,7 +45,7 @@ struct LimitTests {
     @Test("a client that reads little, but reads, is not stuck")
     func slowClient() async throws {
         let change: (inout ServiceConfiguration) -> Void = {
-            $0.limits.stuckTimeout = .seconds(2)
+            $0.limits.stuckTimeout = .seconds(4)
             $0.limits.maximumQueueByteCount = 40_000_000
         }
         try await withService(Lamp.all, change) { service, port in
@@ -54,7 +54,7 @@ struct LimitTests {
             try slow.write([0xfe, 1, 0, 0, 0, 0x73])
             try await eventually { service.devices.count == 1 }
             for _ in 0..<25 { try service.send(Data(count: 1_000_000), to: Lamp.blob) }
-            try await slow.readSlowly(10_000, times: 80, pause: 100)
+            try await slow.readSlowly(5_000, times: 120, pause: 100)
             #expect(service.devices.count == 1)
         }
     }

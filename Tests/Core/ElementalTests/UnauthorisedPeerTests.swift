@@ -13,7 +13,7 @@ struct UnauthorisedPeerTests {
     static let name: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68]
 
     private static func withService(
-        _ policy: SecurityPolicy,
+        _ policy: SecurityPolicy, _ change: (inout ServiceConfiguration) -> Void = { _ in },
         _ body: (_ ends: PairedEnds, _ service: ElementalService, _ port: Int) async throws -> Void
     ) async throws {
         let ends = try PairedEnds()
@@ -21,6 +21,7 @@ struct UnauthorisedPeerTests {
             $0.security =
                 policy == .paired
                 ? ends.serviceSecurity : .pairedToControl(identity: ends.service, store: ends.serviceStore)
+            change(&$0)
         } _: { service, port in
             try await body(ends, service, port)
         }
@@ -83,6 +84,21 @@ struct UnauthorisedPeerTests {
         }
     }
 
+    /// As a service does that has waited too long for the first bytes, which were lost on the way.
+    @Test
+    func aClientThatIsTakenForAPlainOneTriesOnceMore() async throws {
+        let ends = try PairedEnds()
+        let (listener, port) = try RawSocket.listen()
+        let connecting = Task { try await ends.connect(port) }
+        for _ in 0..<2 {
+            let socket = try await listener.accept()
+            #expect(try await socket.readSome().first == 0x16)
+            try socket.write([UInt8(bitPattern: SystemElement.shutdown.rawValue), 2, 0, 0, 0, 0x6e, 0x6f])
+        }
+        let error = await #expect(throws: ElementalError.self) { try await connecting.value }
+        #expect(error?.code == .connectionFailed)
+    }
+
     @Test
     func aClientHelloMayComeByteByByte() async throws {
         let hello = try await Self.clientHello()
@@ -99,7 +115,7 @@ struct UnauthorisedPeerTests {
 
     @Test
     func connectionsOfOneHostAreBoundedAndOthersAreServed() async throws {
-        try await Self.withService(.paired) { ends, _, port in
+        try await Self.withService(.paired, { $0.limits.handshakeTimeout = .seconds(5) }) { ends, _, port in
             let waiting = try (0..<8).map { _ in
                 let socket = try RawSocket.connect(to: port, from: "127.0.0.9")
                 // It could become a ClientHello.

@@ -108,9 +108,10 @@ struct Connector: Sendable {
         return target
     }
 
+    /// - Parameter isLast: whether a failed handshake is the end, because it was tried before.
     private func connect(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
-        _ security: ConnectionSecurity
+        _ security: ConnectionSecurity, isLast: Bool = false
     ) {
         // It may have been abandoned while the store was read.
         guard !connection.isAbandoned else { return }
@@ -121,7 +122,13 @@ struct Connector: Sendable {
                 let channel = try result.get()
                 switch security {
                 case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
-                case .encrypted(let expected): try secure(channel, endpoint, for: device, expected, connection)
+                case .encrypted(let expected):
+                    try secure(channel, endpoint, for: device, expected, connection) {
+                        if isLast { return false }
+                        connect(
+                            endpoint, for: device, expectsHello: expectsHello, connection, security, isLast: true)
+                        return true
+                    }
                 }
             } catch {
                 connection.fail(explain(error, endpoint))
@@ -130,9 +137,12 @@ struct Connector: Sendable {
     }
 
     /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
+    ///
+    /// - Parameter tryAgain: connects once more after a handshake that failed. A service that was waiting too long for the
+    ///   first bytes, which were lost on the way, has taken this client for a plain one.
     private func secure(
         _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
-        _ connection: ClientConnection
+        _ connection: ClientConnection, tryAgain: @escaping () -> Bool
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
         connection.opening = channel
@@ -161,6 +171,7 @@ struct Connector: Sendable {
             } catch {
                 channel.close(promise: nil)
                 if let failure = error as? ClientGateHandler.Failure {
+                    if case .notEncrypted = failure, tryAgain() { return }
                     connection.fail(explain(failure, endpoint, expected))
                 } else {
                     connection.fail(explain(error, endpoint))

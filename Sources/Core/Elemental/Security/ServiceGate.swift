@@ -17,14 +17,14 @@ protocol ServiceGateOwner: AnyObject {
 /// Where the connections of a service that offers encryption wait until it is known what they are and who their peers
 /// are, each in a ``ServiceGateHandler``. On the service's event loop.
 final class ServiceGate {
-    /// How long a client may send nothing before it is taken for a plain one that waits for the service. A client of
-    /// this framework sends something with its first packet.
-    static let silence = TimeAmount.milliseconds(300)
-    /// How long handshake and admission may take.
-    static let timeout = TimeAmount.seconds(5)
+    /// How long a client may send nothing before it is taken for a plain one that waits for the service; those wait for
+    /// 3 s. A client of this framework sends something at once, which may be lost twice on the way.
+    static let silence = TimeAmount.seconds(1)
     /// How many bytes a peer may send until it is authorised.
     static let maximumByteCount = 8 * 1024
 
+    /// How long handshake and admission may take.
+    let timeout: TimeAmount
     let tls: TLSIdentity
     let trust: TrustWatch
     let logger: Logger
@@ -41,8 +41,10 @@ final class ServiceGate {
     private var waiting: [ObjectIdentifier: ServiceGateHandler] = [:]
 
     init(
-        _ keys: ServiceKeys, _ trust: TrustWatch, service: String, logger: Logger, owner: any ServiceGateOwner
+        _ keys: ServiceKeys, _ trust: TrustWatch, service: String, timeout: Duration, logger: Logger,
+        owner: any ServiceGateOwner
     ) {
+        self.timeout = TimeAmount(timeout)
         tls = keys.tls
         limits = keys.limits
         self.trust = trust

@@ -52,7 +52,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         silenceTimer = eventLoop.scheduleTask(in: ServiceGate.silence) { [self] in
             if case .firstBytes(nil) = phase { beginPlain() }
         }
-        timer = eventLoop.scheduleTask(in: ServiceGate.timeout) { [self] in drop("it took too long") }
+        timer = eventLoop.scheduleTask(in: gate.timeout) { [self] in drop("it took too long") }
         context.fireChannelActive()
     }
 

@@ -48,7 +48,9 @@ final class ServiceServer: SessionOwner {
         logger = service.configuration.logger
         guard let keys else { return }
         let trust = TrustWatch(keys, service: service.name, on: eventLoop, logger: logger)
-        gate = ServiceGate(keys, trust, service: service.name, logger: logger, owner: self)
+        gate = ServiceGate(
+            keys, trust, service: service.name, timeout: configuration.limits.handshakeTimeout, logger: logger,
+            owner: self)
     }
 
     /// The service listens, and will be stopped.
