@@ -19,6 +19,15 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
+        // The options --security and --state of all samples.
+        .target(
+            name: "SampleSecurity",
+            dependencies: [
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Security/Sources/SampleSecurity"),
+
         // Robot: motion over UDP, a figure driven by a client.
         .target(
             name: "RobotElements", dependencies: [.product(name: "Elemental", package: "elemental")],
@@ -27,7 +36,7 @@ let package = Package(
         .executableTarget(
             name: "RobotServer",
             dependencies: [
-                "RobotSimulation",
+                "RobotSimulation", "SampleSecurity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -37,7 +46,7 @@ let package = Package(
         .executableTarget(
             name: "RobotClient",
             dependencies: [
-                "RobotElements",
+                "RobotElements", "SampleSecurity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -53,7 +62,7 @@ let package = Package(
         .executableTarget(
             name: "ScreenServer",
             dependencies: [
-                "ScreenElements",
+                "SampleSecurity", "ScreenElements",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -63,7 +72,7 @@ let package = Package(
         .executableTarget(
             name: "ScreenClient",
             dependencies: [
-                "ScreenElements",
+                "SampleSecurity", "ScreenElements",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "ScreenControl/Sources/ScreenClient"
@@ -74,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "SystemMonitor",
             dependencies: [
-                "MachineReadings",
+                "MachineReadings", "SampleSecurity",
                 .product(name: "Elemental", package: "elemental"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

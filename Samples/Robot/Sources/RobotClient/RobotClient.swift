@@ -2,6 +2,7 @@ import ArgumentParser
 import Elemental
 import Foundation
 import RobotElements
+import SampleSecurity
 import UnixSignals
 
 @main
@@ -22,10 +23,14 @@ struct RobotClient: AsyncParsableCommand {
     @Option(help: "How fast, in metres per second, 0 to 2.")
     var speed: Float = 1
 
+    @OptionGroup var security: ConnectingOptions
+
     func run() async throws {
         let found = try await ElementalBrowser(Robot.service).firstService(named: name)
         let report = Report()
-        let robot = try await found.connect(as: "RobotClient", elements: Robot.all) { robot in
+        let robot = try await found.connect(
+            as: "RobotClient", elements: Robot.all, options: security.connectOptions
+        ) { robot in
             // Runs before the first value is delivered, so that none is missed.
             robot.onValue(of: Robot.pose) { report.add($0) }
             robot.onValue(of: Robot.battery) { report.battery = $0 }

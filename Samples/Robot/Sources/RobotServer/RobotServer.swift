@@ -3,6 +3,7 @@ import Elemental
 import Foundation
 import Logging
 import RobotElements
+import SampleSecurity
 import ServiceLifecycle
 
 @main
@@ -18,13 +19,17 @@ struct RobotServer: AsyncParsableCommand {
     @Option(help: "The TCP and UDP port; 0 lets the system choose.")
     var port = 0
 
+    @OptionGroup var security: ServingOptions
+
     func run() async throws {
         var configuration = ServiceConfiguration()
         configuration.port = port
+        let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)
         let drive = Drive(service)
         say("this robot is simulated: nothing real moves")
+        pairing.prepare(service, say: say)
         service.onEvent { event in
             switch event {
             case .listening(let port): say("listening on port \(port)")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import SampleSecurity
 import ScreenElements
 
 @main
@@ -26,13 +27,16 @@ struct ScreenClient: AsyncParsableCommand {
     @Option(help: "The backlight to set: on or off.")
     var backlight: Switch?
 
+    @OptionGroup var security: ConnectingOptions
+
     enum Switch: String, ExpressibleByArgument {
         case on, off
     }
 
     func run() async throws {
         let found = try await ElementalBrowser(Screen.service).firstService(named: name)
-        let screen = try await found.connect(as: "ScreenClient", elements: Screen.all)
+        let screen = try await found.connect(
+            as: "ScreenClient", elements: Screen.all, options: security.connectOptions)
         print("connected to \(screen)")
         // A service sends its values to every new client; one of the older framework sends none and answers no pings.
         guard screen.hello != nil else {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Elemental
 import Foundation
 import Logging
+import SampleSecurity
 import ScreenElements
 import ServiceLifecycle
 
@@ -18,15 +19,19 @@ struct ScreenServer: AsyncParsableCommand {
     @Option(help: "The TCP and UDP port; 0 lets the system choose.")
     var port = 0
 
+    @OptionGroup var security: ServingOptions
+
     func run() async throws {
         var configuration = ServiceConfiguration()
         configuration.port = port
+        let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Screen.service, displayName: name, elements: Screen.all, configuration: configuration)
         let backlight = findBacklight()
         // A client gets these values when it connects, so that its sliders are right at once.
         try service.send(backlight?.brightness ?? 1, to: Screen.brightness)
         try service.send(backlight?.isOn == false ? 0 : 1, to: Screen.backlight)
+        pairing.prepare(service, say: say)
         service.onEvent { event in
             switch event {
             case .listening(let port): say("listening on port \(port)")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Elemental
 import Logging
 import MachineReadings
+import SampleSecurity
 import ServiceLifecycle
 
 @main
@@ -27,6 +28,8 @@ struct SystemMonitor: AsyncParsableCommand {
     @Option(help: "Seconds from one sample to the next, 0.05 to 60.")
     var interval = 1.0
 
+    @OptionGroup var security: ServingOptions
+
     @Flag(help: "Log what the framework does, on standard error.")
     var verbose = false
 
@@ -44,10 +47,18 @@ struct SystemMonitor: AsyncParsableCommand {
 
         var logger = Logger(label: "SystemMonitor", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = verbose ? .debug : .error
-        let service = try makeService(hasTemperature: machine.thermalZone != nil, logger: logger)
+        var configuration = ServiceConfiguration()
+        configuration.port = port
+        configuration.address = address
+        configuration.logger = logger
+        let pairing = try security.apply(to: &configuration)
+        let service = ElementalService(
+            Monitor.service, displayName: name,
+            elements: try Monitor.elements(hasTemperature: machine.thermalZone != nil), configuration: configuration)
         let ticker = Ticker()
+        pairing.prepare(service, say: Console.print)
         service.onEvent { event in
-            if let line = describe(event) { Console.print(line) }
+            if let line = Self.describe(event) { Console.print(line) }
         }
         service.onValue(of: Monitor.interval) { seconds, device in
             Console.print("sampling interval: \(seconds) s, set by \(device)")
@@ -69,18 +80,8 @@ struct SystemMonitor: AsyncParsableCommand {
         try await group.run()
     }
 
-    private func makeService(hasTemperature: Bool, logger: Logger) throws -> ElementalService {
-        var configuration = ServiceConfiguration()
-        configuration.port = port
-        configuration.address = address
-        configuration.logger = logger
-        return ElementalService(
-            Monitor.service, displayName: name, elements: try Monitor.elements(hasTemperature: hasTemperature),
-            configuration: configuration)
-    }
-
     /// The line to print for an event, or `nil`.
-    private func describe(_ event: ServiceEvent) -> String? {
+    private static func describe(_ event: ServiceEvent) -> String? {
         switch event {
         case .listening(let port): "listening: port \(port)"
         case .published(let name): "published: '\(name)' as \(Monitor.service)"
