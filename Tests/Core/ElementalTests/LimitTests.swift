@@ -15,7 +15,7 @@ struct LimitTests {
 
     @Test("a client that never reads is disconnected in time, and the others are served meanwhile")
     func stuckClient() async throws {
-        let change: (inout ServiceConfiguration) -> Void = { $0.limits.stuckTimeout = .seconds(2) }
+        let change: (inout ServiceConfiguration) -> Void = { $0.limits.stuckTimeout = .seconds(5) }
         try await withService(Lamp.all, change) { service, port in
             let reasons = reasons(service)
             let stuck = try RawSocket.connect(to: port)
