@@ -157,7 +157,7 @@ let package = Package(
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .target(
             name: "TestSupport",
-            dependencies: ["Support"],
+            dependencies: ["ElementalSecurity", "Support"],
             path: "Tests/TestSupport",
             exclude: ["bad-link.py"]
         ),

@@ -52,7 +52,7 @@ public final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - executable: a path, or a name to look for along PATH.
-    ///   - environment: added to the test's own environment.
+    ///   - environment: added to the test's own environment, with the tests' own state directory.
     ///   - namespace: the network namespace to run in.
     public init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
@@ -60,7 +60,7 @@ public final class ChildProcess: Sendable {
     ) throws {
         let prefix = namespace.map { ["ip", "netns", "exec", $0] } ?? []
         let command = prefix + [executable] + arguments
-        self.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        self.environment = try StateOfTests.environment(adding: environment)
         let spawn = try ProcessSpawn(
             executable: command[0], arguments: Array(command.dropFirst()), environment: self.environment)
         title = command.joined(separator: " ")

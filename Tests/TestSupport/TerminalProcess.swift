@@ -43,7 +43,7 @@ public final class TerminalProcess: Sendable {
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         settingsAtFirst = Self.settings(of: terminal)
         processID = try ProcessSpawn.inTerminal(
-            "/dev/pts/\(number)", executable, arguments, ProcessInfo.processInfo.environment)
+            "/dev/pts/\(number)", executable, arguments, try StateOfTests.environment())
         Thread.detachNewThread { [self] in read() }
         Thread.detachNewThread { [self] in reap() }
     }

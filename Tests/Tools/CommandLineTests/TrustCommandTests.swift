@@ -100,6 +100,14 @@ struct TrustCommandTests {
     }
 
     @Test
+    func testsDoNotTouchTheUsersOwnState() async throws {
+        let identity = try #require(JSONLine(try await ElementalProcess.run("trust", "--json").output.first ?? ""))
+        #expect(identity.string("state")?.hasPrefix(FileManager.default.temporaryDirectory.path) == true)
+        let again = JSONLine(try await ElementalProcess.run("trust", "--json").output.first ?? "")
+        #expect(again?.string("state") == identity.string("state"))
+    }
+
+    @Test
     func aDamagedStoreIsSaidAndNotReplaced() async throws {
         try await Self.inDirectory { state in
             _ = try await Self.trust(state: state)
