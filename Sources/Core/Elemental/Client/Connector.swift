@@ -201,7 +201,7 @@ struct Connector: Sendable {
     }
 
     /// Why there is no session with a paired service.
-    private func explain(
+    func explain(
         _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
     ) -> ElementalError {
         let target = explainTarget(endpoint)

@@ -5,7 +5,7 @@ struct ServiceAnnouncement: Sendable {
     /// What the service requires of its clients; `nil` if nothing is known.
     private(set) var policy: SecurityPolicy?
     /// The beginning of its fingerprint.
-    private(set) var shortFingerprint: String?
+    var shortFingerprint: String?
 
     init() {}
 

@@ -16,6 +16,10 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case authorised(AuthorisingService)
         /// The service said how to pair.
         case asked(PairingOffer)
+        /// The service has opened its pairing window.
+        case windowOpened(OpenedPairing)
+        /// The service has revoked a client.
+        case revoked(RemoteRevocation)
     }
 
     /// Why there is no session.
@@ -155,8 +159,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             finish(.success(.asked(offer)))
         case .failed(let refusal):
             finish(.failure(.refused(refusal)))
-        case .windowOpened, .revoked:
-            break
+        case .windowOpened(let seconds, let role, let secret):
+            let window = OpenedPairing(secret: secret, timeLeft: .seconds(Int(seconds)), role: role)
+            finish(.success(.windowOpened(window)))
+        case .revoked(let count, let names):
+            let clients = names.map { RemoteRevocation.Client(fingerprint: $0.fingerprint, name: $0.name) }
+            finish(.success(.revoked(RemoteRevocation(letInCount: count, letIn: clients))))
         case .close:
             // After what was sent: TLS writes in order.
             context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in

@@ -75,12 +75,18 @@ final class ServiceGate {
 
     // MARK: Admission
 
-    func makeAdmission(of client: Fingerprint, at address: SocketAddress?) -> ServiceAdmission {
+    func makeAdmission(of client: Fingerprint, on channel: any Channel) -> ServiceAdmission {
         let trust = NIOLoopBound(trust, eventLoop: trust.eventLoop)
         return ServiceAdmission(
-            service: service, own: tls.fingerprint, peer: client,
-            isLoopback: address.map(PeerHost.init)?.isLoopback == true,
+            service: service, own: tls.fingerprint, peer: client, isLoopback: Self.isLoopback(channel),
             storedRole: { trust.value.role(of: $0) })
+    }
+
+    /// Whether the connection comes from this host. One to an address of its own network interfaces, where Zeroconf finds
+    /// the service, has that address at both ends and goes over the loopback interface as well.
+    private static func isLoopback(_ channel: any Channel) -> Bool {
+        guard let peer = channel.remoteAddress.map(PeerHost.init) else { return false }
+        return peer.isLoopback || peer == channel.localAddress.map(PeerHost.init)
     }
 
     /// Stores a client that has paired.

@@ -171,7 +171,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard let fingerprint = TLSIdentity.fingerprint(of: context.pipeline) else {
             return drop("it has proven no identity")
         }
-        phase = .admission(gate.makeAdmission(of: fingerprint, at: context.remoteAddress))
+        phase = .admission(gate.makeAdmission(of: fingerprint, on: context.channel))
     }
 
     // MARK: Admission

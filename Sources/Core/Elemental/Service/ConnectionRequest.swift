@@ -1,3 +1,4 @@
+public import ElementalSecurity
 public import ElementalWire
 
 /// A connection that a service can accept or refuse before it is set up.
@@ -13,6 +14,8 @@ public struct ConnectionRequest: Sendable {
     public let name: String?
     /// The client's role; ``Role/plain`` unless it is paired.
     public let role: Role
+    /// The client's proven identity; `nil` if it is not paired.
+    public let fingerprint: Fingerprint?
     /// How many devices are connected.
     public let deviceCount: Int
 }

@@ -210,7 +210,8 @@ final class ServiceServer: SessionOwner {
         return decide(
             ConnectionRequest(
                 address: address?.text ?? "unknown", host: address?.hostText ?? "unknown", name: name,
-                role: session.device.grantedRole ?? .plain, deviceCount: deviceCount))
+                role: session.device.grantedRole ?? .plain, fingerprint: session.device.fingerprint,
+                deviceCount: deviceCount))
     }
 }
 
