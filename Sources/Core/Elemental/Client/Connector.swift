@@ -207,12 +207,18 @@ struct Connector: Sendable {
         let target = explainTarget(endpoint)
         switch failure {
         case .otherKey(let key):
+            guard expected.isKnown else { return .notPaired(peerName) }
             if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
             return ElementalError(
                 .notPaired,
                 "\(target): a device at this address is paired, but what answers is another one; pair them first "
                     + "(elemental pair)")
         case .notEncrypted(let reason):
+            guard expected.isKnown else {
+                return ElementalError(
+                    .notPaired,
+                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
+            }
             return ElementalError(
                 .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
         case .timedOut:

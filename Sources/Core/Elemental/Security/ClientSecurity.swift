@@ -49,7 +49,8 @@ public struct ClientSecurity: Sendable {
         ClientSecurity(.automatic, Keys(identity: identity, store: store))
     }
 
-    /// Only paired services are connected to, encrypted.
+    /// Only paired services are connected to, and those that have the client's own identity, encrypted. A host and port
+    /// of which nothing is known are connected to, and the key that answers there decides.
     ///
     /// - Parameters:
     ///   - identity: who the client is.

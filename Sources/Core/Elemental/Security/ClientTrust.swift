@@ -12,6 +12,8 @@ enum ConnectionSecurity: Sendable {
 /// Which service a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
+    /// Whether it is known which key it must have; otherwise any that this client trusts will do.
+    let isKnown: Bool
     private let target: ConnectionTarget
     private let peers: TrustedPeers
     private let store: any TrustStore
@@ -20,9 +22,10 @@ struct ExpectedService: Sendable {
 
     fileprivate init(
         _ identity: TLSIdentity, _ target: ConnectionTarget, _ peers: TrustedPeers, _ store: any TrustStore,
-        proven: Fingerprint?
+        isKnown: Bool, proven: Fingerprint?
     ) {
         self.identity = identity
+        self.isKnown = isKnown
         self.target = target
         self.peers = peers
         self.store = store
@@ -81,9 +84,13 @@ extension ClientSecurity {
         }
         do {
             let peers = try keys.store.read()
-            if peers.match(target, own: keys.identity.fingerprint).requiresTLS {
+            let isKnown = peers.match(target, own: keys.identity.fingerprint).requiresTLS
+            // A host and port do not say which service is there: its key does, such as that of another program of this
+            // user.
+            if isKnown || (mode == .required && target.instance == nil) {
                 return .encrypted(
-                    ExpectedService(try TLSIdentity(keys.identity), target, peers, keys.store, proven: proven))
+                    ExpectedService(
+                        try TLSIdentity(keys.identity), target, peers, keys.store, isKnown: isKnown, proven: proven))
             }
         } catch {
             throw ElementalError(

@@ -16,6 +16,8 @@ struct BenchOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
     var name: String?
 
+    @OptionGroup var security: ClientSecurityOptions
+
     func validate() throws {
         try ClientName.check(name)
     }
@@ -57,9 +59,11 @@ struct BenchOptions: ParsableArguments {
     ) async throws {
         FileDescriptors.allowMany()
         let name = name ?? ClientName.standard
+        let security = try await security.load()
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
             var options = ConnectOptions()
             options.timeout = output.limit
+            options.security = security
             options.logger = output.logger
             options.expectsHello = true
             options.allowsUDP = allowsUDP
@@ -67,6 +71,8 @@ struct BenchOptions: ParsableArguments {
         }
         var settings = Client.Settings(name: name)
         settings.advice = .benchService
+        settings.security = security
+        settings.state = self.security.state.state
         try await Client.with(place, settings, output, console) { client in
             await console.emit(try await run(client.device, connect))
         }

@@ -11,7 +11,12 @@ extension Client {
         // Whether an empty value may be sent depends on the kind of service.
         if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await waitForHello(timeout) }
         let refusals = Refusals(of: device)
-        try await transfer(assignments, timeout)
+        do {
+            try await transfer(assignments, timeout)
+        } catch let error as ElementalError where error.code == .notAllowed {
+            // The catalogue of a service for paired clients says so to others.
+            throw CommandFailure("notAllowed", error.message + pairing.toControl(device))
+        }
         // The device keeps the values until the service returns; it has thrown for those that it does not keep.
         if device.isReconnecting { return }
         let hasStream = assignments.contains { $0.element.transport == .tcp }
@@ -32,7 +37,10 @@ extension Client {
                 "sent, but \(device.name) did not confirm it within \(timeout); it may be busy with earlier values, and "
                     + "--timeout gives it more time")
         }
-        if let failure = refusals.failure(of: device.name, among: assignments.map(\.element)) { throw failure }
+        if let failure = refusals.failure(of: device.name, among: assignments.map(\.element)) {
+            guard failure.code == "notAuthorised" else { throw failure }
+            throw CommandFailure(failure.code, failure.description + pairing.toControl(device))
+        }
     }
 
     /// Sends the values and waits until the service has accepted the large ones, which go in pieces that a ping overtakes.

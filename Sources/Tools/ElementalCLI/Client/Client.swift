@@ -9,6 +9,7 @@ struct Client: Sendable {
     let device: ElementalDevice
     let elements: ElementCatalogue
     let place: Place
+    let pairing: PairingAdvice
     /// All values from the first on, if ``Settings/wantsValues`` was set.
     let values: Values?
     let arrivalTimes: ArrivalTimes
@@ -27,6 +28,10 @@ struct Client: Sendable {
         var name: String
         /// The elements to use; `nil` for the catalogue that the service sends.
         var elements: ElementCatalogue?
+        /// How to connect, and as whom.
+        var security = ClientSecurity.automatic
+        /// The state directory, if the user named one, for advice.
+        var state: String?
         /// How much of this process's memory the service may use.
         var limits = DeviceLimits()
         /// Whether ``Client/values`` is wanted. It must then be read: unread values suspend reading from the connection.
@@ -55,6 +60,7 @@ struct Client: Sendable {
         let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
         var options = ConnectOptions()
         options.timeout = output.limit
+        options.security = settings.security
         options.limits = settings.limits
         options.logger = output.logger
         options.reconnection = settings.reconnection
@@ -70,6 +76,7 @@ struct Client: Sendable {
             }
         }
         let start = ContinuousClock.now
+        let pairing = PairingAdvice(place: place, state: settings.state)
         do {
             return try await place.withConnection(
                 as: settings.name, elements: settings.elements, options: options, configure: configure
@@ -88,11 +95,12 @@ struct Client: Sendable {
                     ])
                 return try await body(
                     Client(
-                        device: device, elements: elements, place: place, values: box.values.withLock { $0 },
+                        device: device, elements: elements, place: place, pairing: pairing,
+                        values: box.values.withLock { $0 },
                         arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
             }
         } catch let error as ElementalError {
-            throw settings.advice.explain(error)
+            throw pairing.explain(error) ?? settings.advice.explain(error)
         }
     }
 
@@ -133,6 +141,8 @@ extension ClientOptions {
         var settings = Client.Settings(name: clientName)
         settings.elements = elements
         settings.limits = limits.device
+        settings.security = try await security.load()
+        settings.state = security.state.state
         configure(&settings)
         let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
         return try await Client.with(place, settings, output, console, body)

@@ -13,6 +13,7 @@ struct ClientOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
     var name: String?
 
+    @OptionGroup var security: ClientSecurityOptions
     @OptionGroup var limits: LimitOptions
 
     func validate() throws {

@@ -1,0 +1,65 @@
+import Elemental
+
+/// What to type where a service and this client are not paired, or not for enough.
+struct PairingAdvice: Sendable {
+    let place: Place
+    /// The state directory, if the user named one.
+    let state: String?
+
+    /// The command that pairs them.
+    var command: String {
+        "elemental pair \(place.target.shellArgument)" + (state.map { " --state \($0.shellArgument)" } ?? "")
+    }
+
+    /// A service on this machine may have the same identity, with which it cannot be paired.
+    private var remedy: String {
+        place.isLoopback ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
+    }
+
+    /// A failure to connect with what can be done about it; `nil` if it has to do with something else.
+    func explain(_ error: ElementalError) -> CommandFailure? {
+        switch error.code {
+        case .notPaired:
+            CommandFailure("notPaired", "\(error.message); type: \(remedy)")
+        case .identityChanged:
+            CommandFailure(
+                "identityChanged",
+                "\(error.message); type: elemental trust list, elemental trust revoke NAME, and then \(command)")
+        // What a service for paired clients says to one that is not.
+        case .refused where error.message.contains("elemental pair"):
+            CommandFailure("notPaired", "\(error.message); type: \(remedy)")
+        default: nil
+        }
+    }
+
+    /// What lets this client set an element, with a semicolon before it; empty if pairing does not.
+    ///
+    /// - Parameter device: the service that is connected.
+    func toControl(_ device: ElementalDevice) -> String {
+        switch device.grantedRole {
+        case .observe:
+            "; this client is paired to observe: to control, pair again in a window that offers it: \(command)"
+        case .control, .admin: ""
+        case .plain, nil:
+            // An older service knows no pairing, and an open one needs none.
+            device.hello == nil || place.discovered?.security == .open
+                ? "" : "; if clients have to be paired for that, type: \(remedy)"
+        }
+    }
+}
+
+extension Place {
+    /// The place as a command's TARGET.
+    var target: String {
+        switch self {
+        case .found(let service): "\(service.service)/\(service.name)"
+        case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+    }
+
+    /// Whether it is this machine, given by host and port.
+    fileprivate var isLoopback: Bool {
+        guard case .address(let host, _) = self else { return false }
+        return host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+}
