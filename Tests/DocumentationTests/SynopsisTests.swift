@@ -33,7 +33,7 @@ struct SynopsisTests {
                 "publish", "browse", "describe", "get", "set", "watch", "connect", "c64 gateway", "c64 terminal",
                 "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream", "signalr listen",
                 "signalr bridge", "bench latency", "bench throughput", "bench fanout", "bench serve", "trust show",
-                "trust list", "trust add", "trust revoke", "trust reset",
+                "trust list", "trust add", "trust revoke", "trust reset", "pair",
             ])
     }
 

@@ -24,8 +24,8 @@ struct ElementalCommand: AsyncParsableCommand {
         version: "1.0.0",
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
-            WatchCommand.self, ConnectCommand.self, TrustCommand.self, C64Command.self, SignalRCommand.self,
-            BenchCommand.self,
+            WatchCommand.self, ConnectCommand.self, PairCommand.self, TrustCommand.self, C64Command.self,
+            SignalRCommand.self, BenchCommand.self,
         ])
 
     static func main() async {

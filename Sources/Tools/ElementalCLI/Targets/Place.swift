@@ -1,4 +1,6 @@
 import Elemental
+import ElementalSecurity
+import ElementalWire
 import Logging
 
 /// Where a target was found. Any number of connections can be made to it without another search.
@@ -37,6 +39,22 @@ enum Place: Sendable {
                 host: host, port: port, as: name, elements: elements, options: options, configure: configure)
         case .found(let service):
             try await service.connect(as: name, elements: elements, options: options, configure: configure)
+        }
+    }
+
+    /// Pairs with the service.
+    ///
+    /// - Parameter enter: returns what the service shows; `nil` to give up.
+    func pair(
+        as name: String, role: ElementalWire.Role, options: ConnectOptions,
+        isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
+    ) async throws(ElementalError) -> TrustedService {
+        switch self {
+        case .address(let host, let port):
+            try await ElementalDevice.pair(
+                host: host, port: port, as: name, role: role, options: options, isolation: isolation, enter)
+        case .found(let service):
+            try await service.pair(as: name, role: role, options: options, isolation: isolation, enter)
         }
     }
 

@@ -84,6 +84,8 @@ struct GrantedRole: ExpressibleByArgument, Sendable {
 
     static let allValueStrings = Role.granted.map(\.rawValue)
 
+    init(_ role: Role) { self.role = role }
+
     init?(argument: String) {
         guard let role = Role(rawValue: argument), Role.granted.contains(role) else { return nil }
         self.role = role

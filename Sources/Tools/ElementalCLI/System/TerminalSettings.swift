@@ -11,29 +11,45 @@ struct TerminalSettings {
     ///
     /// Does nothing if standard input is not a terminal.
     func makeRaw() {
+        change(TCSADRAIN) { settings in
+            settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+            settings.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | IXON | ISTRIP)
+            withUnsafeMutableBytes(of: &settings.c_cc) { keys in
+                keys[Int(VMIN)] = 1
+                keys[Int(VTIME)] = 0
+                keys[Int(VSUSP)] = Self.disabled
+                keys[Int(VQUIT)] = Self.disabled
+            }
+        }
+    }
+
+    /// Does not echo what is typed, except for the end of a line, and drops what was typed before.
+    ///
+    /// Does nothing if standard input is not a terminal.
+    func hideInput() {
+        change(TCSAFLUSH) { settings in
+            settings.c_lflag &= ~tcflag_t(ECHO)
+            settings.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+        }
+    }
+
+    private func change(_ when: Int32, _ body: (inout termios) -> Void) {
         var settings = termios()
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return }
         let isFirst = Self.before.withLock { before in
-            defer { before = settings }
+            defer { before = before ?? settings }
             return before == nil
         }
         if isFirst { atexit { TerminalSettings().restore() } }
-        settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
-        settings.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | IXON | ISTRIP)
-        withUnsafeMutableBytes(of: &settings.c_cc) { keys in
-            keys[Int(VMIN)] = 1
-            keys[Int(VTIME)] = 0
-            keys[Int(VSUSP)] = Self.disabled
-            keys[Int(VQUIT)] = Self.disabled
-        }
-        _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+        body(&settings)
+        _ = tcsetattr(STDIN_FILENO, when, &settings)
     }
 
     /// Restores the original settings.
     func restore() {
         Self.before.withLock { before in
             guard var settings = before.take() else { return }
-            // Input typed meanwhile was meant for the machine, not for the shell: it is dropped.
+            // Input typed meanwhile was not meant for the shell: it is dropped.
             _ = tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         }
     }

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Elemental
+import ElementalSecurity
+import ElementalWire
+
+/// Pairs this user with a service.
+struct PairCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair",
+        abstract: "Pair with a service, by the code that it shows.",
+        discussion: """
+            The service shows six digits, or a long secret, while a window for pairing is open. Enter them here: at the \
+            prompt, which does not show them, or on standard input. Each stores the other's key, and from then on \
+            connections are encrypted. A wrong code counts at the service, which closes the window after five.
+
+              $ elemental pair robot
+              $ elemental pair 'robot/Rover' --role observe
+              $ echo 483291 | elemental pair 192.168.1.7:5000 --json
+            """)
+
+    @Argument(
+        help: "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.", transform: Target.init(parsing:))
+    var target: Target
+
+    @Option(
+        help: ArgumentHelp(
+            "The code, six digits, or @FILE with a code or long secret in it.",
+            discussion: """
+                Better enter it at the prompt or on standard input: other users of this machine can see command lines, and \
+                the shell remembers them.
+                """, valueName: "code"))
+    var code: String?
+
+    @Option(help: "The most that this user wants to do there: \(Role.grantedNames).")
+    var role = GrantedRole(.control)
+
+    @Option(
+        help: ArgumentHelp(
+            "The name of this client, by which the service lists it (default: elemental@HOST).", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The longest name that a pairing carries, in bytes.
+    private static let longestName = 64
+
+    func validate() throws {
+        // Not by the parser, whose message would show what was given.
+        if let code, CodeArgument(code) == nil {
+            throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")
+        }
+        guard let name, !(1...Self.longestName).contains(name.utf8.count) else { return }
+        throw ValidationError("--name takes a name of 1 to \(Self.longestName) bytes, not of \(name.utf8.count)")
+    }
+
+    func perform(_ console: Console) async throws {
+        try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
+            let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
+            let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+            let advice = PairingAdvice(place: place, state: state.state)
+            let state = try await state.open()
+            var options = ConnectOptions()
+            options.timeout = output.limit
+            options.logger = output.logger
+            options.security = .automatic(identity: state.identity, store: state.trust)
+            var failure: CommandFailure?
+            do throws(ElementalError) {
+                let service = try await place.pair(as: name ?? ClientName.standard, role: role.role, options: options) {
+                    request in
+                    do throws(CommandFailure) {
+                        return try await entry.secret(for: request)
+                    } catch {
+                        failure = error
+                        return nil
+                    }
+                }
+                await console.emit(PairedEvent(service, wanted: role.role))
+            } catch {
+                throw failure ?? advice.explainPairing(error)
+            }
+        }
+    }
+}
+
+/// A service and this user are paired.
+struct PairedEvent: ConsoleEvent {
+    let service: String
+    let device: String
+    let fingerprint: Fingerprint
+    /// What this user may do there.
+    let role: Role
+    /// What it wanted to do.
+    let wanted: Role
+
+    init(_ service: TrustedService, wanted: Role) {
+        self.service = service.service
+        device = service.instance
+        fingerprint = service.fingerprint
+        role = service.role ?? .observe
+        self.wanted = wanted
+    }
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        let less = role < wanted ? ", which is the most that the service offers" : ""
+        return ["paired with \(device) (\(service)), as \(role.rawValue)\(less)", "  its fingerprint: \(fingerprint)"]
+    }
+
+    var json: JSONText {
+        .event(
+            "paired",
+            [
+                ("service", .string(service)), ("device", .string(device)),
+                ("fingerprint", .string("\(fingerprint)")), ("role", .string(role.rawValue)),
+            ])
+    }
+}
+
+extension PairingAdvice {
+    /// A failure to pair with what can be done about it.
+    fileprivate func explainPairing(_ error: ElementalError) -> CommandFailure {
+        switch error.code {
+        case .wrongCode:
+            CommandFailure(
+                "wrongCode",
+                "\(error.message); look at the code again and type: \(command); after five wrong ones the service stops "
+                    + "accepting it")
+        case .pairingClosed: CommandFailure("pairingClosed", error.message + opening)
+        default: explain(error) ?? CommandFailure(error)
+        }
+    }
+
+    /// The command that opens a window at the service, where it is known which.
+    private var opening: String {
+        guard case .found = place else { return "" }
+        return "; type there: elemental pair --open \(place.target.shellArgument)"
+    }
+}

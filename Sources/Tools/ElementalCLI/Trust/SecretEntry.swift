@@ -1,0 +1,104 @@
+import Elemental
+import ElementalSecurity
+import Support
+
+/// How a person or a script enters what a service shows: on the command line, at a terminal, or on standard input.
+///
+/// What was entered is in no message.
+struct SecretEntry: Sendable {
+    /// What the command line has.
+    private let given: String?
+    private let console: Console
+    private let input = InputLines(limit: longestLine)
+
+    /// More than a pairing link has.
+    static let longestLine = 4096
+
+    init(_ given: String?, _ console: Console) {
+        self.given = given
+        self.console = console
+    }
+
+    /// What was entered.
+    ///
+    /// A person at a terminal is asked again for what cannot be a code. That is not an attempt: nothing is sent.
+    /// - Throws: ``CommandFailure`` if it cannot be one, or nothing comes while the service accepts it.
+    func secret(for request: PairingRequest) async throws(CommandFailure) -> PairingSecret? {
+        if let given { return try Self.parse(given, request) }
+        let isTerminal = isatty(STDIN_FILENO) == 1
+        if isTerminal {
+            TerminalSettings().hideInput()
+            let what = request.kind == .code ? "The six digits" : "The long secret"
+            await console.talk("\(what) that \(request.service) shows (not displayed while you type):")
+        }
+        defer { if isTerminal { TerminalSettings().restore() } }
+        let entered = Locked<Result<PairingSecret?, CommandFailure>?>(nil)
+        await Interruption.limit(to: request.timeLeft) {
+            let result = await read(request, asksAgain: isTerminal)
+            entered.withLock { $0 = result }
+        }
+        guard let result = entered.withLock({ $0 }) else {
+            if Task.isCancelled { return nil }
+            throw CommandFailure(
+                "pairingClosed", "nothing was entered while \(request.service) accepted it; nothing was stored")
+        }
+        return try result.get()
+    }
+
+    private func read(
+        _ request: PairingRequest, asksAgain: Bool
+    ) async -> Result<PairingSecret?, CommandFailure> {
+        while true {
+            guard let line = await input.next() else {
+                if Task.isCancelled { return .success(nil) }
+                return .failure(
+                    CommandFailure("invalidText", "standard input has no code; nothing was sent to \(request.service)"))
+            }
+            do throws(CommandFailure) {
+                guard case .success(let text) = line else { throw Self.invalid(request) }
+                return .success(try Self.parse(text, request))
+            } catch {
+                guard asksAgain else { return .failure(error) }
+                await console.talk("\(error.description); enter it again, or Ctrl-C:")
+            }
+        }
+    }
+
+    private static func parse(_ text: String, _ request: PairingRequest) throws(CommandFailure) -> PairingSecret {
+        let text = text.trimmed
+        let secret =
+            switch request.kind {
+            case .code: PairingSecret(code: text)
+            case .secret: PairingSecret(secret: text) ?? PairingLink(text)?.secret
+            }
+        guard let secret else { throw invalid(request) }
+        return secret
+    }
+
+    private static func invalid(_ request: PairingRequest) -> CommandFailure {
+        let what =
+            request.kind == .code
+            ? "a code has six digits" : "the service wants its long secret, 32 letters and digits, or its link"
+        return CommandFailure("invalidText", "\(what); nothing was sent to \(request.service)")
+    }
+}
+
+/// `CODE` or `@FILE` on the command line. A long secret is not accepted there.
+struct CodeArgument: Sendable {
+    private let argument: String
+
+    init?(_ argument: String) {
+        guard argument.hasPrefix("@") ? argument.count > 1 : PairingSecret(code: argument) != nil else { return nil }
+        self.argument = argument
+    }
+
+    /// The code, or the first line of the file.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file if it cannot be read.
+    func text(within timeout: Duration) async throws -> String {
+        guard argument.hasPrefix("@") else { return argument }
+        let content = try await FileContent.read(
+            String(argument.dropFirst()), atMost: SecretEntry.longestLine, timeout: timeout)
+        return String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+}
