@@ -29,7 +29,6 @@ struct RobotServer: AsyncParsableCommand {
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)
         let drive = Drive(service)
         say("this robot is simulated: nothing real moves")
-        pairing.prepare(service, say: say)
         service.onEvent { event in
             switch event {
             case .listening(let port): say("listening on port \(port)")
@@ -43,6 +42,7 @@ struct RobotServer: AsyncParsableCommand {
             case .stopped: say("stopped")
             }
         }
+        pairing.prepare(service, say: say)
 
         try service.send(0.5, to: Robot.speed)
         try service.send([0, 0], to: Robot.arm)

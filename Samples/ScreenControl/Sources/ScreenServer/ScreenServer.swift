@@ -31,7 +31,6 @@ struct ScreenServer: AsyncParsableCommand {
         // A client gets these values when it connects, so that its sliders are right at once.
         try service.send(backlight?.brightness ?? 1, to: Screen.brightness)
         try service.send(backlight?.isOn == false ? 0 : 1, to: Screen.backlight)
-        pairing.prepare(service, say: say)
         service.onEvent { event in
             switch event {
             case .listening(let port): say("listening on port \(port)")
@@ -43,6 +42,7 @@ struct ScreenServer: AsyncParsableCommand {
             case .stopped: say("stopped")
             }
         }
+        pairing.prepare(service, say: say)
         // All clients get what the screen does; what it cannot do is refused with the reason. A write to /sys takes
         // microseconds; anything longer would not belong on the event loop.
         service.relay(Screen.brightness) { value, device in

@@ -2,9 +2,9 @@ public import ArgumentParser
 public import Elemental
 
 /// How a client connects: `--security` and `--state`.
-public struct ConnectingOptions: ParsableArguments {
+public struct ConnectingOptions: ParsableArguments, Sendable {
     /// What a client may insist on.
-    enum Security: String, ExpressibleByArgument, CaseIterable {
+    enum Security: String, ExpressibleByArgument, CaseIterable, Sendable {
         case open, paired
     }
 

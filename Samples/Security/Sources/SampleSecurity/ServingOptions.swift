@@ -3,7 +3,7 @@ public import Elemental
 import Foundation
 
 /// Whom a server admits: `--security` and `--state`.
-public struct ServingOptions: ParsableArguments {
+public struct ServingOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "Who may control it: open, paired-to-control or paired.",

@@ -56,10 +56,10 @@ struct SystemMonitor: AsyncParsableCommand {
             Monitor.service, displayName: name,
             elements: try Monitor.elements(hasTemperature: machine.thermalZone != nil), configuration: configuration)
         let ticker = Ticker()
-        pairing.prepare(service, say: Console.print)
         service.onEvent { event in
             if let line = Self.describe(event) { Console.print(line) }
         }
+        pairing.prepare(service, say: Console.print)
         service.onValue(of: Monitor.interval) { seconds, device in
             Console.print("sampling interval: \(seconds) s, set by \(device)")
             ticker.start(every: .seconds(seconds))
