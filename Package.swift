@@ -143,6 +143,7 @@ let package = Package(
                 "ElementalSecurity",
                 "ElementalWire",
                 "PETSCII",
+                "QRCode",
                 "SignalR",
                 "SignalRBridge",
                 "Support",
@@ -239,7 +240,9 @@ let package = Package(
             path: "Tests/Bridges/SignalRBridgeTests"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["ElementalBench", "ElementalCLI", "Support", "TestSupport", "WireVectors", "Zeroconf"],
+            dependencies: [
+                "ElementalBench", "ElementalCLI", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
+            ],
             path: "Tests/Tools/CommandLineTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(

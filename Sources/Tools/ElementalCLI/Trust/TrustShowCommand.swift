@@ -7,12 +7,16 @@ struct TrustShowCommand: ReportingCommand {
         commandName: "show",
         abstract: "Show this user's fingerprint; the first time, make its identity.")
 
+    @Flag(name: .customLong("qr"), help: "Also show it as a QR code in the terminal.")
+    var asQRCode = false
+
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
         let state = try await state.open()
         await console.emit(IdentityEvent(fingerprint: state.identity.fingerprint, directory: state.directory))
+        if asQRCode { await console.show(qrCode: "\(state.identity.fingerprint)") }
     }
 }
 
