@@ -13,6 +13,12 @@ enum ElementalProcess {
     static func run(
         _ arguments: String..., input: [String]? = nil, timeout: Duration = .seconds(30)
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
+        try await run(arguments, input: input, timeout: timeout)
+    }
+
+    static func run(
+        _ arguments: [String], input: [String]? = nil, timeout: Duration = .seconds(30)
+    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
         try await ChildProcess.with(path, arguments) { child in
             for line in input ?? [] { try child.writeLine(line) }
             child.closeInput()

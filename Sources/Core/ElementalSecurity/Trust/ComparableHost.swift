@@ -7,14 +7,15 @@ import Darwin
 #endif
 
 /// A host name or address in a form in which equal ones are equal, however they are written.
-struct ComparableHost: Hashable {
+package struct ComparableHost: Hashable {
     private enum Content: Hashable {
         case address([UInt8])
         case name(String)
     }
     private let content: Content
 
-    init(_ text: String) {
+    /// A name or an address.
+    package init(_ text: String) {
         var text = Substring(text)
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
         // An interface is not part of the address: one that says more is not another host.
@@ -28,7 +29,7 @@ struct ComparableHost: Hashable {
     }
 
     /// Whether it is this machine as seen from itself, where every program has the same address.
-    var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch content {
         case .address(let bytes): bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
         case .name(let name): name == "localhost" || name.hasSuffix(".localhost")

@@ -16,6 +16,7 @@ struct BenchServeCommand: ReportingCommand {
             """)
 
     @OptionGroup var hosting: ServiceOptions
+    @OptionGroup var admission: ServiceSecurityOptions
 
     // The responder of a measurement: it listens on loopback only, is not published, and ends with its standard input.
     @Flag(help: .hidden)
@@ -34,9 +35,12 @@ struct BenchServeCommand: ReportingCommand {
         configuration.isPublished = !responder
         configuration.maximumDeviceCount = 10_000
         configuration.maximumDeviceCountPerAddress = 10_000
+        let security = try await admission.prepare(
+            BenchElements.service, listeningOn: configuration.address, isQuiet: responder, console)
+        configuration.security = security.configuration
         let service = BenchService.make(displayName: hosting.name, configuration: configuration)
         let isResponder = responder
-        try await ServiceHost(service, console, relaysValues: false, showsValues: false).run {
+        try await ServiceHost(service, security, console, relaysValues: false, showsValues: false).run {
             guard isResponder else { return try await Interruption.forever() }
             let input = InputLines(limit: InputLines.longestCommand)
             while await input.next() != nil {}

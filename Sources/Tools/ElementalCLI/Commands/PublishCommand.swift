@@ -45,6 +45,7 @@ struct PublishCommand: ReportingCommand {
 
     @OptionGroup var hosting: ServiceOptions
     @OptionGroup var listening: ListenOptions
+    @OptionGroup var admission: ServiceSecurityOptions
 
     @Flag(name: .customLong("no-udp"), help: "Do not receive or send datagrams.")
     var noUDP = false
@@ -83,6 +84,8 @@ struct PublishCommand: ReportingCommand {
         listening.apply(to: &configuration)
         configuration.allowsUDP = !noUDP
         configuration.txt = txtEntries
+        let security = try await admission.prepare(service, listeningOn: listening.address, console)
+        configuration.security = security.configuration
         let service = ElementalService(
             service, displayName: hosting.name, elements: try ElementCatalogue(specs.map(\.definition)),
             configuration: configuration)
@@ -92,7 +95,7 @@ struct PublishCommand: ReportingCommand {
                 try await Assignment.value(initial, of: spec.definition, readingFilesFor: output.limit),
                 to: spec.definition)
         }
-        let host = ServiceHost(service, console, relaysValues: true)
+        let host = ServiceHost(service, security, console, relaysValues: true)
         try await host.run {
             let input = InputLines()
             var backlog = Backlog()

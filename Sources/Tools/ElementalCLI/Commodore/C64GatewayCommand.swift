@@ -41,6 +41,7 @@ struct C64GatewayCommand: ReportingCommand {
 
     @OptionGroup var hosting: ServiceOptions
     @OptionGroup var listening: ListenOptions
+    @OptionGroup var admission: ServiceSecurityOptions
 
     @Flag(
         help: ArgumentHelp(
@@ -109,6 +110,8 @@ struct C64GatewayCommand: ReportingCommand {
         configuration.hubs = try hubs
         hosting.apply(to: &configuration.service, output)
         listening.apply(to: &configuration.service)
+        let security = try await admission.prepare(service, listeningOn: listening.address, console)
+        configuration.service.security = security.configuration
         // None of a Commodore's elements uses UDP.
         configuration.service.allowsUDP = false
         let gateway = CommodoreGateway(
@@ -123,7 +126,7 @@ struct C64GatewayCommand: ReportingCommand {
         let end = try await withCleanup {
             try await gateway.openLine()
             let isVirtual = line.virtual != nil
-            try await ServiceHost(gateway.service, console, relaysValues: false).run {
+            try await ServiceHost(gateway.service, security, console, relaysValues: false).run {
                 if isVirtual { try await Self.type(on: gateway, console) }
                 try await Interruption.forever()
             }

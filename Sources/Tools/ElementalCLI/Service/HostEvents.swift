@@ -1,10 +1,13 @@
 import Elemental
+import ElementalSecurity
+import ElementalWire
 
 /// This process's service listens.
 struct ListeningEvent: ConsoleEvent {
     let service: String
     let port: Int
     let maximumDevices: Int
+    let policy: SecurityPolicy
 
     var isResult: Bool { false }
 
@@ -15,7 +18,7 @@ struct ListeningEvent: ConsoleEvent {
             "listening",
             [
                 ("service", .string(service)), ("port", .integer(port)),
-                ("maximumDevices", .integer(maximumDevices)),
+                ("maximumDevices", .integer(maximumDevices)), ("security", .string(policy.rawValue)),
             ])
     }
 }
@@ -68,10 +71,29 @@ struct StoppedEvent: ConsoleEvent {
 struct ClientConnectedEvent: ConsoleEvent {
     let device: String
     let address: String
+    let role: Role
+    /// The identity that it has proven; `nil` for a client that is not paired.
+    let fingerprint: Fingerprint?
+
+    init(_ device: ElementalDevice) {
+        self.device = device.name
+        address = device.addressText
+        role = device.grantedRole ?? .plain
+        fingerprint = device.fingerprint
+    }
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["\(device) connected from \(address)"] }
+    var lines: [String] {
+        ["\(device) connected from \(address)" + (fingerprint == nil ? "" : ", with the role \(role.rawValue)")]
+    }
 
-    var json: JSONText { .event("connected", [("device", .string(device)), ("address", .string(address))]) }
+    var json: JSONText {
+        .event(
+            "connected",
+            [
+                ("device", .string(device)), ("address", .string(address)), ("role", .string(role.rawValue)),
+                ("fingerprint", .optional(fingerprint.map { "\($0)" })),
+            ])
+    }
 }

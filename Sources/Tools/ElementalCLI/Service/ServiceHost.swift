@@ -6,6 +6,7 @@ struct ServiceHost: Sendable {
     private static let maximumItemCount = 8192
 
     private let service: ElementalService
+    private let security: HostSecurity
     private let console: Console
     private let relaysValues: Bool
     private let showsValues: Bool
@@ -17,10 +18,15 @@ struct ServiceHost: Sendable {
     }
 
     /// - Parameters:
+    ///   - security: how the service, whose configuration has it, admits clients.
     ///   - relaysValues: whether a value that a device sends becomes the element's value and goes to all devices.
     ///   - showsValues: whether to report what devices send.
-    init(_ service: ElementalService, _ console: Console, relaysValues: Bool, showsValues: Bool = true) {
+    init(
+        _ service: ElementalService, _ security: HostSecurity, _ console: Console, relaysValues: Bool,
+        showsValues: Bool = true
+    ) {
         self.service = service
+        self.security = security
         self.console = console
         self.relaysValues = relaysValues
         self.showsValues = showsValues
@@ -56,7 +62,10 @@ struct ServiceHost: Sendable {
     private func reportListening(_ port: Int) async {
         let allowed = service.configuration.maximumDeviceCount
         let capacity = service.deviceCapacity ?? allowed
-        await console.emit(ListeningEvent(service: service.service, port: port, maximumDevices: capacity))
+        await console.emit(
+            ListeningEvent(
+                service: service.service, port: port, maximumDevices: capacity,
+                policy: service.configuration.security.policy))
         guard capacity < allowed else { return }
         await console.talk(
             "only \(capacity) instead of \(allowed) devices can connect at a time, since this process may not open more "
@@ -65,12 +74,13 @@ struct ServiceHost: Sendable {
 
     /// Reports everything in order; a device's disconnection after its last value.
     private func report(_ items: AsyncStream<Item>) async {
+        var invitation = PairingInvitation(service, security, console)
         await withDiscardingTaskGroup { group in
             for await item in items {
                 switch item {
                 case .device(let device, let values):
                     let name = device.name
-                    await console.emit(ClientConnectedEvent(device: name, address: device.addressText))
+                    await console.emit(ClientConnectedEvent(device))
                     group.addTask {
                         if let values {
                             for await value in values {
@@ -80,15 +90,20 @@ struct ServiceHost: Sendable {
                         let reason = await device.waitUntilDisconnected()
                         await console.emit(DisconnectedEvent(device: name, reason: reason))
                     }
-                case .event(.listening(let port)): await reportListening(port)
+                case .event(.listening(let port)):
+                    await reportListening(port)
+                    if !service.configuration.isPublished { await invitation.extend(as: nil) }
                 case .event(.published(let name)):
                     await console.emit(
                         PublishedEvent(service: service.service, name: name, port: service.port ?? 0))
+                    await invitation.extend(as: name)
                 case .event(.failedToPublish(let error, let delay)):
                     await console.emit(
                         PublishFailedEvent(service: service.service, reason: error.message, delay: delay))
+                    await invitation.extend(as: nil)
+                case .event(.pairing(let event)): await invitation.report(event)
                 case .event(.stopped): return
-                case .event(.deviceConnected), .event(.deviceDisconnected), .event(.pairing): break
+                case .event(.deviceConnected), .event(.deviceDisconnected): break
                 }
             }
         }

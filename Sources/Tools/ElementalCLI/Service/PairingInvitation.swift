@@ -1,0 +1,67 @@
+import Elemental
+
+/// Says how clients are paired with a service of this process, and lets the first one pair.
+struct PairingInvitation: Sendable {
+    private let service: ElementalService
+    private let security: HostSecurity
+    private let console: Console
+    /// The name under which the service is published; `nil` if it is not.
+    private var name: String?
+    private var isExtended = false
+
+    init(_ service: ElementalService, _ security: HostSecurity, _ console: Console) {
+        self.service = service
+        self.security = security
+        self.console = console
+    }
+
+    /// The service listens and has a name: says once how clients are paired, or opens the window if this start is the one
+    /// that made the identity, and a person or a program can read the code.
+    ///
+    /// - Parameter name: the published name; `nil` if the service is not published.
+    mutating func extend(as name: String?) async {
+        self.name = name
+        guard !isExtended else { return }
+        isExtended = true
+        switch security.invitation {
+        case .none: return
+        case .window where console.mayShowCodes(isResult: false):
+            // It may have been stopped meanwhile.
+            try? service.openPairing()
+        case .window, .advice:
+            await console.talk(
+                "nobody is paired with \(service.service); to pair a client, type here: \(openingCommand)")
+        }
+    }
+
+    /// Reports an event of the pairing window.
+    func report(_ event: PairingEvent) async {
+        let service = service.service
+        switch event {
+        case .opened(let secret, let time, let role):
+            await console.emit(
+                PairingOpenedEvent(
+                    service: service, secret: secret, time: time, role: role,
+                    command: "elemental pair \(target ?? "HOST:\(port)")"))
+        case .openedByAdmin: await console.emit(PairingOpenedByAdminEvent(service: service))
+        case .closed: await console.emit(PairingClosedEvent(service: service, command: openingCommand))
+        case .paired(let client): await console.emit(ClientPairedEvent(service: service, client: client))
+        }
+    }
+
+    /// What opens the window again, on this host.
+    private var openingCommand: String {
+        let state = security.state.map { " --state \($0.shellArgument)" } ?? ""
+        return "elemental pair --open \(target ?? "\(host):\(port)")\(state)"
+    }
+
+    private var target: String? { name.map { "\(service.service)/\($0)".shellArgument } }
+
+    private var port: Int { service.port ?? service.configuration.port }
+
+    /// Where this host reaches a service that is not published.
+    private var host: String {
+        guard let address = service.configuration.address else { return "127.0.0.1" }
+        return address.contains(":") ? "[\(address)]" : address
+    }
+}

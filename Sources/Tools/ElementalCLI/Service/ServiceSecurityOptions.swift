@@ -1,0 +1,106 @@
+import ArgumentParser
+import Elemental
+import ElementalSecurity
+import ElementalWire
+
+extension SecurityPolicy: ExpressibleByArgument {}
+
+/// Who may control what a command serves, and as whom it serves.
+struct ServiceSecurityOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Who may control the service: open: everybody, also older programs; paired-to-control: paired clients, while \
+            others only read; paired: paired clients, and others are refused (default: paired-to-control, or open where it \
+            listens on a loopback address alone).
+            """, valueName: "policy"))
+    var security: SecurityPolicy?
+
+    @OptionGroup var state: StateOptions
+
+    /// How many names of clients a warning has.
+    private static let maximumNameCount = 5
+
+    /// Reads identity and trust if the policy needs them, and says what was not said: what the default is, and whom an
+    /// open service leaves out.
+    ///
+    /// - Parameters:
+    ///   - service: the service's name.
+    ///   - address: where it listens; `nil` for all addresses.
+    ///   - isQuiet: whether there is nobody to say it to.
+    /// - Throws: `SecurityError` if identity and trust cannot be used, or have no place.
+    func prepare(
+        _ service: String, listeningOn address: String?, isQuiet: Bool = false, _ console: Console
+    ) async throws -> HostSecurity {
+        let isLoopback = address.map { ComparableHost($0).isLoopback } ?? false
+        let policy = security ?? (isLoopback ? .open : .pairedToControl)
+        guard policy != .open else {
+            if isQuiet { return HostSecurity(.open) }
+            if security == nil {
+                await console.talk(
+                    "\(service) is open: every program on this machine may control it, and others do not reach it at "
+                        + "\(address ?? "all")")
+            } else {
+                await warnOfPairedClients(service, console)
+            }
+            return HostSecurity(.open)
+        }
+        let state: SecurityState
+        do {
+            state = try await self.state.open()
+        } catch let error as SecurityError where error.code == .noStateDirectory && security == nil {
+            throw SecurityError(error.code, "\(error.message); or let everybody control it: --security open")
+        }
+        if security == nil {
+            await console.talk(
+                "\(service) is paired-to-control: clients that are not paired may only read, and older programs are such; "
+                    + "--security open lets everybody control it")
+        }
+        let peers = try await Blocking.run { try state.trust.read() }
+        let isKnown = peers.clients.contains { $0.services.contains(service) }
+        return HostSecurity(
+            policy == .paired
+                ? .paired(identity: state.identity, store: state.trust)
+                : .pairedToControl(identity: state.identity, store: state.trust),
+            invitation: state.isNew ? .window : isKnown ? .none : .advice, state: self.state.state)
+    }
+
+    /// Paired clients connect encrypted or not at all, and an open service encrypts nothing. It needs no store: one that
+    /// cannot be read is no reason not to start.
+    private func warnOfPairedClients(_ service: String, _ console: Console) async {
+        guard let state = try? await state.openExisting(),
+            let peers = try? await Blocking.run({ try state.trust.read() })
+        else { return }
+        let names = peers.clients.filter { $0.services.contains(service) }.map(\.name).sorted()
+        guard !names.isEmpty else { return }
+        let others = names.count - Self.maximumNameCount
+        let list = quotedList(Array(names.prefix(Self.maximumNameCount)), "and")
+        await console.talk(
+            "\(service) is open, and open services do not encrypt: clients that were paired with it refuse to use it, here "
+                + list + (others > 0 ? ", and \(others) more" : ""))
+    }
+}
+
+/// How a service of this process admits clients.
+struct HostSecurity: Sendable {
+    /// How the first client comes to be paired.
+    enum Invitation: Sendable {
+        /// Somebody is paired already, or nobody has to be.
+        case none
+        /// A pairing window opens by itself.
+        case window
+        /// It is said how to open one.
+        case advice
+    }
+
+    let configuration: ServiceSecurity
+    let invitation: Invitation
+    /// The state directory, if the user named one.
+    let state: String?
+
+    init(_ configuration: ServiceSecurity, invitation: Invitation = .none, state: String? = nil) {
+        self.configuration = configuration
+        self.invitation = invitation
+        self.state = state
+    }
+}
