@@ -7,7 +7,7 @@ import ElementalWire
 struct PairCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair with a service, by the code that it shows.",
+        abstract: "Pair with a service, by the code that it shows; or let it show one.",
         discussion: """
             The service shows six digits, or a long secret, while a window for pairing is open. Enter them here: at the \
             prompt, which does not show them, or on standard input. Each stores the other's key, and from then on \
@@ -16,6 +16,11 @@ struct PairCommand: ReportingCommand {
               $ elemental pair robot
               $ elemental pair 'robot/Rover' --role observe
               $ echo 483291 | elemental pair 192.168.1.7:5000 --json
+
+            With --open it is the other end: the service's window is opened, and what the client enters is shown here. Its own \
+            user can do that on its host, and a paired client whose role is admin.
+
+              $ elemental pair --open robot --role observe --for 60
             """)
 
     @Argument(
@@ -31,13 +36,25 @@ struct PairCommand: ReportingCommand {
                 """, valueName: "code"))
     var code: String?
 
-    @Option(help: "The most that this user wants to do there: \(Role.grantedNames).")
+    @Option(help: "The most that the client may do: \(Role.grantedNames).")
     var role = GrantedRole(.control)
 
     @Option(
         help: ArgumentHelp(
             "The name of this client, by which the service lists it (default: elemental@HOST).", valueName: "name"))
     var name: String?
+
+    @Flag(help: "Open the service's window, and show what the client enters.")
+    var open = false
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "With --open: how long, 1 s to an hour (default: 300 s).", valueName: "seconds"))
+    var time: Seconds?
+
+    @Flag(help: "With --open: a long secret, also as a QR code, instead of six digits.")
+    var secret = false
 
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
@@ -50,11 +67,24 @@ struct PairCommand: ReportingCommand {
         if let code, CodeArgument(code) == nil {
             throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")
         }
+        guard !open || (code == nil && name == nil) else {
+            throw ValidationError("--code and --name are for the client; --open shows the code")
+        }
+        guard open || (time == nil && !secret) else { throw ValidationError("--for and --secret go with --open") }
+        if let time, !PairOpening.times.contains(time.duration) {
+            throw ValidationError("--for takes 1 to 3600 seconds")
+        }
         guard let name, !(1...Self.longestName).contains(name.utf8.count) else { return }
         throw ValidationError("--name takes a name of 1 to \(Self.longestName) bytes, not of \(name.utf8.count)")
     }
 
     func perform(_ console: Console) async throws {
+        if open {
+            return try await PairOpening(
+                target: target, role: role.role, time: time?.duration ?? .seconds(300), kind: secret ? .secret : .code,
+                state: state, output: output
+            ).run(console)
+        }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
             let place = try await Place.find(target, timeout: output.limit, logger: output.logger)

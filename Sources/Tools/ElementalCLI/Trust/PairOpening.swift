@@ -1,0 +1,82 @@
+import Elemental
+import ElementalSecurity
+import ElementalWire
+
+/// Opens a service's pairing window as its admin, and shows what a client enters: `elemental pair --open`.
+struct PairOpening: Sendable {
+    let target: Target
+    /// The most that the client gets.
+    let role: Role
+    /// How long the window stays open, one of ``times``.
+    let time: Duration
+    let kind: PairingSecret.Kind
+    let state: StateOptions
+    let output: OutputOptions
+
+    /// How long a window may be open.
+    static let times = Duration.seconds(1) ... .seconds(3600)
+
+    func run(_ console: Console) async throws {
+        try await Interruption.run(console, .task) { try await open(console) }
+    }
+
+    private func open(_ console: Console) async throws {
+        guard console.mayShowCodes(isResult: true) else {
+            throw CommandFailure(
+                "noTerminal", "a code is shown on a terminal only, or to a program that asks for it with --json")
+        }
+        guard let own = try await state.openExisting() else {
+            throw CommandFailure(
+                "notPaired",
+                "there is no identity in \(try directory): be the user who runs the service, or name its state directory "
+                    + "with --state")
+        }
+        await console.talk("with the identity in \(own.directory)")
+        var options = ConnectOptions()
+        options.timeout = output.limit
+        options.logger = output.logger
+        options.security = .required(identity: own.identity, store: own.trust)
+        let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+        let window: OpenedPairing
+        do throws(ElementalError) {
+            window = try await place.openPairing(for: time, role: role, kind, options: options)
+        } catch {
+            guard error.code == .notAuthorised || error.code == .notPaired else { throw error }
+            throw CommandFailure(
+                error.code.description,
+                "\(error.message); only the service's own user opens its window, on its host, and admins that are paired "
+                    + "with it: if its identity is not in \(own.directory), name its state directory with --state")
+        }
+        await console.emit(
+            PairingOpenedEvent(
+                service: place.serviceName, secret: window.secret, time: window.timeLeft, role: window.role,
+                command: "elemental pair \(place.remoteTarget.shellArgument)", isResult: true))
+        if kind == .secret { await console.show(qrCode: window.secret.text) }
+    }
+
+    private var directory: String {
+        get throws { try StateDirectory.path(explicit: state.state, environment: StateDirectory.environment) }
+    }
+}
+
+extension Place {
+    fileprivate func openPairing(
+        for time: Duration, role: Role, _ kind: PairingSecret.Kind, options: ConnectOptions
+    ) async throws(ElementalError) -> OpenedPairing {
+        switch self {
+        case .found(let service): try await service.openPairing(for: time, role: role, kind, options: options)
+        case .address(let host, let port):
+            try await ElementalDevice.openPairing(
+                host: host, port: port, for: time, role: role, kind, options: options)
+        }
+    }
+
+    /// The service's name, or where it is.
+    fileprivate var serviceName: String { discovered?.service ?? target }
+
+    /// The place as another host's TARGET.
+    fileprivate var remoteTarget: String {
+        guard case .address(let host, let port) = self, ComparableHost(host).isLoopback else { return target }
+        return "HOST:\(port)"
+    }
+}

@@ -1,0 +1,151 @@
+import Elemental
+import ElementalSecurity
+import Foundation
+import QRCode
+import TestSupport
+import Testing
+
+/// `elemental pair --open`, and QR codes.
+struct PairOpeningTests {
+    /// Runs a robot whose identity is there, so that it opens no window by itself.
+    private static func withRobot(_ body: (Serving, ChildProcess, _ target: String) async throws -> Void) async throws {
+        try await Serving.with { serving in
+            _ = try await serving.run("trust")
+            try await serving.robot { service, target in
+                try await service.nextRemark("nobody is paired with robot")
+                try await body(serving, service, target)
+            }
+        }
+    }
+
+    @Test
+    func theServicesUserOpensTheWindowAndAClientPairs() async throws {
+        try await Self.withRobot { serving, service, target in
+            let opened = try await serving.run("pair", "--open", target, "--role", "observe", "--for", "60", "--json")
+            #expect(opened.status == .exited(0), "\(opened)")
+            // It may be another user's directory than the service's.
+            #expect(opened.errors.contains { $0.contains("with the identity in \(serving.state)") }, "\(opened)")
+            let event = try #require(JSONLine(opened.output.first ?? ""))
+            #expect(event.event == "pairing")
+            #expect((1...60).contains(event.number("seconds") ?? 0))
+            #expect(event["role"] == "observe")
+            let code = try #require(event["code"] as String?)
+            // The service itself does not show what its admin sees.
+            let said = try await service.nextEvent("pairing")
+            #expect((said["code"] as String?) == nil)
+            #expect(!service.transcript.contains(code))
+            let laptop = Serving(state: serving.state + "-laptop")
+            let paired = try await laptop.run("pair", target, "--name", "Laptop", input: [code])
+            #expect(paired.status == .exited(0), "\(paired)")
+            #expect(try await service.nextEvent("paired")["device"] == "Laptop")
+            try await service.nextEvent("pairingClosed")
+            let get = try await laptop.run("get", target, "Speed")
+            #expect(get.output == ["Speed=0.5"], "\(get)")
+            let connected = try await service.nextEvent("connected")
+            #expect(connected["role"] == "observe")
+            #expect(try await laptop.run("set", target, "Speed=1").status == .exited(1))
+            // To observe is not to admit others.
+            let refused = try await laptop.run("pair", "--open", target, "--json")
+            #expect(refused.status == .exited(1))
+            #expect(JSONLine(refused.output.last ?? "")?["code"] == "notAuthorised", "\(refused)")
+            #expect(refused.errors.last?.contains("--state") == true, "\(refused)")
+        }
+    }
+
+    @Test
+    func aCodeIsNotShownToAPipe() async throws {
+        try await Self.withRobot { serving, service, target in
+            let result = try await serving.run("pair", "--open", target)
+            #expect(result.status == .exited(1))
+            #expect(result.errors.last?.contains("--json") == true, "\(result)")
+            // Nobody could have read it, so that nothing was opened.
+            _ = try await ElementalProcess.run("get", target, "Speed", "--security", "open")
+            try await service.nextEvent("connected")
+            #expect(!service.lines(of: .output).contains { JSONLine($0)?.event == "pairing" })
+        }
+    }
+
+    @Test
+    func aLongSecretIsShownAsAQRCodeToo() async throws {
+        try await Self.withRobot { serving, _, target in
+            let arguments = ["pair", "--open", target, "--secret", "--state", serving.state]
+            try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 200) { terminal in
+                #expect(try await terminal.waitForExit() == .exited(0))
+                let output = terminal.output.replacing("\r\n", with: "\n")
+                let secret = try #require(output.firstMatch(of: /and then the secret: ([A-Za-z2-7-]+)\n/)?.1)
+                #expect(PairingSecret(secret: String(secret)) != nil)
+                let code = try #require(QRCode(String(secret)))
+                #expect(output.contains(code.terminalText))
+            }
+        }
+    }
+
+    @Test
+    func whoHasAnotherIdentityIsToldWhoseItTakes() async throws {
+        try await Self.withRobot { serving, _, target in
+            let other = Serving(state: serving.state + "-other")
+            let none = try await other.run("pair", "--open", target, "--json")
+            #expect(none.status == .exited(1))
+            #expect(none.errors.last?.contains(other.state) == true, "\(none)")
+            #expect(!FileManager.default.fileExists(atPath: other.state))
+            _ = try await other.run("trust")
+            let refused = try await other.run("pair", "--open", target, "--json")
+            #expect(refused.status == .exited(1))
+            #expect(JSONLine(refused.output.last ?? "")?["code"] == "notPaired", "\(refused)")
+            #expect(refused.errors.last?.contains(other.state) == true, "\(refused)")
+        }
+    }
+
+    @Test(arguments: [
+        ["--open", "--code", "123456"], ["--open", "--name", "Laptop"], ["--for", "60"], ["--secret"],
+        ["--open", "--for", "3601"], ["--open", "--for", "0.5"],
+    ])
+    func whatDoesNotGoTogetherIsAMistake(_ options: [String]) async throws {
+        let result = try await ElementalProcess.run(["pair", "robot"] + options)
+        #expect(result.status == .exited(64), "\(result)")
+    }
+
+    @Test
+    func theFingerprintIsShownAsAQRCode() async throws {
+        try await Serving.with { serving in
+            let shown = try await serving.run("trust", "--qr")
+            let fingerprint = try #require(shown.output.first)
+            let code = try #require(QRCode(fingerprint))
+            #expect(shown.output.dropFirst().joined(separator: "\n") + "\n" == code.terminalText)
+            #expect(try await serving.run("trust", "show", "--qr").output == shown.output)
+            let json = try await serving.run("trust", "--qr", "--json")
+            let plain = try await serving.run("trust", "--json")
+            #expect(json.output == plain.output)
+            #expect(json.output.count == 1)
+        }
+    }
+
+    /// Zeroconf gives the address of a network interface, for this host too.
+    @Test(.enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+    func onlyTheHostItselfOpensTheWindowWithTheServicesIdentity() async throws {
+        try await TestBed.with { bed in
+            let elemental = try ElementalProcess.path
+            let robot = ["publish", "robot", "--name", "Rover", "--stay", "--json", "--element", "1:Speed:float=0.5"]
+            let open = ["pair", "--open", "robot/Rover", "--json"]
+            try await bed.a.withChild(elemental, robot) { service in
+                try await service.nextEvent("published")
+                try await bed.a.withChild(elemental, open) { pair in
+                    let opened = try await pair.nextEvent("pairing")
+                    #expect((opened["code"] as String?)?.count == 6)
+                    #expect(try await pair.waitForExit() == .exited(0))
+                }
+                try await service.nextEvent("pairing")
+                // A copy of its identity, on another host.
+                try await bed.b.withChild(elemental, open) { pair in
+                    let error = try await pair.nextEvent("error")
+                    #expect(error["code"] == "notAuthorised", "\(pair.transcript)")
+                }
+                // Who has the identity controls, from everywhere.
+                try await bed.b.withChild(elemental, ["set", "robot/Rover", "Speed=1"]) { set in
+                    let status = try await set.waitForExit()
+                    #expect(status == .exited(0), "\(set.transcript)")
+                }
+            }
+        }
+    }
+}
