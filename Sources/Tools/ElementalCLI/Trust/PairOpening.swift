@@ -44,8 +44,9 @@ struct PairOpening: Sendable {
             guard error.code == .notAuthorised || error.code == .notPaired else { throw error }
             throw CommandFailure(
                 error.code.description,
-                "\(error.message); only the service's own user opens its window, on its host, and admins that are paired "
-                    + "with it: if its identity is not in \(own.directory), name its state directory with --state")
+                "the identity in \(own.directory) may not open the window of '\(place.target)': the service's own identity "
+                    + "may, on its host, and a client that is paired as admin; if the service's is in another directory, "
+                    + "name it with --state")
         }
         await console.emit(
             PairingOpenedEvent(
