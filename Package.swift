@@ -176,7 +176,6 @@ let package = Package(
         .testTarget(
             name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "ElementalWire", "TestSupport"],
             path: "Tests/Core/ElementalSecurityTests",
-            exclude: ["pairing.py"],
             resources: [.embedInCode("cpace-x25519-vectors.json"), .embedInCode("pairing-vectors.json")]),
         .testTarget(
             name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"],
@@ -253,7 +252,7 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "FaultTests", dependencies: ["TestSupport", "ledger"],
+            name: "FaultTests", dependencies: ["ElementalCLI", "TestSupport", "ledger"],
             path: "Tests/Core/FaultTests"),
     ]
 )

@@ -15,8 +15,6 @@ struct PairingVectorTests {
         let frames: [String]
     }
 
-    private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "pairing.py").path
-
     private func vectors(_ text: Data) throws -> [Vector] { try JSONDecoder().decode([Vector].self, from: text) }
 
     private func compare(_ vector: Vector) throws {
@@ -64,13 +62,13 @@ struct PairingVectorTests {
         for vector in vectors { try compare(vector) }
     }
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not there"))
+    @Test(.enabled(if: SecurityPeers.areThere, "Tests/security-peers/install"))
     func newPairingsAreTheSame() async throws {
         let seed = Int.random(in: 0..<1_000_000)
-        let text = try await ChildProcess.run("/usr/bin/python3", [Self.script, "\(seed)", "20"])
+        let text = try await SecurityPeers.run("vectors.py", ["\(seed)", "20"])
         for vector in try vectors(Data(text.utf8)) { try compare(vector) }
         // And the recorded ones are those that it prints.
-        let recorded = try await ChildProcess.run("/usr/bin/python3", [Self.script, "2026", "8"])
+        let recorded = try await SecurityPeers.run("vectors.py", ["2026", "8"])
         #expect(Array(recorded.utf8) == PackageResources.pairing_vectors_json.dropLast())
     }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Elemental
 
-/// Peers of a service that offers encryption, before anything is known of them: what they say first, what they may cost,
-/// and what other implementations of TLS try.
+/// Peers of a service that offers encryption, before anything is known of them: what they say first, and what they may
+/// cost.
 struct UnauthorisedPeerTests {
     static let name: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68]
 
-    private static func withService(
+    static func withService(
         _ policy: SecurityPolicy, _ change: (inout ServiceConfiguration) -> Void = { _ in },
         _ body: (_ ends: PairedEnds, _ service: ElementalService, _ port: Int) async throws -> Void
     ) async throws {
@@ -201,75 +201,6 @@ struct UnauthorisedPeerTests {
             ended.add("flooding")
             await first
             #expect(ended.all == ["flooding", "earlier"])
-        }
-    }
-
-    @Test
-    func randomBytesInsideTLSEndOnlyTheirOwnConnection() async throws {
-        try await Self.withService(.paired) { ends, service, port in
-            let device = try await ends.connect(port)
-            for bytes in ["GET / HTTP/1.1\r\n\r\n", "\u{1}\u{2}\u{3}\u{4}"] {
-                try await Self.openssl(ends.client, port, ["-alpn", "elemental/1", "-quiet", "-no_ign_eof"]) { child in
-                    try child.writeLine(bytes)
-                    try await child.waitForExit()
-                }
-            }
-            #expect(service.devices.count == 1)
-            #expect(try await device.ping() > .zero)
-            await device.close()
-        }
-    }
-
-    // MARK: openssl as a client
-
-    /// Runs `openssl s_client` with an identity's certificate, or without one.
-    private static func openssl(
-        _ identity: (any Identity)?, _ port: Int, _ arguments: [String], _ body: (ChildProcess) async throws -> Void
-    ) async throws {
-        var arguments = ["s_client", "-connect", "127.0.0.1:\(port)"] + arguments
-        let path = NSTemporaryDirectory() + "client-\(UUID().uuidString).pem"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        if let identity = identity as? Ed25519Identity {
-            try identity.pem().write(toFile: path, atomically: true, encoding: .utf8)
-            arguments += ["-cert", path, "-key", path]
-        }
-        try await ChildProcess.with("openssl", arguments, body)
-    }
-
-    @Test(
-        "a client without a certificate, with TLS 1.2, or with another protocol inside TLS, is not admitted",
-        arguments: [["-tls1_2"], ["-alpn", "h2"], [], ["no certificate", "-alpn", "elemental/1"]])
-    func foreignClients(_ arguments: [String]) async throws {
-        try await Self.withService(.paired) { ends, service, port in
-            let identity = arguments.first == "no certificate" ? nil : ends.client
-            let options = arguments.filter { $0 != "no certificate" }
-            try await Self.openssl(identity, port, options + ["-quiet", "-no_ign_eof"]) { child in
-                // Who is taken for a client is answered to this, that it is no message of admission.
-                try? child.writeLine("x")
-                try await child.waitForExit()
-                #expect(child.lines(of: .output).isEmpty)
-            }
-            #expect(service.devices.isEmpty)
-        }
-    }
-
-    @Test
-    func aSessionTicketIsWorthNothing() async throws {
-        try await Self.withService(.paired) { ends, _, port in
-            let ticket = NSTemporaryDirectory() + "ticket-\(UUID().uuidString)"
-            defer { try? FileManager.default.removeItem(atPath: ticket) }
-            try await Self.openssl(ends.client, port, ["-alpn", "elemental/1", "-sess_out", ticket]) { child in
-                // Tickets are sent with the first answer, here to a line that is no message.
-                try child.writeLine("x")
-                try await child.waitForExit()
-            }
-            #expect(FileManager.default.fileExists(atPath: ticket))
-            try await Self.openssl(ends.client, port, ["-alpn", "elemental/1", "-sess_in", ticket]) { child in
-                let line = try await child.nextLine(where: { $0.contains(", TLSv1.3, Cipher is") })
-                #expect(line.hasPrefix("New"))
-                try child.writeLine("x")
-                try await child.waitForExit()
-            }
         }
     }
 }

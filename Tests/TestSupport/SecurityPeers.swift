@@ -1,0 +1,46 @@
+import Foundation
+
+/// Peers of encrypted connections in Python, and what attacks them: `Tests/security-peers`.
+public enum SecurityPeers {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let environment = root.appending(path: ".build/security-peers").path
+    private static let python = environment + "/bin/python3"
+
+    /// Whether what they need is installed. `Tests/run` installs it, or says why it cannot.
+    public static let areThere = FileManager.default.fileExists(atPath: environment + "/installed")
+
+    private static func command(_ script: String, _ arguments: [String]) -> [String] {
+        // Nothing is written beside the scripts.
+        ["-B", root.appending(path: "Tests/security-peers/\(script)").path] + arguments
+    }
+
+    /// Runs a script to its end.
+    ///
+    /// - Returns: its output.
+    @discardableResult
+    public static func run(
+        _ script: String, _ arguments: [String] = [], namespace: String? = nil
+    ) async throws -> String {
+        try await ChildProcess.run(python, command(script, arguments), namespace: namespace)
+    }
+
+    /// Runs a script during the body, and ends it.
+    public static func with<Result>(
+        _ script: String, _ arguments: [String] = [], namespace: String? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        try await ChildProcess.with(python, command(script, arguments), namespace: namespace, body)
+    }
+
+    /// A folder that exists during the body.
+    public static func withFolder<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        let folder = NSTemporaryDirectory() + "peer-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        return try await body(folder)
+    }
+}
