@@ -100,10 +100,13 @@ final class ServiceGate {
         }.nonisolated()
     }
 
-    /// Removes a client, and says whom it has let in.
-    func revoke(_ client: Fingerprint) -> EventLoopFuture<(pairedCount: Int, paired: [PairedName])> {
-        trust.update { peers in
-            let letIn = peers.revoke(client).letIn
+    /// Removes a client from this service for an admin, and says whom it has let in.
+    func revoke(
+        _ client: Fingerprint, by admin: Fingerprint
+    ) -> EventLoopFuture<(pairedCount: Int, paired: [PairedName])> {
+        let own = tls.fingerprint
+        return trust.update { [service] peers in
+            let letIn = try peers.revoke(client: client, of: service, by: admin, own: own).letIn
             return (letIn.count, letIn.map { PairedName(fingerprint: $0.fingerprint, name: $0.name) })
         }
     }

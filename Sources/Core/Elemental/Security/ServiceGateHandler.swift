@@ -197,8 +197,8 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             gate.store(client).assumeIsolated().whenComplete { [self] result in
                 advance { admission, _ in admission.stored(result.mapError(AdmissionRefusal.init(storing:))) }
             }
-        case .revoke(let fingerprint, _):
-            gate.revoke(fingerprint).assumeIsolated().whenComplete { [self] result in
+        case .revoke(let fingerprint, let admin):
+            gate.revoke(fingerprint, by: admin).assumeIsolated().whenComplete { [self] result in
                 advance { admission, _ in admission.revoked(result.mapError(AdmissionRefusal.init(storing:))) }
             }
         case .windowChanged:

@@ -36,6 +36,50 @@ extension TrustedPeers {
         revoke(client: { $0.fingerprint == key }, service: { $0.fingerprint == key })
     }
 
+    /// Removes what a client may do with a service, as an admin of that service demands over the network. What the client
+    /// may do with other services, and the services whose keys are pinned, are no business of that admin.
+    ///
+    /// An admin of all services, or this end's own key, removes the client as a whole.
+    ///
+    /// - Parameters:
+    ///   - key: the client's.
+    ///   - service: the name of the service that the admin is connected to.
+    ///   - admin: the key that the admin has proven in TLS.
+    ///   - own: the service's own key.
+    /// - Throws: ``SecurityError/Code/invalidPeer`` if the client was let in to all services, and the admin was not.
+    @discardableResult
+    public mutating func revoke(
+        client key: Fingerprint, of service: String, by admin: Fingerprint, own: Fingerprint
+    ) throws(SecurityError) -> Revocation {
+        let isAdminOfAll =
+            admin == own || clients.contains { $0.fingerprint == admin && $0.services == .all && $0.role == .admin }
+        var revocation = Revocation()
+        var kept: [TrustedClient] = []
+        for client in clients {
+            if client.fingerprint != key || !(isAdminOfAll || client.services.contains(service)) {
+                kept.append(client)
+                continue
+            }
+            revocation.clients.append(client)
+            if isAdminOfAll { continue }
+            guard case .named(let names) = client.services else {
+                throw SecurityError(
+                    .invalidPeer,
+                    "\"\(client.name)\" may use all services, and an admin of one cannot take that away: revoke it on the "
+                        + "service's own machine (elemental trust revoke)")
+            }
+            var rest = client
+            rest.services = .named(names.subtracting([service]))
+            if rest.services != [] { kept.append(rest) }
+        }
+        clients = kept
+        guard !revocation.clients.isEmpty else { return revocation }
+        revocation.letIn = clients.filter { client in
+            client.pairedBy == key && (isAdminOfAll || client.services.contains(service))
+        }
+        return revocation
+    }
+
     private mutating func revoke(
         client isRevoked: (TrustedClient) -> Bool, service isUnpinned: (TrustedService) -> Bool
     ) -> Revocation {

@@ -197,6 +197,42 @@ struct TrustedClientsTests {
         #expect(peers == TrustedPeers(clients: [.sample(3, pairedBy: .sample(2))]))
     }
 
+    /// An admin of the robot, over the network.
+    @Test
+    func anAdminRevokesForItsOwnServiceOnly() throws {
+        let admin = Fingerprint.sample(1), own = Fingerprint.sample(9)
+        var peers = try pinned(
+            .sample(1, role: .admin), .sample(2, services: ["robot", "door"]),
+            .sample(3, pairedBy: .sample(2)), .sample(4, services: ["door"], pairedBy: .sample(2)),
+            .sample(5, services: .all))
+        // The same key is also that of a service which this machine uses: it stays pinned.
+        peers.services = [.sample(2, service: "lamp")]
+        let revoked = try peers.revoke(client: .sample(2), of: "robot", by: admin, own: own)
+        #expect(revoked.clients.map(\.name) == ["client 2"])
+        #expect(revoked.letIn == [.sample(3, pairedBy: .sample(2))])
+        #expect(peers.role(of: .sample(2), for: "robot") == nil)
+        #expect(peers.role(of: .sample(2), for: "door") == .control)
+        #expect(peers.services == [.sample(2, service: "lamp")])
+        let before = peers
+        #expect(try peers.revoke(client: .sample(4), of: "robot", by: admin, own: own).clients.isEmpty)
+        let error = #expect(throws: SecurityError.self) {
+            try peers.revoke(client: .sample(5), of: "robot", by: admin, own: own)
+        }
+        #expect(error?.message.contains("elemental trust revoke") == true)
+        #expect(peers == before)
+        // Who administers all of this machine's services, or is this machine's user, removes the client as a whole.
+        peers.clients.removeAll { $0.fingerprint == admin }
+        peers.clients.append(.sample(1, role: .admin, services: .all))
+        for end in [admin, own] {
+            var peers = peers
+            #expect(try peers.revoke(client: .sample(2), of: "robot", by: end, own: own).letIn.count == 2)
+            #expect(peers.role(of: .sample(2), for: "door") == nil)
+            #expect(peers.services == before.services)
+            try peers.revoke(client: .sample(5), of: "robot", by: end, own: own)
+            #expect(!peers.clients.contains { $0.fingerprint == .sample(5) })
+        }
+    }
+
     /// A short fingerprint is for display.
     @Test
     func revokingNobodyIsAnError() throws {
