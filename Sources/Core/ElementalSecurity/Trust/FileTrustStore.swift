@@ -26,12 +26,15 @@ public struct FileTrustStore: TrustStore {
         self.lockTimeout = lockTimeout
     }
 
-    /// The trusted peers: none if the file has vanished.
+    /// The trusted peers.
     ///
-    /// - Throws: ``SecurityError/Code/corrupt``, ``SecurityError/Code/insecure``, or what the system says about the file.
+    /// - Throws: ``SecurityError/Code/corrupt``, ``SecurityError/Code/insecure``, what the system says about the file, or
+    ///   ``SecurityError/Code/missing`` if it has vanished: a client that took that for an empty one would speak in plain to
+    ///   services that it is paired with.
     public func read() throws(SecurityError) -> TrustedPeers {
-        guard let opened = try ProtectedDirectory.open(directory) else { return TrustedPeers() }
-        return try Self.peers(opened) ?? TrustedPeers()
+        guard let opened = try ProtectedDirectory.open(directory) else { throw missing(directory) }
+        guard let peers = try Self.peers(opened) else { throw missing(opened.path(of: Self.file)) }
+        return peers
     }
 
     /// Changes the file, under a lock. It is replaced whole: after a failure, a crash or a power cut it has the old

@@ -3,7 +3,7 @@
 /// The functions may block on a disk or a lock: call them on a thread that may, never on an event loop or a task of
 /// Swift's thread pool. If ``read()`` throws, trust nobody.
 public protocol TrustStore: Sendable {
-    /// The trusted peers at this moment; none if the store has vanished.
+    /// The trusted peers at this moment. A store that has vanished throws: it is not one in which nobody is trusted.
     func read() throws -> TrustedPeers
 
     /// Changes the trusted peers, after every other change and before every later one, also by other processes. If
