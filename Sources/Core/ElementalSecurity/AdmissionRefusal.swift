@@ -54,5 +54,7 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         .wrongCode, "the code is not the one that the service shows, or somebody is between the two; nothing was stored"
     )
     static let timedOut = Self(.timedOut, "the pairing took too long")
-    static let ownIdentity = Self(.alreadyPaired, "both ends have the same identity, which needs no pairing")
+    package static let ownIdentity = Self(
+        .alreadyPaired,
+        "both ends are the same user's, who needs no pairing: connect to it encrypted (--security paired)")
 }

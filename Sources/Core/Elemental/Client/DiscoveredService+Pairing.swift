@@ -17,7 +17,8 @@ extension DiscoveredService {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/wrongCode``,
     ///   ``ElementalError/Code/pairingClosed``, ``ElementalError/Code/identityChanged`` if the service is paired with
     ///   another key, ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/timedOut``,
-    ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity.
+    ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity, or if the service has
+    ///   the same one.
     @discardableResult
     public func pair(
         as name: String, role: Role = .control, options: ConnectOptions,

@@ -31,8 +31,10 @@ struct ServicePairing: Sendable {
     ) -> AdmissionRequest<Answer> {
         let target = connector.target(connector.endpoint, connector.announcement)
         return AdmissionRequest(connector: connector) { keys in
+            // A host and port stand for one service, as a name does.
             let pinned = try keys.store.read().services.first {
-                $0.service == target.service && $0.instance == target.instance
+                $0.instance == target.instance ?? connector.peerName
+                    && (target.service == nil || $0.service == target.service)
             }
             let own = keys.identity.fingerprint
             return AdmissionRequest.Work(
@@ -70,6 +72,8 @@ struct ServicePairing: Sendable {
     private func explain(_ failure: ClientGateHandler.Failure) -> ElementalError {
         let what = "cannot pair with '\(connector.peerName)'"
         switch failure {
+        case .refused(.ownIdentity):
+            return ElementalError(.invalidState, "\(what): \(AdmissionRefusal.ownIdentity.sentence)")
         case .refused(let refusal): return ElementalError(refusal, what)
         case .timedOut: return ElementalError(.timedOut, "\(what): it did not answer in time")
         case .otherKey, .notEncrypted:
