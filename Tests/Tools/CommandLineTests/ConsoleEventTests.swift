@@ -81,13 +81,13 @@ struct ConsoleEventTests {
         let resolved = ResolvedService(
             instance: ServiceInstance(name: "Rover", type: try .tcp("robot")), host: "pi.local.", port: 41847,
             txt: TXTRecord(txt), addresses: [])
-        let event = ElementalBrowser.Event.found(DiscoveredService(resolved))
+        let event = BrowseEvent(.found(DiscoveredService(resolved)), TrustedServices(StateOptions()))
         let line = "+ robot/Rover                   pi.local:41847" + (end.isEmpty ? "" : "                         ")
         #expect(event.lines == [line + end])
         #expect(
             Self.text(event) == [
                 #"{"event":"found","service":"robot","name":"Rover","host":"pi.local","port":41847,"addresses":[],"#
-                    + json + "}"
+                    + json + #","trust":"none","role":null}"#
             ])
     }
 

@@ -1,4 +1,6 @@
 import Elemental
+import ElementalSecurity
+import ElementalWire
 
 /// A service at the other end of a connection with its elements, as `describe` and `list` show it.
 struct ServiceDescription: ConsoleEvent {
@@ -10,6 +12,10 @@ struct ServiceDescription: ConsoleEvent {
     let saysHello: Bool
     /// What Zeroconf says of it; `nil` if the target was a host and port.
     let discovered: DiscoveredService?
+    /// Who the service has proven to be; `nil` if the connection is not encrypted.
+    let fingerprint: Fingerprint?
+    /// What this client may do there; `nil` if the connection is not encrypted.
+    let role: Role?
     /// The identifier in this connection's datagrams; 0 for none.
     let udpIdentifier: Int
     /// The elements, each with its newest value, if one has arrived.
@@ -22,6 +28,8 @@ struct ServiceDescription: ConsoleEvent {
         address = device.addressText
         saysHello = device.hello != nil
         discovered = client.place.discovered
+        fingerprint = device.fingerprint
+        role = device.grantedRole
         udpIdentifier = Int(device.udpIdentifier)
         elements = client.elements.map { ($0, device.value(of: $0)) }
     }
@@ -33,7 +41,7 @@ struct ServiceDescription: ConsoleEvent {
         let place = name == address ? "" : " at \(address)"
         let kind =
             (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
-            + (discovered?.requirement.map { " [\($0)]" } ?? "")
+            + (remark.map { " [\($0)]" } ?? "")
         let header = ["ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"]
         let table = [header] + elements.map { Self.row($0.definition, $0.value) }
         // Columns that are empty for all elements are omitted.
@@ -54,6 +62,11 @@ struct ServiceDescription: ConsoleEvent {
         return ["\(name)\(kind)\(place), \(count)"] + (elements.isEmpty ? [] : rows)
     }
 
+    /// What was proven, or what the service says that a client needs.
+    private var remark: String? {
+        fingerprint == nil ? discovered?.remark(.none) : "encrypted, \(role?.rawValue ?? "unknown role")"
+    }
+
     var json: JSONText {
         .event(
             "service",
@@ -61,7 +74,10 @@ struct ServiceDescription: ConsoleEvent {
                 ("service", .optional(service)), ("name", .string(name)), ("address", .string(address)),
                 ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
                 ("udpIdentifier", .integer(udpIdentifier)),
-            ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)]))
+            ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)])
+                + [
+                    ("role", .optional(role?.rawValue)), ("fingerprint", .optional(fingerprint.map { "\($0)" })),
+                ])
     }
 
     /// The service, then each element.

@@ -9,7 +9,7 @@ struct BrowseCommand: ReportingCommand {
         abstract: "Show services as they come and go.",
         discussion: """
             Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, whether \
-            a client needs pairing, and TXT record. Without SERVICE it shows all element services, except those of an \
+            this user is paired with it or needs to be, and TXT record. Without SERVICE it shows all element services, except those of an \
             older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for.
 
               $ elemental browse
@@ -23,6 +23,7 @@ struct BrowseCommand: ReportingCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
     var time: Seconds?
 
+    @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -38,12 +39,16 @@ struct BrowseCommand: ReportingCommand {
         let browser = ElementalBrowser(service, logger: output.logger)
         let events = try browser.events()
         let time = time?.duration
-        try await Interruption.run(console) {
+        try await Interruption.run(console) { [state] in
+            var trusted = TrustedServices(state)
+            try await trusted.update()
             let health = Locked(Health())
-            await Interruption.limit(to: time) {
+            try await Interruption.limit(to: time) { [trusted] in
+                var trusted = trusted
                 for await event in events {
                     health.withLock { $0.record(event) }
-                    await console.emit(event)
+                    try await trusted.update()
+                    await console.emit(BrowseEvent(event, trusted))
                 }
             }
             if let failure = health.withLock({ $0.failure }), !Task.isCancelled { throw failure }

@@ -1,17 +1,29 @@
 import Elemental
 
-extension ElementalBrowser.Event: ConsoleEvent {
+/// What a browser finds, and how this user stands to it.
+struct BrowseEvent: ConsoleEvent {
+    let event: ElementalBrowser.Event
+    let standing: ServiceStanding
+
+    init(_ event: ElementalBrowser.Event, _ trusted: TrustedServices) {
+        self.event = event
+        switch event {
+        case .found(let service), .updated(let service): standing = trusted.standing(to: service)
+        case .gone, .unresolved, .failed: standing = .none
+        }
+    }
+
     var isResult: Bool {
-        switch self {
+        switch event {
         case .found, .updated, .gone: true
         case .unresolved, .failed: false
         }
     }
 
     var lines: [String] {
-        switch self {
-        case .found(let service): ["+ \(service.line)"]
-        case .updated(let service): ["~ \(service.line)"]
+        switch event {
+        case .found(let service): ["+ \(service.line(standing))"]
+        case .updated(let service): ["~ \(service.line(standing))"]
         case .gone(let service, let name): ["- \(service)/\(name)"]
         case .unresolved(let service, let name, let error):
             ["\(service)/\(name) is listed but does not answer: \(error.message)"]
@@ -21,9 +33,9 @@ extension ElementalBrowser.Event: ConsoleEvent {
     }
 
     var json: JSONText {
-        switch self {
-        case .found(let service): .event("found", service.members)
-        case .updated(let service): .event("updated", service.members)
+        switch event {
+        case .found(let service): .event("found", service.members(standing))
+        case .updated(let service): .event("updated", service.members(standing))
         case .gone(let service, let name): .event("gone", [("service", .string(service)), ("name", .string(name))])
         case .unresolved(let service, let name, let error):
             .event(
@@ -37,20 +49,21 @@ extension ElementalBrowser.Event: ConsoleEvent {
 
 extension DiscoveredService {
     /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`
-    fileprivate var line: String {
+    fileprivate func line(_ standing: ServiceStanding) -> String {
         let parts =
             ["\(service)/\(name)".padded(to: 28), "\(hostName):\(port)".padded(to: 22)]
-            + [addresses.joined(separator: " ").padded(to: 15)] + (requirement.map { ["[\($0)]"] } ?? [])
+            + [addresses.joined(separator: " ").padded(to: 15)] + (remark(standing).map { ["[\($0)]"] } ?? [])
             + sortedTXT.map { "\($0.key)=\($0.value)" }
         return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
     }
 
-    fileprivate var members: JSONText.Members {
+    fileprivate func members(_ standing: ServiceStanding) -> JSONText.Members {
         [
             ("service", .string(service)), ("name", .string(name)), ("host", .string(hostName)),
             ("port", .integer(port)), ("addresses", .array(addresses.map { .string($0) })),
             ("txt", .object(sortedTXT.map { ($0.key, .string($0.value)) })),
         ] + securityMembers
+            + [("trust", .string(standing.code)), ("role", .optional(standing.role?.rawValue))]
     }
 
     private var sortedTXT: [(key: String, value: String)] { txt.sorted { $0.key < $1.key } }

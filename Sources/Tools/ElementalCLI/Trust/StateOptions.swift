@@ -21,6 +21,28 @@ struct StateOptions: ParsableArguments {
         try await Blocking.run { [state] in try SecurityState.existing(directory: state) }
     }
 
+    /// The same for a command that connects: a user without a home has paired nothing.
+    func openForConnecting() async throws -> SecurityState? {
+        do {
+            return try await openExisting()
+        } catch let error as SecurityError where error.code == .noStateDirectory && state == nil {
+            return nil
+        }
+    }
+
+    /// The directory of a program that has an identity of its own: the one that was given, or one below the user's.
+    func below(_ name: String) -> StateOptions {
+        guard state == nil, let path = try? StateDirectory.path(environment: StateDirectory.environment) else {
+            return self
+        }
+        var options = self
+        options.state = path + "/" + name
+        return options
+    }
+
+    /// The option as it is typed, with a blank before it; empty if it was not given.
+    var argument: String { state.map { " --state \($0.shellArgument)" } ?? "" }
+
     /// Removes both.
     func reset() async throws {
         try await Blocking.run { [state] in try SecurityState.reset(directory: state) }
