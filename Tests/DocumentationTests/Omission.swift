@@ -42,6 +42,15 @@ struct Omission: Sendable {
             out: "its service has to go and to come back: CommandLineTests.ReconnectOptionTests", of: "CommandLine.md",
             ["elemental watch robot --reconnect >> robot.log"])
         + left(
+            out: "a person reads the code and types it: CommandLineTests.PairCommandTests", of: "CommandLine.md",
+            ["elemental pair robot/Rover", "echo 483291 | elemental pair 192.168.1.7:5000 --json"])
+        + left(
+            out: "these are for two machines and a person: CommandLineTests.PairCommandTests", of: "README.md",
+            [
+                "elemental publish lamp --element 1:Brightness:float=0.5", "elemental pair lamp",
+                "elemental set lamp Brightness=0.8",
+            ])
+        + left(
             out: "it needs a serial adapter", of: "CommodoreGateway.md",
             [
                 "elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den", "sudo adduser $USER dialout",

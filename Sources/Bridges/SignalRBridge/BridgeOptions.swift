@@ -9,6 +9,9 @@ public struct BridgeOptions: Sendable {
     /// The shortest time between two values of one element in the same direction; zero for no limit. If an element is
     /// marked latest, only the newest value is forwarded then; values of other elements wait in a queue.
     public var interval: Duration = .milliseconds(50)
+    /// Whether the hub sets elements, so that whoever may call this client's methods through the hub controls the device.
+    /// Otherwise its calls are refused, which ``BridgeEvent/failed(_:_:_:)`` says once for each element.
+    public var setsElements = true
     /// How many values of one element, not marked latest, may wait for the interval to pass or the hub to return.
     public var queueLimit = 1000
 

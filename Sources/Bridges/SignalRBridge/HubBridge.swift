@@ -30,6 +30,9 @@ public final class HubBridge: Sendable {
     /// The newest forwarded value of each element marked latest, in either direction, to recognize echoes.
     private let passed = Locked<[Int8: ElementValue]>([:])
     private let oversized: Locked<OversizedValues>
+    private let setsElements: Bool
+    /// The elements that the hub was not allowed to set.
+    private let refused = Locked<Set<Int8>>([])
 
     /// Creates a bridge, which does nothing until ``run()``.
     ///
@@ -46,6 +49,7 @@ public final class HubBridge: Sendable {
         self.connection = connection
         let routes = try options.routes(elements)
         self.routes = routes
+        setsElements = options.setsElements
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
         let events = events
         let passed = passed
@@ -134,6 +138,7 @@ public final class HubBridge: Sendable {
 
     /// Handles a call of the hub.
     private func take(_ arguments: HubArguments, for element: ElementDefinition) {
+        guard setsElements else { return refuse(element) }
         do throws(SignalRError) {
             let value = try arguments.elementValue(of: element.type)
             guard isNews(value, of: element) else { return }
@@ -143,6 +148,12 @@ public final class HubBridge: Sendable {
         } catch {
             events.emit(.failed(element, .toDevice, error))
         }
+    }
+
+    private func refuse(_ element: ElementDefinition) {
+        guard refused.withLock({ $0.insert(element.id).inserted }) else { return }
+        let error = BridgeError(message: "this bridge does not let the hub set elements")
+        events.emit(.failed(element, .toDevice, error))
     }
 
     private func isNews(_ value: ElementValue, of element: ElementDefinition) -> Bool {

@@ -231,6 +231,17 @@ struct SignalRCommandTests {
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 let bridge = ["signalr", "bridge", target, "--hub", hub, "--map", "Pace=Speed", "--print", "--json"]
                 try await ChildProcess.with(ElementalProcess.path, bridge) { bridge in
+                    let begins = try await bridge.nextEvent("bridging")
+                    #expect(begins["control"] == false)
+                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    for _ in 0..<3 { _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "1") }
+                    try await bridge.nextEvent("notPassed") { $0["element"] == "Pace" && $0["direction"] == "toDevice" }
+                    #expect(try await ElementalProcess.run("get", target, "Pace").output == ["Pace=0.5"])
+                    #expect(bridge.lines(of: .output).count { $0.contains("notPassed") } == 1)
+                }
+                try await ChildProcess.with(ElementalProcess.path, bridge + ["--control"]) { bridge in
+                    let begins = try await bridge.nextEvent("bridging")
+                    #expect(begins["control"] == true)
                     try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
                     _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "0.25")
                     try await service.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }

@@ -44,7 +44,7 @@ struct BenchOptions: ParsableArguments {
                 let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
                 return try await measure(place, console, output, run)
             }
-            let responder = try await ResponderProcess.start()
+            let responder = try await ResponderProcess.start(security.responderOptions)
             try await withCleanup {
                 try await measure(.address(host: "127.0.0.1", port: responder.port), console, output, run)
             } cleanup: {
@@ -59,11 +59,13 @@ struct BenchOptions: ParsableArguments {
     ) async throws {
         FileDescriptors.allowMany()
         let name = name ?? ClientName.standard
-        let security = try await security.load()
+        // A responder of its own is not one of the services that were paired, whatever port it has.
+        let isOwn = target == nil && security.policy == nil
+        let access = isOwn ? ClientAccess(security: .open) : try await security.load()
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
             var options = ConnectOptions()
             options.timeout = output.limit
-            options.security = security
+            options.security = access.security
             options.logger = output.logger
             options.expectsHello = true
             options.allowsUDP = allowsUDP
@@ -71,11 +73,18 @@ struct BenchOptions: ParsableArguments {
         }
         var settings = Client.Settings(name: name)
         settings.advice = .benchService
-        settings.security = security
-        settings.state = self.security.state.state
+        settings.access = access
         try await Client.with(place, settings, output, console) { client in
             await console.emit(try await run(client.device, connect))
         }
+    }
+}
+
+extension ClientSecurityOptions {
+    /// The options with which a measurement's own responder is as secure as its client demands.
+    fileprivate var responderOptions: [String] {
+        guard let policy else { return [] }
+        return ["--security", policy.rawValue] + (state.state.map { ["--state", $0] } ?? [])
     }
 }
 

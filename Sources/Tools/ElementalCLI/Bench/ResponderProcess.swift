@@ -16,15 +16,16 @@ struct ResponderProcess: Sendable {
 
     /// Starts it and waits until it listens.
     ///
+    /// - Parameter options: options of `bench serve`.
     /// - Throws: ``CommandFailure`` if it does not; `CancellationError` if the task is cancelled before.
-    static func start() async throws -> ResponderProcess {
-        try await Blocking.run(abandoned: { $0.endNow() }) { try startNow() }
+    static func start(_ options: [String]) async throws -> ResponderProcess {
+        try await Blocking.run(abandoned: { $0.endNow() }) { try startNow(options) }
     }
 
-    private static func startNow() throws -> ResponderProcess {
+    private static func startNow(_ options: [String]) throws -> ResponderProcess {
         let toChild = try Descriptor.pipe()
         let fromChild = try Descriptor.pipe()
-        let spawned = Result { try spawn(input: toChild.read, output: fromChild.write) }
+        let spawned = Result { try spawn(options, input: toChild.read, output: fromChild.write) }
         close(toChild.read)
         close(fromChild.write)
         guard case .success(let pid) = spawned, let port = readPort(from: fromChild.read) else {
@@ -69,7 +70,7 @@ struct ResponderProcess: Sendable {
         }
     }
 
-    private static func spawn(input: Int32, output: Int32) throws -> pid_t {
+    private static func spawn(_ options: [String], input: Int32, output: Int32) throws -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         let program = CommandLine.arguments[0]
@@ -81,7 +82,7 @@ struct ResponderProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        let words = ["elemental", "bench", "serve", "--json", "--responder"]
+        let words = ["elemental", "bench", "serve", "--json", "--responder"] + options
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0

@@ -29,9 +29,7 @@ struct Client: Sendable {
         /// The elements to use; `nil` for the catalogue that the service sends.
         var elements: ElementCatalogue?
         /// How to connect, and as whom.
-        var security = ClientSecurity.automatic
-        /// The state directory, if the user named one, for advice.
-        var state: String?
+        var access = ClientAccess()
         /// How much of this process's memory the service may use.
         var limits = DeviceLimits()
         /// Whether ``Client/values`` is wanted. It must then be read: unread values suspend reading from the connection.
@@ -60,7 +58,7 @@ struct Client: Sendable {
         let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
         var options = ConnectOptions()
         options.timeout = output.limit
-        options.security = settings.security
+        options.security = settings.access.security
         options.limits = settings.limits
         options.logger = output.logger
         options.reconnection = settings.reconnection
@@ -76,7 +74,7 @@ struct Client: Sendable {
             }
         }
         let start = ContinuousClock.now
-        let pairing = PairingAdvice(place: place, state: settings.state)
+        let pairing = PairingAdvice(place: place, access: settings.access)
         do {
             return try await place.withConnection(
                 as: settings.name, elements: settings.elements, options: options, configure: configure
@@ -134,15 +132,16 @@ struct Client: Sendable {
 
 extension ClientOptions {
     /// Finds the target, connects, runs `body` and closes the connection however that ends.
+    ///
+    /// - Parameter deputy: for a program that has an identity of its own.
     func withClient<Result>(
-        _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
+        _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
         _ configure: (inout Client.Settings) -> Void = { _ in }, run body: (Client) async throws -> Result
     ) async throws -> Result {
         var settings = Client.Settings(name: clientName)
         settings.elements = elements
         settings.limits = limits.device
-        settings.security = try await security.load()
-        settings.state = security.state.state
+        settings.access = try await security.load(for: deputy)
         configure(&settings)
         let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
         return try await Client.with(place, settings, output, console, body)

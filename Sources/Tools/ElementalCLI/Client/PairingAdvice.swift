@@ -3,17 +3,15 @@ import Elemental
 /// What to type where a service and this client are not paired, or not for enough.
 struct PairingAdvice: Sendable {
     let place: Place
-    /// The state directory, if the user named one.
-    let state: String?
+    let access: ClientAccess
 
     /// The command that pairs them.
-    var command: String {
-        "elemental pair \(place.target.shellArgument)" + (state.map { " --state \($0.shellArgument)" } ?? "")
-    }
+    var command: String { "elemental pair \(place.target.shellArgument)\(access.pairOptions)" }
 
     /// A service on this machine may have the same identity, with which it cannot be paired.
     private var remedy: String {
-        place.isLoopback ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
+        place.isLoopback && access.isUser
+            ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
     }
 
     /// A failure to connect with what can be done about it; `nil` if it has to do with something else.

@@ -15,5 +15,8 @@ enum ClientName {
     }
 
     /// The default: `elemental@HOST`.
-    static var standard: String { HostName.known.map { "elemental@\($0)" } ?? "elemental" }
+    static var standard: String { standard(of: "elemental") }
+
+    /// `PROGRAM@HOST`.
+    static func standard(of program: String) -> String { HostName.known.map { "\(program)@\($0)" } ?? program }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Elemental
 import ElementalSecurity
+import ElementalWire
 
 /// How a command connects: encrypted or not, and as whom.
 struct ClientSecurityOptions: ParsableArguments {
@@ -17,30 +18,53 @@ struct ClientSecurityOptions: ParsableArguments {
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
     ///
+    /// - Parameter deputy: for a program that has an identity of its own.
     /// - Throws: ``CommandFailure`` with the code `notPaired` if pairing is required and there is no identity;
     ///   `SecurityError` if the files cannot be used.
-    func load() async throws -> ClientSecurity {
-        if policy == .open { return .open }
-        guard let state = try await existing() else {
-            guard policy == .paired else { return .automatic }
-            throw CommandFailure("notPaired", "nothing is paired with this user yet; pair first: elemental pair TARGET")
+    func load(for deputy: Deputy? = nil) async throws -> ClientAccess {
+        var access = ClientAccess()
+        access.isUser = deputy == nil
+        let state = deputy.map { self.state.below($0.name) } ?? self.state
+        access.pairOptions = (deputy?.pairOptions ?? "") + state.argument
+        if policy == .open {
+            access.security = .open
+        } else if let existing = try await state.openForConnecting() {
+            access.security =
+                policy == .paired
+                ? .required(identity: existing.identity, store: existing.trust)
+                : .automatic(identity: existing.identity, store: existing.trust)
+        } else if policy == .paired {
+            throw CommandFailure(
+                "notPaired",
+                "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
+                    + "TARGET\(access.pairOptions)")
         }
-        return policy == .paired
-            ? .required(identity: state.identity, store: state.trust)
-            : .automatic(identity: state.identity, store: state.trust)
-    }
-
-    private func existing() async throws -> SecurityState? {
-        do {
-            return try await state.openExisting()
-        } catch let error as SecurityError where error.code == .noStateDirectory && state.state == nil {
-            // A user without a home has paired nothing.
-            return nil
-        }
+        access.security.role = deputy?.role ?? access.security.role
+        return access
     }
 }
 
 /// What a client demands of a connection.
 enum ClientPolicy: String, ExpressibleByArgument, CaseIterable, Sendable {
     case open, paired
+}
+
+/// How a command connects, and what it takes to pair it.
+struct ClientAccess: Sendable {
+    var security = ClientSecurity.automatic
+    /// What `elemental pair TARGET` needs after it, with a blank before it.
+    var pairOptions = ""
+    /// Whether the identity is this user's, which services of the user take without a pairing.
+    var isUser = true
+}
+
+/// A program that passes on what others want, with an identity of its own, so that what it may do is granted to it alone.
+struct Deputy: Sendable {
+    let name: String
+    /// What it asks for.
+    let role: Role
+
+    fileprivate var pairOptions: String {
+        " --role \(role.rawValue) --name \(ClientName.standard(of: name).shellArgument)"
+    }
 }

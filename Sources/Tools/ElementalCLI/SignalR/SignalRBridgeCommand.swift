@@ -8,18 +8,22 @@ import Support
 struct SignalRBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",
-        abstract: "Bridge a service to a hub: its values call the hub, the hub's calls set its elements.",
+        abstract:
+            "Bridge a service to a hub: its values call the hub; with --control the hub's calls set its elements.",
         discussion: """
             Each element has a method of its own, for both directions: its name without spaces, unless --map gives it \
-            another. Each value of a readable element is a call to the hub, and the hub sets a writable element by calling \
-            the method on this client with one argument. The hub decides which other clients it informs; a hub that leaves \
-            out the caller spares the service an echo.
+            another. Each value of a readable element is a call to the hub. With --control the hub sets a writable element \
+            by calling the method on this client with one argument: whoever may do that controls the service. The hub \
+            decides which other clients it informs; a hub that leaves out the caller spares the service an echo.
+
+            A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
+            the options that the bridge names.
 
             Of an element marked latest, the newest value passes at most --rate times a second; the values of other \
             elements queue. Both connections are restored when they are lost, until Ctrl-C.
 
               $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
-              $ elemental signalr bridge robot --hub http://localhost:5000/chat --map Speed=SetSpeed --only-mapped
+              $ elemental signalr bridge robot --hub http://localhost:5000/chat --control --map Speed=SetSpeed --only-mapped
             """)
 
     @OptionGroup var client: ClientOptions
@@ -44,6 +48,9 @@ struct SignalRBridgeCommand: ReportingCommand {
     )
     var rate = 20.0
 
+    @Flag(help: "Let the hub set elements, and ask the service for the role that it takes.")
+    var control = false
+
     @Flag(name: .customLong("print"), help: "Print each value that passes.")
     var prints = false
 
@@ -63,14 +70,17 @@ struct SignalRBridgeCommand: ReportingCommand {
         var options = BridgeOptions()
         options.methods = Dictionary(mappings.map { ($0.element, $0.method) }) { $1 }
         options.passesMappedOnly = onlyMapped
+        options.setsElements = control
         options.interval = rate == 0 ? .zero : .seconds(1 / rate)
         return options
     }
 
     func perform(_ console: Console) async throws {
         let (catalogue, options, url, prints) = (try element.catalogue, options, url, prints)
+        // What the hub may do there is granted to the bridge, not to the user who runs it.
+        let deputy = Deputy(name: "signalr-bridge", role: control ? .control : .observe)
         try await Interruption.run(console) { [client, hub, output] in
-            try await client.withClient(output, console, elements: catalogue) {
+            try await client.withClient(output, console, elements: catalogue, deputy: deputy) {
                 $0.reconnection = ReconnectOptions.untilInterrupted
             } run: { client in
                 try await client.reportingConnection(console) {
@@ -88,6 +98,10 @@ extension Client {
         to connection: HubConnection, _ url: String, _ options: BridgeOptions, _ console: Console, prints: Bool
     ) async throws {
         let bridge = try HubBridge(device: device, elements: elements, connection: connection, options: options)
+        await console.emit(BridgingEvent(bridge, url: url, controls: options.setsElements))
+        if options.setsElements, !pairing.toControl(device).isEmpty, !bridge.setsAnything {
+            await console.talk("\(device.name) lets this bridge set nothing\(pairing.toControl(device))")
+        }
         let dropped = Locked<Set<Dropping>>([])
         bridge.onEvent { event in
             switch event {

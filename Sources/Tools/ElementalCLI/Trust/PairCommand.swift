@@ -88,7 +88,7 @@ struct PairCommand: ReportingCommand {
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
             let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
-            let advice = PairingAdvice(place: place, state: state.state)
+            let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()
             var options = ConnectOptions()
             options.timeout = output.limit
