@@ -16,12 +16,14 @@ final class ClientLedger: Sendable {
     private let service: String
     private let prefix: String
     private let limits: DeviceLimits
+    private let security: ClientSecurity
     private let accounts = Locked<[String: Account]>([:])
 
-    init(service: String, prefix: String, limits: DeviceLimits) {
+    init(service: String, prefix: String, limits: DeviceLimits, security: ClientSecurity) {
         self.service = service
         self.prefix = prefix
         self.limits = limits
+        self.security = security
     }
 
     func run(count: Int) async throws {
@@ -49,6 +51,7 @@ final class ClientLedger: Sendable {
         accounts.withLock { $0[name] = Account() }
         var options = ConnectOptions()
         options.limits = limits
+        options.security = security
         options.reconnection = .forever(every: .seconds(1))
         return try await found.connect(as: name, elements: Numbers.all, options: options) { [self] device in
             device.onValue(of: Numbers.down) { number in
@@ -104,6 +107,7 @@ final class ClientLedger: Sendable {
             members["upDatagramSent"] = account.upDatagramSent
             members["level"] = account.level
             members["reconnections"] = account.reconnections
+            members["datagramsDropped"] = device.statistics.datagramsDropped
             Ledger.say("account", members)
         }
     }

@@ -7,7 +7,8 @@ import Foundation
 //   ledger serve NAME [HEARTBEAT]                 publishes "ledger/NAME"
 //   ledger client NAME PREFIX COUNT [HEARTBEAT]   connects COUNT devices to it, which reconnect for ever
 //
-// HEARTBEAT is the silence in seconds after which a peer is pinged. Both print a JSON line for every event, and take
+// HEARTBEAT is the silence in seconds after which a peer is pinged. With a state directory in $LEDGER_STATE the two ends have
+// to be paired, and their connections are encrypted. Both print a JSON line for every event, and take
 // lines at standard input: "count" tells how many devices are connected, "stop" stops sending and waits for what is in
 // flight, "report" prints the accounts. The process exits at the end of its input.
 
@@ -26,16 +27,26 @@ enum Ledger {
     /// How often numbers are sent.
     static let interval: Duration = .milliseconds(20)
 
+    /// Identity and trusted peers; `nil` for connections that are not encrypted.
+    private static func state() throws -> SecurityState? {
+        try ProcessInfo.processInfo.environment["LEDGER_STATE"].map { try SecurityState(directory: $0) }
+    }
+
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
         do {
             switch (arguments.first, Array(arguments.dropFirst())) {
             case ("serve", let rest) where (1...2).contains(rest.count):
-                try await ServingLedger(name: rest[0], limits: limits(rest.dropFirst(1).first)).run()
+                try await ServingLedger(
+                    name: rest[0], limits: limits(rest.dropFirst(1).first),
+                    security: try state().map { .paired(identity: $0.identity, store: $0.trust) } ?? .open
+                ).run()
             case ("client", let rest) where (3...4).contains(rest.count):
                 guard let count = Int(rest[2]), count > 0 else { fallthrough }
-                try await ClientLedger(service: rest[0], prefix: rest[1], limits: limits(rest.dropFirst(3).first))
-                    .run(count: count)
+                try await ClientLedger(
+                    service: rest[0], prefix: rest[1], limits: limits(rest.dropFirst(3).first),
+                    security: try state().map { .required(identity: $0.identity, store: $0.trust) } ?? .open
+                ).run(count: count)
             default:
                 FileHandle.standardError.write(
                     Data("ledger serve NAME [HEARTBEAT] | client NAME PREFIX COUNT [HEARTBEAT]\n".utf8))

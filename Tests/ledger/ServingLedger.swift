@@ -18,8 +18,9 @@ final class ServingLedger: Sendable {
     private let service: ElementalService
     private let accounts = Locked<[String: Account]>([:])
 
-    init(name: String, limits: DeviceLimits) {
+    init(name: String, limits: DeviceLimits, security: ServiceSecurity) {
         var configuration = ServiceConfiguration()
+        configuration.security = security
         configuration.limits = limits
         service = ElementalService("ledger", displayName: name, elements: Numbers.all, configuration: configuration)
         service.onEvent { [accounts] event in
@@ -91,6 +92,7 @@ final class ServingLedger: Sendable {
             members["downDatagramSent"] = account.downDatagramSent
             members["connections"] = account.connections
             members["level"] = account.level
+            members["datagramsDropped"] = account.device?.statistics.datagramsDropped
             Ledger.say("account", members)
         }
     }

@@ -8,13 +8,18 @@ struct Ledgers {
 
     /// Starts both, runs the body once all devices are connected, and ends them in every case.
     ///
-    /// - Parameter heartbeat: seconds of silence after which a peer is pinged; it times out after 4.5 times that.
+    /// - Parameters:
+    ///   - heartbeat: seconds of silence after which a peer is pinged; it times out after 4.5 times that.
+    ///   - keys: the ends' state directories, for encrypted connections.
     static func with(
-        devices: Int = 1, heartbeat: Double = 20, hasBadLink: Bool = false, _ body: (Ledgers) async throws -> Void
+        devices: Int = 1, heartbeat: Double = 20, hasBadLink: Bool = false, keys: PairedStates? = nil,
+        _ body: (Ledgers) async throws -> Void
     ) async throws {
         try await TestBed.with(hasBadLink: hasBadLink) { bed in
-            try await withService(on: bed, heartbeat: heartbeat) { service in
-                try await withClient(on: bed, devices: devices, heartbeat: heartbeat) { client in
+            try await withService(on: bed, heartbeat: heartbeat, state: keys?.service) { service in
+                try await withClient(
+                    on: bed, devices: devices, heartbeat: heartbeat, state: keys?.client
+                ) { client in
                     for _ in 0..<devices { try await service.nextEvent("connected") }
                     try await body(Ledgers(bed: bed, service: service, client: client))
                 }
@@ -24,9 +29,11 @@ struct Ledgers {
 
     /// Runs a service on host a.
     static func withService(
-        on bed: TestBed, heartbeat: Double, _ body: (ChildProcess) async throws -> Void
+        on bed: TestBed, heartbeat: Double, state: String? = nil, _ body: (ChildProcess) async throws -> Void
     ) async throws {
-        try await bed.a.withChild(BuiltProduct.path(of: "ledger"), ["serve", "Rover", "\(heartbeat)"]) { service in
+        try await bed.a.withChild(
+            BuiltProduct.path(of: "ledger"), ["serve", "Rover", "\(heartbeat)"], environment: environment(state)
+        ) { service in
             try await service.nextEvent("published")
             try await body(service)
         }
@@ -34,12 +41,15 @@ struct Ledgers {
 
     /// Runs clients on host b.
     static func withClient(
-        on bed: TestBed, _ prefix: String = "one", devices: Int, heartbeat: Double,
+        on bed: TestBed, _ prefix: String = "one", devices: Int, heartbeat: Double, state: String? = nil,
         _ body: (ChildProcess) async throws -> Void
     ) async throws {
         try await bed.b.withChild(
-            BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(devices)", "\(heartbeat)"], body)
+            BuiltProduct.path(of: "ledger"), ["client", "Rover", prefix, "\(devices)", "\(heartbeat)"],
+            environment: environment(state), body)
     }
+
+    private static func environment(_ state: String?) -> [String: String] { state.map { ["LEDGER_STATE": $0] } ?? [:] }
 
     /// Waits until every device has new numbers over both transports in both directions.
     func expectFlow() async throws { try await Self.expectFlow(service, [client]) }
