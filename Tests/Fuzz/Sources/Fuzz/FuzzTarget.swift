@@ -11,7 +11,8 @@ protocol FuzzTarget: SendableMetatype {
 enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
-        TXTRecordTarget.self, AdmissionTarget.self, ServiceTarget.self, ClientTarget.self,
+        TXTRecordTarget.self, AdmissionTarget.self, CertificateTarget.self, TrustFileTarget.self, ServiceTarget.self,
+        ClientTarget.self,
     ]
 }
 
