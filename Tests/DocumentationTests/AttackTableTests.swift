@@ -18,7 +18,7 @@ struct AttackTableTests {
         let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
         for file in files where file.hasSuffix("Tests.swift") {
             let text = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
-            for function in text.matches(of: /(?s)@Test\b.{0,400}?\bfunc ([A-Za-z0-9]+)\(/) {
+            for function in text.matches(of: /(?s)@Test\b.{0,2000}?\bfunc ([A-Za-z0-9]+)\(/) {
                 functions.insert(String(function.1))
             }
         }
