@@ -113,7 +113,9 @@ struct AdministrationTests {
         let ends = try PairedEnds(.control)
         let admin = try PairedEnds(.admin, service: ends.service)
         try ends.serviceStore.update { peers in
-            peers.clients += admin.serviceStore.read().clients
+            try peers.pin(
+                TrustedClient(fingerprint: admin.client.fingerprint, name: "admin", role: .admin, services: ["test"]),
+                own: ends.service.fingerprint)
             try peers.pin(
                 TrustedClient(
                     fingerprint: Ed25519Identity().fingerprint, name: "guest", role: .observe, services: ["test"],

@@ -55,10 +55,9 @@ struct PairingWindowTests {
             let arguments = Serving.robot + ["--state", serving.state]
             try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 200) { terminal in
                 try await terminal.waitFor("and then the code: ")
-                try await eventually { terminal.output.contains(/and then the code: [0-9]{6}\r/) }
-                #expect(terminal.output.contains(/type there: elemental pair HOST:[0-9]+\r/))
+                try await eventually { terminal.output.contains(/and then the code: [0-9]{6}\s/) }
+                let port = try #require(terminal.output.firstMatch(of: /type there: elemental pair HOST:([0-9]+)\s/)?.1)
                 let code = try #require(terminal.output.firstMatch(of: /the code: ([0-9]{6})/)?.1)
-                let port = try #require(terminal.output.firstMatch(of: /pair HOST:([0-9]+)/)?.1)
                 _ = try await Self.pair(
                     "127.0.0.1:\(port)", Ed25519Identity(), with: try #require(PairingSecret(code: String(code))))
                 try await terminal.waitFor("'tester' is paired with robot, with the role control")
