@@ -90,6 +90,8 @@ final class TrustWatch {
             // Stopped meanwhile.
             guard timer != nil else { return }
             schedule()
+            // What a change of this service's own has left is newer than what was read meanwhile.
+            guard snapshot?.revision == known else { return }
             switch result {
             case .success(nil): return
             case .success(let snapshot?): self.snapshot = snapshot
