@@ -78,6 +78,31 @@ struct UnauthorisedConnectionTests {
     }
 
     @Test
+    func connectionsThatComeToNothingAreBoundedEachSecond() throws {
+        var connections = UnauthorisedConnections()
+        var names: [Name] = []
+        func connect(_ host: String, at now: NIODeadline, wasted: Bool = true) throws -> Bool {
+            let name = Name()
+            names.append(name)
+            let id = ObjectIdentifier(name)
+            guard connections.add(id, from: try Self.host(host), at: now) else { return false }
+            if !wasted { connections.remove(id) }
+            connections.waste(id, at: now)
+            return true
+        }
+        let now = Self.start
+        // Those that get a session do not count.
+        #expect(try (0..<100).allSatisfy { _ in try connect("10.0.0.1", at: now, wasted: false) })
+        #expect(try (0..<100).filter { _ in try connect("10.0.0.1", at: now) }.count == 20)
+        #expect(try (1...100).filter { try connect("fd00::\($0)", at: now) }.count == 80)
+        #expect(try (1...200).filter { try connect("10.1.0.\($0)", at: now) }.count == 200 - 80 - 20)
+        #expect(try !connect("10.0.0.1", at: now + .milliseconds(49)))
+        #expect(try connect("10.0.0.1", at: now + .milliseconds(50)))
+        #expect(try (0..<100).filter { _ in try connect("10.0.0.1", at: now + .seconds(2)) }.count == 20)
+        #expect(connections.rememberedCount <= 512)
+    }
+
+    @Test
     func aHostWithAnAuthorisedDeviceIsNotKeptOutByAFlood() throws {
         var connections = UnauthorisedConnections()
         var names: [Name] = []

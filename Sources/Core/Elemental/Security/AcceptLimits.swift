@@ -12,6 +12,8 @@ final class AcceptLimits: Sendable {
 
     func remove(_ id: ObjectIdentifier) { connections.withLock { $0.remove(id) } }
 
+    func waste(_ id: ObjectIdentifier) { connections.withLock { $0.waste(id, at: .now()) } }
+
     func beginHandshake(_ id: ObjectIdentifier) -> Bool {
         connections.withLock { $0.beginHandshake(id, at: .now()) }
     }
@@ -32,7 +34,7 @@ final class AcceptLimitHandler: ChannelInboundHandler {
         guard limits.add(channel) else { return channel.close(promise: nil) }
         let id = ObjectIdentifier(channel)
         // Unless it is removed before, because it has a session.
-        channel.closeFuture.whenComplete { [limits] _ in limits.remove(id) }
+        channel.closeFuture.whenComplete { [limits] _ in limits.waste(id) }
         context.fireChannelRead(data)
     }
 }

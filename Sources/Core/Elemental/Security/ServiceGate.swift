@@ -10,6 +10,8 @@ protocol ServiceGateOwner: AnyObject {
     ///
     /// - Parameter client: `nil` if the connection is not encrypted.
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws
+    /// Whether clients without encryption are served.
+    var admitsPlainClients: Bool { get }
     /// Something happened about pairing.
     func gateReports(_ event: PairingEvent)
 }
@@ -61,10 +63,15 @@ final class ServiceGate {
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    /// The handler's connection has a session, or was closed.
+    /// The handler's connection was closed.
     func remove(_ id: ObjectIdentifier) {
         waiting[id] = nil
-        limits.remove(id)
+        limits.waste(id)
+    }
+
+    /// The handler's connection gets a session, which is worth it unless it only refuses the client.
+    func admit(_ id: ObjectIdentifier, _ client: AuthorisedClient?) {
+        if client != nil || owner?.admitsPlainClients == true { limits.remove(id) }
     }
 
     /// Adds the session to a connection, after its handler.

@@ -128,6 +128,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Adds the session and passes it what was received. This handler has done its work then.
     private func begin(for client: AuthorisedClient?, received: ByteBuffer?) {
         guard let context else { return }
+        gate.admit(id, client)
         finish()
         do {
             let pipeline = context.pipeline.syncOperations

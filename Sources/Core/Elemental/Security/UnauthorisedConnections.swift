@@ -1,13 +1,13 @@
 import NIOCore
 
-/// Bounds what connections may cost a service before their peers have proven who they are: how many there are, and how
-/// many TLS handshakes begin each second. Takes times, returns decisions. No sockets, no timers.
+/// Bounds what connections may cost a service before their peers have proven who they are: how many there are, how many
+/// come to nothing each second, and how many TLS handshakes begin. Takes times, returns decisions. No sockets, no timers.
 ///
 /// Everything is counted for each address, for each IPv6 network (a /64, which one attacker may own) and in all. A host
 /// of which a device was authorised within the last hour counts for itself alone, so that a flood from other hosts
 /// does not keep it out.
 struct UnauthorisedConnections: Sendable {
-    /// How many of something there may be: connections at a time, or handshakes each second.
+    /// How many of something there may be: connections at a time, or each second.
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
@@ -15,6 +15,9 @@ struct UnauthorisedConnections: Sendable {
     }
 
     static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64)
+    /// Connections that end without a session. Beyond it a flood is closed where it is accepted, before it costs anything
+    /// on the service's loop.
+    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200)
     static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50)
     /// For how long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
@@ -35,13 +38,12 @@ struct UnauthorisedConnections: Sendable {
     private var count = 0
     private var hosts: [PeerHost: Int] = [:]
     private var networks: [UInt64: Int] = [:]
-    private var handshakes = RateLimit(perSecond: handshakesPerSecond.inAll)
-    private var hostHandshakes = RateLimits<PeerHost>(perSecond: handshakesPerSecond.perHost)
-    private var networkHandshakes = RateLimits<UInt64>(perSecond: handshakesPerSecond.perNetwork)
+    private var handshakes = BoundedRates(handshakesPerSecond)
+    private var wasted = BoundedRates(wastedPerSecond)
     private var reservations: [PeerHost: NIODeadline] = [:]
 
-    /// How many hosts and networks are remembered for the handshakes that they began.
-    var rememberedCount: Int { hostHandshakes.count + networkHandshakes.count }
+    /// How many hosts and networks are remembered for what they did.
+    var rememberedCount: Int { handshakes.rememberedCount + wasted.rememberedCount }
 
     /// A connection was accepted.
     ///
@@ -49,6 +51,7 @@ struct UnauthorisedConnections: Sendable {
     mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
         guard hosts[host, default: 0] < Self.connections.perHost else { return false }
         let place = Place(host: host, isReserved: isReserved(host, at: now))
+        guard wasted.allows(host, alone: place.isReserved, at: now) else { return false }
         if !place.isReserved {
             guard count < Self.connections.inAll else { return false }
             if let network = host.network {
@@ -62,25 +65,30 @@ struct UnauthorisedConnections: Sendable {
         return true
     }
 
-    /// The connection has a session now, or was closed.
-    mutating func remove(_ id: ID) {
-        guard let place = places.removeValue(forKey: id) else { return }
+    /// The connection has a session now.
+    mutating func remove(_ id: ID) { _ = removePlace(id) }
+
+    /// The connection was closed, unless it was removed before.
+    mutating func waste(_ id: ID, at now: NIODeadline) {
+        guard let place = removePlace(id) else { return }
+        wasted.take(place.host, alone: place.isReserved, at: now)
+    }
+
+    private mutating func removePlace(_ id: ID) -> Place? {
+        guard let place = places.removeValue(forKey: id) else { return nil }
         hosts.decrement(place.host)
-        guard !place.isReserved else { return }
+        guard !place.isReserved else { return place }
         if let network = place.host.network { networks.decrement(network) }
         count -= 1
+        return place
     }
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
     mutating func beginHandshake(_ id: ID, at now: NIODeadline) -> Bool {
-        guard let place = places[id], hostHandshakes.allows(place.host, at: now) else { return false }
-        if !place.isReserved {
-            let network = place.host.network
-            if let network, !networkHandshakes.allows(network, at: now) { return false }
-            guard handshakes.take(at: now) else { return false }
-            if let network { networkHandshakes.take(network, at: now) }
+        guard let place = places[id], handshakes.allows(place.host, alone: place.isReserved, at: now) else {
+            return false
         }
-        hostHandshakes.take(place.host, at: now)
+        handshakes.take(place.host, alone: place.isReserved, at: now)
         return true
     }
 
@@ -97,6 +105,34 @@ struct UnauthorisedConnections: Sendable {
         if now - time < Self.reservationTime { return true }
         reservations[host] = nil
         return false
+    }
+}
+
+/// How many of something there may be each second.
+private struct BoundedRates: Sendable {
+    private var all: RateLimit
+    private var hosts: RateLimits<PeerHost>
+    private var networks: RateLimits<UInt64>
+
+    init(_ bounds: UnauthorisedConnections.Bounds) {
+        all = RateLimit(perSecond: bounds.inAll)
+        hosts = RateLimits(perSecond: bounds.perHost)
+        networks = RateLimits(perSecond: bounds.perNetwork)
+    }
+
+    var rememberedCount: Int { hosts.count + networks.count }
+
+    /// - Parameter isAlone: whether the host counts for itself alone.
+    func allows(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) -> Bool {
+        guard hosts.allows(host, at: now) else { return false }
+        return isAlone || all.allows(at: now) && host.network.map { networks.allows($0, at: now) } != false
+    }
+
+    mutating func take(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) {
+        hosts.take(host, at: now)
+        guard !isAlone else { return }
+        all.take(at: now)
+        if let network = host.network { networks.take(network, at: now) }
     }
 }
 

@@ -330,6 +330,8 @@ extension ServiceServer: ServiceGateOwner {
         session.start()
     }
 
+    var admitsPlainClients: Bool { service.policy.admits(.plain) }
+
     func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
 
     /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
