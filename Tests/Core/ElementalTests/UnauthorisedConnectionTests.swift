@@ -78,6 +78,23 @@ struct UnauthorisedConnectionTests {
     }
 
     @Test
+    func aHostOfAnAuthorisedDeviceMayConnectMoreOften() throws {
+        var connections = UnauthorisedConnections()
+        func begin(at now: NIODeadline) throws -> Bool {
+            let name = Name()
+            let id = ObjectIdentifier(name)
+            #expect(connections.add(id, from: try Self.host("10.0.0.1"), at: now))
+            let mayBegin = connections.beginHandshake(id, at: now)
+            if mayBegin { connections.reserve(id, at: now) }
+            connections.remove(id)
+            return mayBegin
+        }
+        #expect(try begin(at: Self.start))
+        #expect(try (0..<100).filter { _ in try begin(at: Self.start) }.count == 50)
+        #expect(try begin(at: Self.start + .milliseconds(20)))
+    }
+
+    @Test
     func connectionsThatComeToNothingAreBoundedEachSecond() throws {
         var connections = UnauthorisedConnections()
         var names: [Name] = []

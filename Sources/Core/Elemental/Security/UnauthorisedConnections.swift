@@ -19,6 +19,8 @@ struct UnauthorisedConnections: Sendable {
     /// on the service's loop.
     static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200)
     static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50)
+    /// Of a host of which a device was authorised: a script there may connect for every value.
+    static let reservedHandshakesPerSecond = 50
     /// For how long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
     /// The number of such hosts; beyond it the oldest is forgotten.
@@ -39,11 +41,12 @@ struct UnauthorisedConnections: Sendable {
     private var hosts: [PeerHost: Int] = [:]
     private var networks: [UInt64: Int] = [:]
     private var handshakes = BoundedRates(handshakesPerSecond)
+    private var reservedHandshakes = RateLimits<PeerHost>(perSecond: reservedHandshakesPerSecond)
     private var wasted = BoundedRates(wastedPerSecond)
     private var reservations: [PeerHost: NIODeadline] = [:]
 
     /// How many hosts and networks are remembered for what they did.
-    var rememberedCount: Int { handshakes.rememberedCount + wasted.rememberedCount }
+    var rememberedCount: Int { handshakes.rememberedCount + reservedHandshakes.count + wasted.rememberedCount }
 
     /// A connection was accepted.
     ///
@@ -85,10 +88,14 @@ struct UnauthorisedConnections: Sendable {
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
     mutating func beginHandshake(_ id: ID, at now: NIODeadline) -> Bool {
-        guard let place = places[id], handshakes.allows(place.host, alone: place.isReserved, at: now) else {
-            return false
+        guard let place = places[id] else { return false }
+        if place.isReserved {
+            guard reservedHandshakes.allows(place.host, at: now) else { return false }
+            reservedHandshakes.take(place.host, at: now)
+        } else {
+            guard handshakes.allows(place.host, alone: false, at: now) else { return false }
+            handshakes.take(place.host, alone: false, at: now)
         }
-        handshakes.take(place.host, alone: place.isReserved, at: now)
         return true
     }
 
