@@ -9,6 +9,7 @@ struct Listener: Sendable {
     /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: any Channel
+    private let udp: (any Channel)?
     private let server: NIOLoopBound<ServiceServer>
     /// The service's, on which its sessions are.
     private let eventLoop: any EventLoop
@@ -60,6 +61,7 @@ struct Listener: Sendable {
         self.port = port
         self.eventLoop = eventLoop
         self.tcp = tcp
+        self.udp = udp
         self.server = server
         var room = Int.max
         for channel in [tcp, udp] {
@@ -161,7 +163,7 @@ struct Listener: Sendable {
     func close(_ reason: String) async {
         try? await tcp.close()
         try? await eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
-        try? await eventLoop.flatSubmit { [server] in server.value.closeDatagrams() }.get()
+        try? await udp?.close()
     }
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {

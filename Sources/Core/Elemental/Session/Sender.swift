@@ -1,5 +1,6 @@
 import ElementalSecurity
 import ElementalWire
+import Logging
 import NIOCore
 import Support
 
@@ -23,6 +24,7 @@ final class Sender {
     private let bytes: ByteChannel
     private let progress: ProgressReporter
     private let datagramProtection: DatagramProtection?
+    private let logger: Logger
     /// The segment being written, in parts where the socket accepts no more.
     private var outgoing: OutboundSegment?
     /// When the flush of the values being batched is due; `nil` if no timer is running for it.
@@ -34,12 +36,14 @@ final class Sender {
 
     init(
         _ device: ElementalDevice, _ bytes: ByteChannel, _ progress: ProgressReporter,
-        _ datagramProtection: DatagramProtection? = nil
+        _ datagramProtection: DatagramProtection? = nil,
+        logger: Logger
     ) {
         self.device = device
         self.bytes = bytes
         self.progress = progress
         self.datagramProtection = datagramProtection
+        self.logger = logger
     }
 
     /// Writes what is queued, as much as the sockets accept.
@@ -190,16 +194,25 @@ final class Sender {
 extension Sender {
     private func flushDatagrams() {
         guard let sink = datagramSink else { return }
-        sink.socket.openIfWanted()
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
-            guard device.settle(segment, write(segment.buffer, to: sink)) else {
+            switch write(segment.buffer, to: sink) {
+            case .taken: break
+            case .full:
                 device.outbound.withLock { $0.returnDatagram(segment) }
                 return retryDatagrams()
+            case .lost(let code):
+                device.state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
+                let reason = String(systemError: code)
+                logger.debug(
+                    "datagram not sent",
+                    metadata: [
+                        "device": "\(device.name)", "messages": "\(segment.messageCount)", "reason": "\(reason)",
+                    ])
             }
         }
     }
 
-    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSocket.Outcome {
+    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSink.Outcome {
         guard let datagramProtection else { return sink.write(datagram) }
         return datagram.withUnsafeReadableBytes { bytes in
             guard let sealed = datagramProtection.seal(bytes) else { return .lost(EKEYEXPIRED) }
