@@ -105,7 +105,7 @@ public final class ChildProcess: Sendable {
     @discardableResult
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        namespace: String? = nil, timeout: Duration = .seconds(30)
+        namespace: String? = nil, timeout: Duration = .seconds(90)
     ) async throws -> String {
         try await with(executable, arguments, environment: environment, namespace: namespace) { child in
             child.closeInput()
@@ -122,7 +122,7 @@ public final class ChildProcess: Sendable {
     /// - Throws: ``TestSupportError`` with all that was printed, if the time is over or the stream ends before.
     @discardableResult
     public func nextLine(
-        of stream: Stream = .output, timeout: Duration = .seconds(30), _ what: String = "the line that was waited for",
+        of stream: Stream = .output, timeout: Duration = .seconds(90), _ what: String = "the line that was waited for",
         where isWanted: @escaping @Sendable (String) -> Bool
     ) async throws -> String {
         try await wait(timeout, "\(what) did not come") { state in
@@ -135,7 +135,7 @@ public final class ChildProcess: Sendable {
     ///
     /// - Throws: as ``nextLine(of:timeout:_:where:)``.
     @discardableResult
-    public func nextLine(beginningWith text: String, timeout: Duration = .seconds(30)) async throws -> String {
+    public func nextLine(beginningWith text: String, timeout: Duration = .seconds(90)) async throws -> String {
         try await nextLine(timeout: timeout, "a line beginning with \"\(text)\"") { $0.hasPrefix(text) }
     }
 
@@ -143,7 +143,7 @@ public final class ChildProcess: Sendable {
     ///
     /// - Throws: ``TestSupportError`` with all that was printed, if the time is over before.
     @discardableResult
-    public func waitForExit(timeout: Duration = .seconds(30)) async throws -> ExitStatus {
+    public func waitForExit(timeout: Duration = .seconds(90)) async throws -> ExitStatus {
         try await wait(timeout, "it did not end") { state in
             // After all of its output. This waits for a grandchild that holds the pipe open, too.
             guard state.streams.allSatisfy(\.isAtEnd) else { return nil }

@@ -2,7 +2,7 @@
 ///
 /// - Throws: ``TestSupportError`` with the place of the call if it does not hold in time, or what `condition` throws.
 public func eventually(
-    _ what: @autoclosure () -> String = "the condition", within timeout: Duration = .seconds(60),
+    _ what: @autoclosure () -> String = "the condition", within timeout: Duration = .seconds(120),
     fileID: String = #fileID, line: Int = #line, isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> Bool
 ) async throws {

@@ -26,7 +26,7 @@ extension ChildProcess {
     /// The next line of JSON with that event.
     @discardableResult
     public func nextEvent(
-        _ event: String, timeout: Duration = .seconds(30),
+        _ event: String, timeout: Duration = .seconds(90),
         where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
     ) async throws -> JSONLine {
         let line = try await nextLine(timeout: timeout, "the event \"\(event)\"") { line in

@@ -81,12 +81,12 @@ public final class TerminalProcess: Sendable {
     /// Waits until the output contains a text.
     ///
     /// - Throws: ``TestSupportError`` with all output, if it does not.
-    public func waitFor(_ text: String, timeout: Duration = .seconds(30)) async throws {
+    public func waitFor(_ text: String, timeout: Duration = .seconds(90)) async throws {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }
 
     /// Waits for the process's end.
-    public func waitForExit(timeout: Duration = .seconds(30)) async throws -> ChildProcess.ExitStatus {
+    public func waitForExit(timeout: Duration = .seconds(90)) async throws -> ChildProcess.ExitStatus {
         try await wait(timeout, "it did not end") { state.withLock { $0.status != nil } }
         guard let status = state.withLock({ $0.status }) else { throw TestSupportError("it did not end") }
         return status

@@ -92,20 +92,21 @@ struct PairingBed: Sendable {
     func run(
         _ arguments: String..., input: [String] = []
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
-        try await ChildProcess.with(ElementalProcess.path, arguments + ["--state", state]) { child in
+        try await ChildProcess.with(ElementalProcess.path, arguments + ["--state", state, "--timeout", "30"]) { child in
             for line in input { try child.writeLine(line) }
             child.closeInput()
-            let status = try await child.waitForExit(timeout: .seconds(30))
+            let status = try await child.waitForExit()
             return (status, child.lines(of: .output), child.lines(of: .error))
         }
     }
 
     /// Runs a command with `--json` that fails, and returns the error's code and message.
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
-        try await ChildProcess.with(ElementalProcess.path, arguments + ["--json", "--state", state]) { child in
+        try await ChildProcess.with(ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", "30"])
+        { child in
             for line in input { try child.writeLine(line) }
             child.closeInput()
-            let status = try await child.waitForExit(timeout: .seconds(30))
+            let status = try await child.waitForExit()
             let error = child.lines(of: .output).last.flatMap { JSONLine($0) }
             guard status == .exited(1), let error, error.event == "error", let code: String = error["code"],
                 let message: String = error["message"]

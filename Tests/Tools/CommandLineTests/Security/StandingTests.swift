@@ -73,8 +73,11 @@ struct StandingTests {
                 ElementalProcess.path, ["browse", "lamp", "--state", bed.state]
             ) { browse in
                 try await browse.nextLine { $0.contains("lamp/\(bed.name ?? "")") && $0.contains("[needs pairing to") }
-                try await bed.pair(role: .observe)
-                // The window opens and closes, which is published.
+                // The window opens and closes, which is published; not if it closes at once.
+                let code = try await bed.openWindow(role: .observe)
+                try await browse.nextLine { $0.contains("lamp/\(bed.name ?? "")") && $0.contains("pairing now") }
+                let pairing = try await bed.run("pair", bed.target, input: [code])
+                #expect(pairing.status == .exited(0))
                 try await browse.nextLine { $0.contains("lamp/\(bed.name ?? "")") && $0.contains("[paired, observe]") }
             }
             let paired = try await Self.found(bed)
