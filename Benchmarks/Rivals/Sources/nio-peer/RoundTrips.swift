@@ -1,5 +1,4 @@
 import NIOCore
-import NIOTLS
 import PeerSupport
 
 #if canImport(Glibc)
@@ -37,11 +36,7 @@ final class RoundTrips: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         if options.udp { watchForLoss(context) }
-        if options.identity == nil { send(context) }
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent { send(context) }
+        send(context)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -67,8 +62,7 @@ final class RoundTrips: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A server that ends says no farewell within TLS.
-        if sequence < options.warm_up + options.count { fail("\(error)") }
+        fail("\(error)")
     }
 
     private func send(_ context: ChannelHandlerContext) {
