@@ -21,7 +21,7 @@ struct LongInputTests {
     }
 
     @Test(
-        "a session takes a line of 8 MiB in a few seconds of processor time",
+        "a session takes a line of 8 MiB in seconds of processor time, not in minutes",
         arguments: [
             ("set s=", "x"), ("set nothing=", "x"), ("set d=", "0g"), ("set d=", "0a"), ("set f=", "1,"),
             ("set v=", "1"),
@@ -37,7 +37,7 @@ struct LongInputTests {
                 try await session.nextEvent("ping")
                 let line = beginning + String(repeating: piece, count: 8 * Self.megabyte / piece.utf8.count)
                 let time = try await cost(of: line + "\nping", in: session) { try await $0.nextEvent("ping") }
-                #expect(time < 3 * Double(Sanitizer.patience), "\(time) s for '\(beginning)\(piece)…'")
+                #expect(time < 20 * Double(Sanitizer.patience), "\(time) s for '\(beginning)\(piece)…'")
                 let longest = session.lines(of: .output).map(\.utf8.count).max() ?? 0
                 #expect(longest < 2000, "a message repeats what was typed")
             }
@@ -45,7 +45,7 @@ struct LongInputTests {
     }
 
     @Test(
-        "a published service takes a line of 8 MiB in a few seconds of processor time",
+        "a published service takes a line of 8 MiB in seconds of processor time, not in minutes",
         arguments: ["=", "x", "v", "v =", "v=1", "s=", " "])
     func longLines(_ piece: String) async throws {
         try await ChildProcess.with(ElementalProcess.path, Self.service) { service in
@@ -54,7 +54,7 @@ struct LongInputTests {
             let time = try await cost(of: line + "\nnothing=1", in: service) {
                 try await $0.nextLine(of: .error) { $0.contains("'nothing'") }
             }
-            #expect(time < 3 * Double(Sanitizer.patience), "\(time) s for '\(piece)…'")
+            #expect(time < 20 * Double(Sanitizer.patience), "\(time) s for '\(piece)…'")
             let longest = service.lines(of: .error).map(\.utf8.count).max() ?? 0
             #expect(longest < 2000, "a message repeats what was typed")
         }
@@ -144,14 +144,19 @@ struct LongInputTests {
     @Test("many short lines are read at a constant cost per line")
     func manyLines() async throws {
         // Empty lines, of which one read returns 65,536.
-        let script = "yes '' | head -c 2000000; echo v=3"
-        try await feed(script, to: Self.service + ["--stay"]) { service in
-            let port = try await service.listeningPort()
-            try await eventually("the last line counts") {
-                try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=3"]
+        func processorTime(lines: Int) async throws -> Double {
+            let script = "yes '' | head -c \(lines); echo v=3"
+            return try await feed(script, to: Self.service + ["--stay"]) { service in
+                let port = try await service.listeningPort()
+                try await eventually("the last line counts") {
+                    try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=3"]
+                }
+                return try ProcessUsage(of: service).processorTime
             }
-            let time = try ProcessUsage(of: service).processorTime
-            #expect(time < 5 * Double(Sanitizer.patience), "\(time) s")
         }
+        let few = try await processorTime(lines: 100_000)
+        let many = try await processorTime(lines: 1_000_000)
+        // 10 times as many; with a cost that grows with them it would be 100 times.
+        #expect(many < 30 * few, "\(few) s and \(many) s")
     }
 }
