@@ -69,18 +69,18 @@ struct FaultTests {
         }
     }
 
-    @Test("a hundred devices of one process are cut off at once: they share one search for their service")
-    func aHundredDevicesAreCutOff() async throws {
-        try await Ledgers.with(devices: 100, heartbeat: 0.5) { ledgers in
+    @Test("fifty devices of one process are cut off at once: they share one search for their service")
+    func fiftyDevicesAreCutOff() async throws {
+        try await Ledgers.with(devices: 50, heartbeat: 1) { ledgers in
             let connected = try Holdings(of: ledgers.client.processID).descriptors
             try await ledgers.bed.cutLink()
             try await eventually("all have noticed") { try await Ledgers.connected(of: ledgers.client) == 0 }
             try await last(.seconds(1))
             let away = try Holdings(of: ledgers.client.processID).descriptors
-            print("fault: \(connected) descriptors with 100 connections, \(away) without")
+            print("fault: \(connected) descriptors with 50 connections, \(away) without")
             #expect(away <= connected)
             try await ledgers.bed.restoreLink()
-            for _ in 1...100 { try await ledgers.client.nextEvent("back") }
+            for _ in 1...50 { try await ledgers.client.nextEvent("back") }
             try await ledgers.expectFlow()
             for account in try await ledgers.close() { account.expectPromises() }
         }
