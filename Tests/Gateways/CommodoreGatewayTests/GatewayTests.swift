@@ -11,9 +11,10 @@ import VirtualCommodore
 struct GatewayTests {
     private static let tcp = GatewayLine.tcp(host: "127.0.0.1", port: 0, usesIP232: false)
 
-    /// A value to the machine and one from it.
+    /// A value to the machine and one from it. A program gets the colour that was set for the program before it, too.
     private func exchange(
-        _ machine: some MachineEnd, _ running: RunningGateway, says letter: Character = "i"
+        _ machine: some MachineEnd, _ running: RunningGateway, says letter: Character = "i", after colour: UInt8? = nil,
+        sets newColour: UInt8 = 6
     ) async throws {
         let client = try await running.client()
         let typed = Gathered<String>()
@@ -21,12 +22,13 @@ struct GatewayTests {
         try await eventually("present") { client.value(of: CommodoreElements.present) == true }
         try await machine.connect("den")
         try await eventually("program") { client.value(of: CommodoreElements.program) == "den" }
-        try client.send(6, to: CommodoreElements.border)
-        #expect(try await machine.readRecord() == [3, 6, 1, 1, 0, 0, 0, 6])
+        if let colour { #expect(try await machine.readRecord() == [3, 6, 1, 1, 0, 0, 0, colour]) }
+        try client.send(newColour, to: CommodoreElements.border)
+        #expect(try await machine.readRecord() == [3, 6, 1, 1, 0, 0, 0, newColour])
         try machine.write([6, 7, 4, 2, 0, 0, 0, 0x48] + [UInt8](petscii: String(letter), in: .lowerCase))
         #expect(try await machine.readRecord() == [1, 0])
         try await eventually("the line") { typed.all.last == "h\(letter)" }
-        try await eventually("the border") { client.value(of: CommodoreElements.border) == 6 }
+        try await eventually("the border") { client.value(of: CommodoreElements.border) == newColour }
         await client.close()
     }
 
@@ -43,8 +45,9 @@ struct GatewayTests {
         try await withGateway(.pseudoTerminal(link: link)) { running in
             #expect(running.lineName == link)
             // A client is told the line of the one before, too.
-            for letter in ["i", "a"] as [Character] {
-                try await exchange(try Terminal(path: link), running, says: letter)
+            for (letter, colours) in [("i", (nil, 6)), ("a", (6, 7))] as [(Character, (UInt8?, UInt8))] {
+                try await exchange(
+                    try Terminal(path: link), running, says: letter, after: colours.0, sets: colours.1)
                 let client = try await running.client()
                 try await eventually("away") { client.value(of: CommodoreElements.present) == false }
                 #expect(client.value(of: CommodoreElements.program) == "")
