@@ -120,12 +120,12 @@ final class Sender {
                     return pending
                 }
             }
-            written.bytes += outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0
+            written.bytes += writeOutgoing(more: isMoreQueued)
             if let progress = outgoing?.wholeProgress { self.progress.report(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
-            } else if !handOver() {
+            } else if !bytes.hasPipelineRoom, !handOver() {
                 return pendingWork()
             }
         }
@@ -159,6 +159,17 @@ final class Sender {
             gatheringEnd = nil
             flush()
         }
+    }
+
+    /// Writes what is left of the segment to the socket, or a part of it through the pipeline of an encrypted connection,
+    /// if that has room.
+    ///
+    /// - Returns: how many bytes were accepted.
+    private func writeOutgoing(more isMoreQueued: Bool) -> Int {
+        guard bytes.hasPipelineRoom else { return outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0 }
+        guard let piece = outgoing?.takePiece() else { return 0 }
+        bytes.pass(piece)
+        return piece.readableBytes
     }
 
     /// The socket is full, or there is none to write to directly: the channel gets a part and reports when it is

@@ -59,6 +59,13 @@ final class ByteChannel {
     /// The socket to which bytes are written as they are; `nil` if there is none, or the channel is not active.
     var plainSocket: StreamSocket? { kind == .plain && isActive ? socket : nil }
 
+    /// Whether the pipeline takes bytes without being waited for: the channel has less to write than its high watermark.
+    var hasPipelineRoom: Bool { kind == .pipeline && context?.channel.isWritable == true }
+
+    /// Writes bytes through a pipeline that has room. Nobody waits for them: a promise and its callbacks for each write
+    /// would cost more than a small value.
+    func pass(_ bytes: ByteBuffer) { context?.writeAndFlush(NIOAny(bytes), promise: nil) }
+
     /// Hands over bytes that were not accepted. Nothing else may be written before they are.
     func handOver(_ bytes: ByteBuffer, whenWritten: @escaping () -> Void) {
         context?.writeAndFlush(NIOAny(bytes)).assumeIsolated().whenSuccess(whenWritten)
