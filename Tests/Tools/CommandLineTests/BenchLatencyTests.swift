@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -59,6 +60,17 @@ extension BenchTests {
                 #expect(status == .exited(1))
                 #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
             }
+        }
+
+        @Test(arguments: ["tcp", "udp"])
+        func encrypted(_ transport: String) async throws {
+            let state = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: state) }
+            let report = try await ElementalProcess.report(
+                "latency", "--security", "paired", "--state", state, "--transport", transport, "--count", "50")
+            try Self.check(report, count: 50)
+            #expect(try #require(report.number("count")) > 0)
+            #expect(FileManager.default.fileExists(atPath: state + "/identity.pem"))
         }
 
         private static func check(_ report: JSONLine, count: Double) throws {

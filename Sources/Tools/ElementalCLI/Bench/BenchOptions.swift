@@ -41,12 +41,16 @@ struct BenchOptions: ParsableArguments {
     ) async throws {
         try await Interruption.run(console, .task) {
             if let target {
-                let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
-                return try await measure(place, console, output, run)
+                let access = try await security.load()
+                return try await measure(try await access.find(target, output), access, console, output, run)
             }
             let responder = try await ResponderProcess.start(security.responderOptions)
             try await withCleanup {
-                try await measure(.address(host: "127.0.0.1", port: responder.port), console, output, run)
+                // It is not one of the services that were paired, whatever port it has. With a policy it has made the
+                // user's identity, if there was none.
+                let access = security.policy == nil ? ClientAccess(security: .open) : try await security.load()
+                let place = Place.address(host: "127.0.0.1", port: responder.port)
+                try await measure(place, access, console, output, run)
             } cleanup: {
                 await responder.end()
             }
@@ -54,14 +58,11 @@ struct BenchOptions: ParsableArguments {
     }
 
     private func measure<Report: ConsoleEvent>(
-        _ place: Place, _ console: Console, _ output: OutputOptions,
+        _ place: Place, _ access: ClientAccess, _ console: Console, _ output: OutputOptions,
         _ run: (ElementalDevice, @escaping ConnectAnother) async throws -> Report
     ) async throws {
         FileDescriptors.allowMany()
         let name = name ?? ClientName.standard
-        // A responder of its own is not one of the services that were paired, whatever port it has.
-        let isOwn = target == nil && security.policy == nil
-        let access = isOwn ? ClientAccess(security: .open) : try await security.load()
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
             var options = ConnectOptions()
             options.timeout = output.limit

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalSecurity
 
 /// What to type where a service and this client are not paired, or not for enough.
 struct PairingAdvice: Sendable {
@@ -58,6 +59,6 @@ extension Place {
     /// Whether it is this machine, given by host and port.
     fileprivate var isLoopback: Bool {
         guard case .address(let host, _) = self else { return false }
-        return host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127.")
+        return ComparableHost(host).isLoopback
     }
 }

@@ -143,11 +143,46 @@ struct ClientSecurityTests {
                 let again = try await PairingBed.start(bed.serviceState, .paired, port: bed.port)
                 try again.send(false, to: PairingBed.light)
                 // Events and values are written by separate tasks.
-                try await watch.nextEvent("value", timeout: .seconds(60)) { $0["value"] == false }
+                try await watch.nextEvent("value") { $0["value"] == false }
                 try await eventually { watch.lines(of: .output).contains { $0.contains("didReconnect") } }
                 #expect(again.devices.map(\.grantedRole) == [.control])
                 await again.stop()
             }
         }
+    }
+
+    /// Whoever publishes a service of that kind while the paired one is off would be spoken to in plain.
+    @Test
+    func whatIsPairedIsNotReplacedByAnotherOfItsKind() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "paired-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let kind = "lamp-\(UUID().uuidString.prefix(6).lowercased())"
+        let state = try SecurityState(directory: directory)
+        try state.trust.update { peers in
+            let lamp = TrustedService(
+                fingerprint: Ed25519Identity().fingerprint, service: kind, instance: "Mine", role: .control)
+            try peers.pin(lamp, own: state.identity.fingerprint)
+        }
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        let stranger = ElementalService(
+            kind, displayName: "Stranger", elements: [PairingBed.light], configuration: configuration)
+        try stranger.send(true, to: PairingBed.light)
+        try await stranger.start()
+
+        for command in [["set", kind, "Light=off"], ["get", kind, "Light"], ["bench", "latency", kind]] {
+            let error = try await Self.failure(command + ["--json", "--state", directory])
+            #expect(error.code == "notPaired", "\(error)")
+            #expect(error.message.contains("'Mine' is"), "\(error)")
+            #expect(error.message.contains("elemental pair \(kind)/Stranger --state \(directory)"), "\(error)")
+        }
+        #expect(stranger.devices.isEmpty)
+        // Its name, or that nothing is to be encrypted, says that it is meant.
+        for (target, options) in [("\(kind)/Stranger", []), (kind, ["--security", "open"])] {
+            let get = try await ChildProcess.run(
+                try ElementalProcess.path, ["get", target, "Light", "--state", directory] + options)
+            #expect(get == "Light=true")
+        }
+        await stranger.stop()
     }
 }
