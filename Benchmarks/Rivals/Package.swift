@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// For Linux only, with ZeroMQ's, nng's and mosquitto's libraries: Benchmarks/compare --build installs them and builds.
+// For Linux only, with ZeroMQ's, nng's, mosquitto's and OpenSSL's libraries: Benchmarks/compare --build installs them and builds.
 let package = Package(
     name: "elemental-rivals",
     platforms: [.macOS(.v15)],
@@ -9,12 +9,15 @@ let package = Package(
         .library(name: "AllocationCounter", type: .dynamic, targets: ["AllocationCounter"])
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
     ],
     targets: [
         // Shared by all contenders: clock, samples, options, payloads, the receiver's bookkeeping.
         .target(name: "PeerSupport"),
-        .executableTarget(name: "raw-peer", dependencies: ["PeerSupport"]),
+        .executableTarget(
+            name: "raw-peer", dependencies: ["PeerSupport"],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .executableTarget(
             name: "zmq-peer", dependencies: ["PeerSupport"], linkerSettings: [.linkedLibrary("zmq")]),
         .executableTarget(
@@ -27,6 +30,8 @@ let package = Package(
                 "PeerSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ]
         ),
         .executableTarget(name: "idle-peer", dependencies: ["PeerSupport"]),

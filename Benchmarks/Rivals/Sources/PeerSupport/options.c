@@ -4,17 +4,20 @@
 #include <stdlib.h>
 
 static const char usage[] =
-    "Usage: %s serve      [--port P] [--transport tcp|udp] [--role echo|sink]\n"
-    "       %s latency    --port P [--transport tcp|udp] [--warm-up N] [--count N]\n"
-    "       %s throughput --port P [--transport tcp|udp] [--size BYTES] [--seconds S] [--write one|large]\n"
+    "Usage: %s serve      [--port P] [--transport tcp|udp] [--identity FILE] [--role echo|sink]\n"
+    "       %s latency    --port P [--transport tcp|udp] [--identity FILE] [--warm-up N] [--count N]\n"
+    "       %s throughput --port P [--transport tcp|udp] [--identity FILE] [--size BYTES] [--seconds S]\n"
+    "                  [--write one|large]\n"
+    "       %s hellos     --port P --identity FILE [--rate HZ] [--seconds S]\n"
     "\n"
     "One contender of Benchmarks/compare. serve listens on 127.0.0.1, says the port in a line of JSON, and ends with\n"
     "standard input or on SIGTERM. latency makes round trips with a server of role echo, throughput floods one of role\n"
-    "sink; both print a line of JSON.\n";
+    "sink; both print a line of JSON. hellos connects from another loopback address, sends a ClientHello and closes, again\n"
+    "and again, and prints how often. With --identity, a PEM file of a key and a certificate, both ends speak TLS 1.3.\n";
 
 static void print_usage(FILE *file, const char *program) {
     const char *name = strrchr(program, '/') ? strrchr(program, '/') + 1 : program;
-    fprintf(file, usage, name, name, name);
+    fprintf(file, usage, name, name, name, name);
 }
 
 static void refuse(const char *program, const char *what) {
@@ -41,6 +44,7 @@ static PeerCommand command(const char *program, const char *text) {
     if (strcmp(text, "serve") == 0) return PEER_SERVE;
     if (strcmp(text, "latency") == 0) return PEER_LATENCY;
     if (strcmp(text, "throughput") == 0) return PEER_THROUGHPUT;
+    if (strcmp(text, "hellos") == 0) return PEER_HELLOS;
     refuse(program, text);
     return PEER_SERVE;
 }
@@ -52,12 +56,15 @@ PeerOptions peer_options(int argc, char **argv) {
         exit(argc < 2 ? 64 : 0);
     }
     PeerOptions options = {
-        .command = command(program, argv[1]), .size = 8, .warm_up = 1000, .count = 10000, .seconds = 1};
+        .command = command(program, argv[1]), .size = 8, .warm_up = 1000, .count = 10000, .seconds = 1,
+        .rate = 2000};
     for (int index = 2; index < argc; index += 2) {
         const char *name = argv[index], *value = index + 1 < argc ? argv[index + 1] : NULL;
         if (!value) refuse(program, name);
         if (strcmp(name, "--port") == 0) options.port = (int)number(program, value, 0, 65535);
         else if (strcmp(name, "--transport") == 0) options.udp = choice(program, value, "tcp", "udp");
+        else if (strcmp(name, "--identity") == 0) options.identity = value;
+        else if (strcmp(name, "--rate") == 0) options.rate = number(program, value, 1, 1e6);
         else if (strcmp(name, "--role") == 0) options.sink = choice(program, value, "echo", "sink");
         else if (strcmp(name, "--write") == 0) options.write_one = choice(program, value, "large", "one");
         else if (strcmp(name, "--size") == 0) options.size = (size_t)number(program, value, 8, 1 << 24);
@@ -67,6 +74,8 @@ PeerOptions peer_options(int argc, char **argv) {
         else refuse(program, name);
     }
     if (options.command != PEER_SERVE && options.port == 0) refuse(program, "no --port");
+    if (options.udp && options.identity) refuse(program, "TLS over UDP");
+    if (options.command == PEER_HELLOS && !options.identity) refuse(program, "no --identity");
     if (options.udp && options.size > 65000) refuse(program, "UDP with such a --size");
     return options;
 }

@@ -27,6 +27,7 @@ struct Compare {
             Throughput(programs: programs, seconds: options.seconds),
             FanOut(programs: programs, seconds: options.seconds),
             UnderLoad(programs: programs),
+            Handshakes(programs: programs),
             Connections(programs: programs),
             Discovery(programs: programs),
             Start(programs: programs),

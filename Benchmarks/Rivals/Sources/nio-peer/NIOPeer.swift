@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import PeerSupport
 
-/// SwiftNIO's bare echo: one event loop at either end, frames like the framework's, nothing else.
+/// SwiftNIO's bare echo: one event loop at either end, frames like the framework's, nothing else but TLS if wanted.
 @main
 struct NIOPeer {
     static func main() throws {
@@ -30,11 +30,15 @@ struct NIOPeer {
                 }
                 .bind(host: "127.0.0.1", port: Int(options.port)).wait()
         }
+        let tls = try options.identity.map { try TLS(identity: String(cString: $0)) }
         return try ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Echo()) }
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeServerHandler()) }
+                    try channel.pipeline.syncOperations.addHandler(Echo())
+                }
             }
             .bind(host: "127.0.0.1", port: Int(options.port)).wait()
     }
@@ -52,10 +56,12 @@ struct NIOPeer {
                 }
                 .connect(to: server).wait()
         }
+        let tls = try options.identity.map { try TLS(identity: String(cString: $0)) }
         return try ClientBootstrap(group: group)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeClientHandler()) }
                     try channel.pipeline.syncOperations.addHandler(RoundTrips(options))
                 }
             }

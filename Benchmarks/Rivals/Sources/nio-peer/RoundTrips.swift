@@ -1,4 +1,5 @@
 import NIOCore
+import NIOTLS
 import PeerSupport
 
 #if canImport(Glibc)
@@ -36,7 +37,11 @@ final class RoundTrips: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         if options.udp { watchForLoss(context) }
-        send(context)
+        if options.identity == nil { send(context) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent { send(context) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -62,7 +67,8 @@ final class RoundTrips: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail("\(error)")
+        // A server that ends says no farewell within TLS.
+        if sequence < options.warm_up + options.count { fail("\(error)") }
     }
 
     private func send(_ context: ChannelHandlerContext) {

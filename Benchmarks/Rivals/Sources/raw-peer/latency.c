@@ -14,7 +14,7 @@ static bool receive(int poll, int descriptor, bool udp, char *bytes, size_t size
     while ((count = epoll_wait(poll, &event, 1, udp ? PATIENCE : -1)) < 0 && errno == EINTR) {}
     if (count < 0) peer_fail("epoll_wait: %m");
     if (count == 0) return false;
-    ssize_t received = read(descriptor, bytes, size);
+    ssize_t received = read_some(descriptor, bytes, size);
     if (received < 0) peer_fail("read: %m");
     if (received == 0) peer_fail("the server closed the connection");
     if ((size_t)received < size && !udp) read_all(descriptor, bytes + received, size - (size_t)received);

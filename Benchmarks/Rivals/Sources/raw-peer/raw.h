@@ -4,6 +4,8 @@
 
 #include "PeerSupport.h"
 
+#include <sys/types.h>
+
 /// TCP: id, length as 32 bits little-endian. UDP: the same and the UDP identifier.
 #define STREAM_HEADER 5
 #define DATAGRAM_HEADER 6
@@ -20,6 +22,18 @@ void set_no_delay(int descriptor);
 /// An epoll instance that watches these descriptors for input.
 int watch(const int *descriptors, int count);
 void add_watch(int poll, int descriptor);
+/// From now on both ends of such connections speak TLS, with the key and certificate in this file.
+void use_tls(const char *identity);
+/// Makes the handshake of a connection, if TLS is used.
+void begin_tls(int descriptor, bool is_server);
+void end_tls(int descriptor);
+/// Whether decrypted bytes, or those of the next record, are waiting in this process.
+bool has_pending(int descriptor);
+/// As read(2) and write(2), of what is inside TLS if that is used.
+ssize_t read_some(int descriptor, void *bytes, size_t size);
+ssize_t write_some(int descriptor, const void *bytes, size_t size);
+/// The first message that a TLS client sends.
+size_t client_hello(char *bytes, size_t size);
 /// Sends all of it, waiting where the peer is slow.
 void write_all(int descriptor, const void *bytes, size_t size);
 /// Reads exactly so many bytes.
@@ -29,6 +43,7 @@ void serve(const PeerOptions *options);
 void measure_latency(const PeerOptions *options);
 void measure_stream_throughput(const PeerOptions *options);
 void measure_datagram_throughput(const PeerOptions *options);
+void flood_with_hellos(const PeerOptions *options);
 
 static inline void write_header(char *bytes, size_t length) {
     uint32_t size = htole32((uint32_t)length);

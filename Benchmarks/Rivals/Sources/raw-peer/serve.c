@@ -16,19 +16,10 @@ typedef struct {
 enum { MAXIMUM_DESCRIPTOR = 1024 };
 static Connection *connections[MAXIMUM_DESCRIPTOR];
 
-static void accept_connection(int listener, int poll) {
-    int descriptor = accept(listener, NULL, NULL);
-    if (descriptor < 0) return;
-    if (descriptor >= MAXIMUM_DESCRIPTOR) peer_fail("too many connections");
-    set_no_delay(descriptor);
-    connections[descriptor] = calloc(1, sizeof(Connection));
-    if (!connections[descriptor]) peer_fail("no memory for a connection");
-    add_watch(poll, descriptor);
-}
-
 static void close_connection(int descriptor) {
     free(connections[descriptor]);
     connections[descriptor] = NULL;
+    end_tls(descriptor);
     close(descriptor);
 }
 
@@ -43,7 +34,7 @@ static void answer(int descriptor, const PeerSink *sink) {
 static void read_connection(int descriptor, bool is_sink) {
     Connection *connection = connections[descriptor];
     char *buffer = connection->buffer;
-    ssize_t count = read(descriptor, buffer + connection->filled, BUFFER_SIZE - connection->filled);
+    ssize_t count = read_some(descriptor, buffer + connection->filled, BUFFER_SIZE - connection->filled);
     if (count <= 0) {
         if (count == 0 || errno != EINTR) close_connection(descriptor);
         return;
@@ -65,6 +56,24 @@ static void read_connection(int descriptor, bool is_sink) {
     }
     connection->filled = end - start;
     if (start > 0 && start < end) memmove(buffer, buffer + start, end - start);
+}
+
+/// Takes what has been read from the socket and lies within TLS, of which the kernel does not know.
+static void read_pending(int descriptor, bool is_sink) {
+    while (connections[descriptor] && has_pending(descriptor)) read_connection(descriptor, is_sink);
+}
+
+static void accept_connection(int listener, int poll, bool is_sink) {
+    int descriptor = accept(listener, NULL, NULL);
+    if (descriptor < 0) return;
+    if (descriptor >= MAXIMUM_DESCRIPTOR) peer_fail("too many connections");
+    set_no_delay(descriptor);
+    begin_tls(descriptor, true);
+    connections[descriptor] = calloc(1, sizeof(Connection));
+    if (!connections[descriptor]) peer_fail("no memory for a connection");
+    add_watch(poll, descriptor);
+    // The first frames may have come with the end of the handshake.
+    read_pending(descriptor, is_sink);
 }
 
 /// Takes all datagrams that have arrived, one a call.
@@ -110,10 +119,11 @@ void serve(const PeerOptions *options) {
                 if (peer_input_ended()) return;
             } else if (descriptor != listener) {
                 read_connection(descriptor, options->sink);
+                read_pending(descriptor, options->sink);
             } else if (options->udp) {
                 read_datagrams(listener, options->sink, &sink);
             } else {
-                accept_connection(listener, poll);
+                accept_connection(listener, poll, options->sink);
             }
         }
     }

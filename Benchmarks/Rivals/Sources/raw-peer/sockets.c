@@ -38,7 +38,10 @@ int connect_socket(const PeerOptions *options) {
     int descriptor = open_socket(options);
     struct sockaddr_in address = loopback(options->port);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) peer_fail("connect: %m");
-    if (!options->udp) set_no_delay(descriptor);
+    if (!options->udp) {
+        set_no_delay(descriptor);
+        begin_tls(descriptor, false);
+    }
     return descriptor;
 }
 
@@ -63,7 +66,7 @@ int watch(const int *descriptors, int count) {
 void write_all(int descriptor, const void *bytes, size_t size) {
     const char *next = bytes;
     while (size > 0) {
-        ssize_t written = write(descriptor, next, size);
+        ssize_t written = write_some(descriptor, next, size);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) peer_fail("write: %m");
         next += written;
@@ -74,7 +77,7 @@ void write_all(int descriptor, const void *bytes, size_t size) {
 void read_all(int descriptor, void *bytes, size_t size) {
     char *next = bytes;
     while (size > 0) {
-        ssize_t count = read(descriptor, next, size);
+        ssize_t count = read_some(descriptor, next, size);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) peer_fail("read: %m");
         if (count == 0) peer_fail("the server closed the connection");

@@ -29,7 +29,7 @@ bool peer_input_ended(void);
 
 // Options
 
-typedef enum { PEER_SERVE, PEER_LATENCY, PEER_THROUGHPUT } PeerCommand;
+typedef enum { PEER_SERVE, PEER_LATENCY, PEER_THROUGHPUT, PEER_HELLOS } PeerCommand;
 
 typedef struct {
     PeerCommand command;
@@ -39,12 +39,16 @@ typedef struct {
     bool sink;
     /// `throughput`: one write(2) a message rather than large writes.
     bool write_one;
+    /// A PEM file with a key and a certificate: both ends speak TLS 1.3 with it and want one of the other. NULL: no TLS.
+    const char *identity;
     int port;
     /// Bytes of a payload.
     size_t size;
     uint64_t warm_up;
     uint64_t count;
     double seconds;
+    /// `hellos`: connections a second.
+    double rate;
 } PeerOptions;
 
 /// Reads the command line. Prints the usage and ends the process where it makes no sense.

@@ -1,10 +1,3 @@
-/// The transport of messages.
-enum Transport: String {
-    case tcp, udp
-
-    var title: String { rawValue.uppercased() }
-}
-
 /// What a server does with a message.
 enum Role: String {
     case echo, sink
@@ -30,58 +23,81 @@ struct Contender {
         if case .elemental = kind { true } else { false }
     }
 
-    func server(_ programs: Programs, _ role: Role, _ transport: Transport, port: Int = 0) -> Command {
+    func server(_ programs: Programs, _ role: Role, _ transport: Transport, port: Int = 0) throws -> Command {
         switch kind {
         case .peer(let program, _):
             Command(
                 programs.peer(program),
-                ["serve", "--transport", transport.rawValue, "--role", role.rawValue, "--port", "\(port)"])
+                ["serve", "--transport", transport.option, "--role", role.rawValue, "--port", "\(port)"]
+                    + (try programs.credentials.peerOptions(transport)))
         case .elemental:
-            Command(programs.elemental, ["bench", "serve", "--port", "0", "--responder", "--json"])
+            Command(
+                programs.elemental,
+                ["bench", "serve", "--port", "0", "--responder", "--json"]
+                    + (try programs.credentials.serverOptions(transport)))
         }
     }
 
-    func latency(_ programs: Programs, _ transport: Transport, port: Int, count: Int) -> Command {
+    /// - Parameter rate: round trips a second, for the framework; `nil` for one after the other.
+    func latency(
+        _ programs: Programs, _ transport: Transport, port: Int, count: Int, rate: Int? = nil
+    ) throws -> Command {
         switch kind {
         case .peer(let program, _):
             Command(
                 programs.peer(program),
-                ["latency", "--transport", transport.rawValue, "--port", "\(port)", "--count", "\(count)"])
+                ["latency", "--transport", transport.option, "--port", "\(port)", "--count", "\(count)"]
+                    + (try programs.credentials.peerOptions(transport)))
         case .elemental(let via):
             Command(
                 programs.elemental,
                 [
                     "bench", "latency", "127.0.0.1:\(port)", "--json", "--via", via,
-                    "--transport", transport.rawValue, "--count", "\(count)", "--size", "8",
-                ])
+                    "--transport", transport.option, "--count", "\(count)", "--size", "8",
+                ] + (rate.map { ["--rate", "\($0)"] } ?? []) + (try programs.credentials.clientOptions(transport)))
         }
     }
 
     func throughput(
         _ programs: Programs, _ transport: Transport, port: Int, size: Int, seconds: Double
-    ) -> Command {
-        let amount = ["--transport", transport.rawValue, "--size", "\(size)", "--seconds", "\(seconds)"]
+    ) throws -> Command {
+        let amount = ["--transport", transport.option, "--size", "\(size)", "--seconds", "\(seconds)"]
         switch kind {
         case .peer(let program, let options):
-            return Command(programs.peer(program), ["throughput", "--port", "\(port)"] + amount + options)
+            return Command(
+                programs.peer(program),
+                ["throughput", "--port", "\(port)"] + amount + options
+                    + (try programs.credentials.peerOptions(transport)))
         case .elemental:
-            return Command(programs.elemental, ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount)
+            return Command(
+                programs.elemental,
+                ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount
+                    + (try programs.credentials.clientOptions(transport)))
         }
+    }
+
+    /// What floods a service with ClientHellos until it is ended.
+    static func hellos(_ programs: Programs, port: Int, rate: Int) throws -> Command {
+        Command(
+            programs.peer("raw-peer"),
+            ["hellos", "--port", "\(port)", "--rate", "\(rate)", "--seconds", "600"]
+                + (try programs.credentials.peerOptions(.tls)))
     }
 }
 
 extension Contender {
     static let rawName = "raw C, epoll"
+    static let nioName = "SwiftNIO, bare echo"
     static let handlersName = "elemental, handlers"
     static let zeroMQName = "ZeroMQ REQ/REP"
 
     /// The contenders for round trips, the framework first.
     static let ofRoundTrips = [
-        Contender(name: handlersName, transports: [.tcp, .udp], kind: .elemental(via: "handlers")),
+        Contender(name: handlersName, transports: Transport.allCases, kind: .elemental(via: "handlers")),
         Contender(name: "elemental, streams", transports: [.tcp, .udp], kind: .elemental(via: "streams")),
         Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
-        Contender(name: rawName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: [])),
-        Contender(name: "SwiftNIO, bare echo", transports: [.tcp, .udp], kind: .peer("nio-peer", options: [])),
+        Contender(name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: [])),
+        Contender(name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: [])),
         Contender(name: zeroMQName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),
         Contender(name: "MQTT QoS 0, mosquitto", needsBroker: true, kind: .peer("mqtt-peer", options: [])),
@@ -93,12 +109,13 @@ extension Contender {
     static let rawOneName = "raw C, a write a message"
 
     static let elemental = Contender(
-        name: elementalName, transports: [.tcp, .udp], kind: .elemental(via: "handlers"))
+        name: elementalName, transports: [.tcp, .udp, .tls], kind: .elemental(via: "handlers"))
 
     /// The contenders for throughput from one sender to one receiver.
     static let ofThroughput = [
         elemental,
-        Contender(name: rawLargeName, kind: .peer("raw-peer", options: ["--write", "large"])),
+        Contender(
+            name: rawLargeName, transports: [.tcp, .tls], kind: .peer("raw-peer", options: ["--write", "large"])),
         Contender(name: rawOneName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: ["--write", "one"])),
         Contender(name: zeroMQPushName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),

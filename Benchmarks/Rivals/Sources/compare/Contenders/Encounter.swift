@@ -18,13 +18,22 @@ struct Encounter {
 
     func roundTrips(_ count: Int) throws -> Outcome {
         try run(.echo, field: "p50", patience: 30 + Double(count) / 200) { port in
-            contender.latency(programs, transport, port: port, count: count)
+            try contender.latency(programs, transport, port: port, count: count)
         }
+    }
+
+    /// Round trips at a rate.
+    ///
+    /// - Parameter beside: another program, which runs meanwhile; given the server's port.
+    func roundTrips(_ count: Int, rate: Int, beside: @escaping (Int) throws -> Command?) throws -> Report {
+        try run(.echo, field: "p50", patience: 30 + Double(count) / Double(rate), beside: beside) { port in
+            try contender.latency(programs, transport, port: port, count: count, rate: rate)
+        }.report
     }
 
     func throughput(size: Int, seconds: Double) throws -> Outcome {
         try run(.sink, field: "messages", patience: 30 + seconds) { port in
-            contender.throughput(programs, transport, port: port, size: size, seconds: seconds)
+            try contender.throughput(programs, transport, port: port, size: size, seconds: seconds)
         }
     }
 
@@ -39,7 +48,8 @@ struct Encounter {
     }
 
     private func run(
-        _ role: Role, field: String, patience: Double, client makeClient: (Int) -> Command
+        _ role: Role, field: String, patience: Double, beside: (Int) throws -> Command? = { _ in nil },
+        client makeClient: (Int) throws -> Command
     ) throws -> Outcome {
         let broker = contender.needsBroker ? try Broker(core: placement.server) : nil
         let counter = countsAllocations ? try AllocationFiles(library: programs.allocationCounter) : nil
@@ -48,10 +58,12 @@ struct Encounter {
         }
         return try withExtendedLifetime(broker) {
             let server = try started(
-                contender.server(programs, role, transport, port: broker?.port ?? 0), core: placement.server)
+                try contender.server(programs, role, transport, port: broker?.port ?? 0), core: placement.server)
             defer { server.end() }
             let port = Int(try server.report(having: "port", within: 10).number("port"))
-            let client = try started(makeClient(port), core: placement.client)
+            let other = try beside(port).map { try Child($0) }
+            defer { other?.terminate() }
+            let client = try started(try makeClient(port), core: placement.client)
             defer { client.end() }
             let report: Report
             do {

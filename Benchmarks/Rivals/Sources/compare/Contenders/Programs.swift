@@ -8,6 +8,7 @@ struct Programs {
     var peers: String
     /// Runs a command with a private avahi-daemon.
     var privateAvahi: String
+    let credentials = Credentials()
 
     func peer(_ name: String) -> String { "\(peers)/\(name)" }
 

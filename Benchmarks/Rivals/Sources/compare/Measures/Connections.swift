@@ -19,7 +19,7 @@ struct Connections: Measure {
     private func job(_ count: Int) -> Job {
         Job(name: "\(count) idle connections", seconds: Self.idleSeconds + 1.5 + Double(count) / 2000) { book, round in
             // It allows more devices than the default.
-            let service = try Child(Contender.elemental.server(programs, .sink, .tcp))
+            let service = try Child(try Contender.elemental.server(programs, .sink, .tcp))
             defer { service.end() }
             let port = Int(try service.report(having: "port", within: 10).number("port"))
             usleep(300_000)

@@ -13,7 +13,7 @@ struct RoundTrips: Measure {
         var measure: String { RoundTrips.measure(transport, isPinned: isPinned) }
     }
 
-    private let settings = [Transport.tcp, .udp].flatMap { transport in
+    private let settings = Transport.allCases.flatMap { transport in
         [true, false].map { Setting(transport: transport, isPinned: $0) }
     }
 
@@ -27,7 +27,7 @@ struct RoundTrips: Measure {
         let trips = settings.map { setting in
             Stage(rounds: rounds, jobs: contenders(setting.transport).map { trip(setting, $0) })
         }
-        let allocations = [Transport.tcp, .udp].flatMap { transport in
+        let allocations = Transport.allCases.flatMap { transport in
             contenders(transport).map { counting(transport, $0) }
         }
         return trips + [Stage(rounds: 1, jobs: allocations)]

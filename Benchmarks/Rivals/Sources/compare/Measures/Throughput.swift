@@ -8,6 +8,7 @@ struct Throughput: Measure {
     static let sizes: [(transport: Transport, bytes: [Int])] = [
         (.tcp, [8, 64, 1024, 65536]),
         (.udp, [8, 64, 1024]),
+        (.tls, [65536]),
     ]
 
     /// Throughput takes little time and varies much, most for long values: it has more rounds than the rest.
@@ -77,8 +78,8 @@ struct Throughput: Measure {
                 title: "Throughput, \(transport.title), one sender to one receiver, each end on a core of its own",
                 note: "messages received a second with lowest–highest of the rounds; × ours: how often as many; "
                     + "processor time a message"
-                    + (hasAllocations
-                        ? "; allocations a message at the receiver" : "; 65,536 bytes do not fit a datagram"),
+                    + (hasAllocations ? "; allocations a message at the receiver" : "")
+                    + (transport == .udp ? "; 65,536 bytes do not fit a datagram" : ""),
                 header: ["", "bytes", "messages/s", "", "× ours", "MB/s", "lost", "sender", "receiver"]
                     + (hasAllocations ? ["alloc."] : []))
             for size in sizes {

@@ -50,6 +50,23 @@ extension Check {
                 name: "same p50, ZeroMQ's over ours", group: .roundtrip, must: .atLeast(2), proud: .atLeast(3)
             ) { $0.ratio(trip(Contender.zeroMQName, .p50), over: trip(ours, .p50)) },
             Check(
+                name: "round trip TLS 1.3 p50 on one core, over bare SwiftNIO TLS", group: .roundtrip,
+                must: .atMost(1.25), proud: .atMost(1.1)
+            ) { $0.ratio(Self.trip(.tls, ours), over: Self.trip(.tls, Contender.nioName)) },
+            Check(
+                name: "round trip UDP p50 on one core, sealed over plain", group: .roundtrip,
+                must: nil, proud: .atMost(1.5)
+            ) { $0.ratio(Self.trip(.sealed, ours), over: Self.trip(.udp, ours)) },
+            Check(
+                name: "allocations a sealed datagram, sender and receiver", group: .roundtrip,
+                must: .atMost(4), proud: .atMost(2)
+            ) { book in
+                let all = [Quantity.clientAllocations, .serverAllocations].compactMap {
+                    book.median(Figure(RoundTrips.allocationMeasure(.sealed), ours, $0))
+                }
+                return all.count == 2 ? (all[0] + all[1]) / 2 : nil
+            },
+            Check(
                 name: "throughput TCP, 8 bytes, over ZeroMQ", group: .throughput, must: .atLeast(3), proud: .atLeast(6)
             ) {
                 $0.ratio(rate(.tcp, 8, Contender.elementalName), over: rate(.tcp, 8, Contender.zeroMQPushName))
@@ -78,6 +95,10 @@ extension Check {
                 name: "round trip p99 beside 1 MiB values, over idle", group: .load, must: nil, proud: .atMost(5)
             ) { $0.ratio(UnderLoad.figure(.large, .p99), over: UnderLoad.figure(.nothing, .p99)) },
             Check(
+                name: "paired device's p99 at 120 Hz beside ClientHellos, over quiet", group: .handshakes,
+                must: .atMost(2), proud: .atMost(1.2)
+            ) { $0.ratio(Handshakes.figure(.hellos, .p99), over: Handshakes.figure(.nothing, .p99)) },
+            Check(
                 name: "memory of an idle connection, of 5,000", group: .scale,
                 must: .atMost(16), proud: .atMost(6), unit: " KiB"
             ) { $0.median(Connections.figure(5000, .memoryPerConnection)).map { $0 / 1024 } },
@@ -88,6 +109,10 @@ extension Check {
                 $0.median(Figure(Throughput.allocationMeasure, Contender.elementalName, .serverAllocations))
             },
         ]
+    }
+
+    private static func trip(_ transport: Transport, _ contender: String) -> Figure {
+        Figure(RoundTrips.measure(transport, isPinned: true), contender, .p50)
     }
 
     /// - Parameter withTargets: whether to show the targets too.
