@@ -14,7 +14,7 @@ public final class RawSocket: Sendable {
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         // Sends at once instead of waiting for more data. It has no effect on datagrams.

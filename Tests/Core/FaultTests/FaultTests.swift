@@ -95,7 +95,7 @@ struct FaultTests {
             try await ledgers.client.nextEvent("lost")
             watch.note("noticed")
             watch.restart()
-            try await ledgers.client.nextEvent("back", timeout: .seconds(60))
+            try await ledgers.client.nextEvent("back")
             watch.note("connected again")
             try await ledgers.expectFlow()
             for account in try await ledgers.close() { account.expectPromises() }

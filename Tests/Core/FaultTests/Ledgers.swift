@@ -80,7 +80,7 @@ struct Ledgers {
     static func accounts(of service: ChildProcess, clients: [ChildProcess]) async throws -> [Account] {
         for process in clients + [service] {
             try process.writeLine("stop")
-            try await process.nextEvent("stopped", timeout: .seconds(60))
+            try await process.nextEvent("stopped")
         }
         let served = try await report(of: service)
         var accounts: [Account] = []

@@ -88,7 +88,7 @@ struct SoakTests {
 
     /// Waits until every device is connected and no earlier connection is left.
     private func quiet(_ service: ChildProcess, _ clients: [ChildProcess]) async throws {
-        try await eventually("every device is connected", within: .seconds(60)) {
+        try await eventually("every device is connected") {
             for client in clients {
                 guard try await Ledgers.connected(of: client) == Self.devicesEach else { return false }
             }

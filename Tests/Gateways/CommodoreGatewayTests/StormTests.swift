@@ -40,7 +40,7 @@ struct StormTests {
             }
             let client = try await running.client()
             try client.send("end", to: CommodoreElements.print)
-            try await eventually("the end", within: .seconds(60)) {
+            try await eventually("the end") {
                 String(petscii: Self.values(of: 3, records.all).joined(), in: .lowerCase).hasSuffix("end")
             }
             try client.send(9, to: CommodoreElements.border)

@@ -20,7 +20,7 @@ struct CommodoreTests {
     /// The first event of that name from the beginning of the output.
     private func event(_ name: String, of child: ChildProcess) async throws -> JSONLine {
         var event: JSONLine?
-        try await eventually("event '\(name)': \(child.transcript)", within: .seconds(30)) {
+        try await eventually("event '\(name)': \(child.transcript)") {
             event = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == name }
             return event != nil
         }
@@ -38,7 +38,7 @@ struct CommodoreTests {
                 #expect(set.status == .exited(0))
                 // In any order: a colour's newest value may overtake a text.
                 for content in ["print=\"Hello\"", "border=6"] {
-                    try await eventually("a record with \(content)", within: .seconds(30)) {
+                    try await eventually("a record with \(content)") {
                         terminal.lines(of: .output).compactMap { JSONLine($0) }.contains {
                             $0.event == "record" && $0["name"] == "DATA" && ($0["content"] ?? "").contains(content)
                         }

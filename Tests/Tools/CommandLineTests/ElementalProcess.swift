@@ -33,7 +33,7 @@ extension ElementalProcess {
     static func report(_ command: String, _ arguments: String...) async throws -> JSONLine {
         try await ChildProcess.with(path, ["bench", command] + arguments + ["--json"]) { child in
             child.closeInput()
-            let status = try await child.waitForExit(timeout: .seconds(60))
+            let status = try await child.waitForExit()
             let report = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == command }
             guard status == .exited(0), let report else {
                 throw TestSupportError("no report: \(child.transcript)")

@@ -64,7 +64,7 @@ struct OversizedBridgeValueTests {
                 "signalr", "bridge", target, "--hub", "http://127.0.0.1:\(port)/hub", "--skip-negotiation", "--json",
             ]
             try await ChildProcess.with(ElementalProcess.path, command) { bridge in
-                try await bridge.nextEvent("notPassed", timeout: .seconds(40)) {
+                try await bridge.nextEvent("notPassed") {
                     $0["element"] == "Text" && ($0["reason"] ?? "").contains("40000 bytes")
                 }
                 // From now on the connection stays up, and smaller values pass.

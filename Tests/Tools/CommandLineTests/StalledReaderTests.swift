@@ -96,7 +96,7 @@ struct StalledReaderTests {
             var next = [Int](repeating: 0, count: devices)
             var rest: [UInt8] = []
             var unexpected: [String] = []
-            try await eventually("all values", within: .seconds(60)) {
+            try await eventually("all values") {
                 while true {
                     let bytes = pipe.read()
                     if bytes.isEmpty { break }

@@ -17,7 +17,7 @@ struct TimeLimitTests {
             let socket = try await service.accept(entries)
             let serving = Task { try await serve(socket) }
             defer { serving.cancel() }
-            let status = try await child.waitForExit(timeout: .seconds(20))
+            let status = try await child.waitForExit()
             let told = child.lines(of: .error).joined()
             #expect(told.contains("Unset") || told.contains("too little"), "\(child.transcript)")
             return status

@@ -17,7 +17,7 @@ struct TrustCommandTests {
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
         try await ChildProcess.with(try ElementalProcess.path, ["trust"] + arguments + ["--state", state]) { child in
             child.closeInput()
-            let status = try await child.waitForExit(timeout: .seconds(30))
+            let status = try await child.waitForExit()
             return (status, child.lines(of: .output), child.lines(of: .error))
         }
     }
@@ -94,7 +94,7 @@ struct TrustCommandTests {
             try ElementalProcess.path, ["trust", "add", Self.laptop] + arguments
         ) { child in
             child.closeInput()
-            return try await child.waitForExit(timeout: .seconds(30))
+            return try await child.waitForExit()
         }
         #expect(result == .exited(64))
     }

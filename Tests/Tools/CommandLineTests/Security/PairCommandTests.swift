@@ -63,7 +63,7 @@ struct PairCommandTests {
             let wrong = code == "000000" ? "000001" : "000000"
             for _ in 0..<5 {
                 // No more than five handshakes of a host begin each second, and each attempt takes two.
-                try await eventually(within: .seconds(60)) {
+                try await eventually {
                     let error = try await bed.failure("pair", bed.target, input: [wrong, code])
                     guard error.code != "connectionFailed" else { return false }
                     #expect(error.code == "wrongCode", "\(error)")
@@ -72,7 +72,7 @@ struct PairCommandTests {
                     return true
                 }
             }
-            try await eventually(within: .seconds(60)) {
+            try await eventually {
                 let error = try await bed.failure("pair", bed.target, input: [code])
                 guard error.code != "connectionFailed" else { return false }
                 #expect(error.code == "pairingClosed", "\(error)")
