@@ -162,7 +162,7 @@ struct BusyConnectionTests {
             let channel = try #require(device.outbound.withLock { $0.link }).channel
             try await device.eventLoop.submit {
                 let session = try channel.pipeline.syncOperations.handler(type: Session.self)
-                session.sender.datagramSink = DatagramSink(channel, to: nil, descriptor: own)
+                session.sender.datagramSink = DatagramSink(DatagramSocket(channel, descriptor: own), to: nil)
             }.get()
             // One datagram each, until one waits.
             var last: UInt64 = 0

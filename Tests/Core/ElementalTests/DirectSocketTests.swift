@@ -24,11 +24,13 @@ struct DirectSocketTests {
 
         func isOpenOrWanted() -> Bool { direct.isOpenOrWanted() }
 
-        func open(_ descriptor: CInt?) { direct.open(descriptor.map(StreamSocket.init)) }
+        func open(_ descriptor: CInt?) { direct.open(descriptor) }
 
-        func write(_ text: String) -> Int {
-            Array(text.utf8).withUnsafeBytes { direct.write($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
-        }
+        func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? { direct.withDescriptor(body) }
+
+        func write(_ text: String) -> Int { withDescriptor { send($0, text, text.utf8.count, Self.flags) } ?? 0 }
+
+        private static let flags = CInt(MSG_NOSIGNAL)
 
         func close() { direct.close() }
     }
@@ -80,6 +82,25 @@ struct DirectSocketTests {
         socket.open(nil)
         #expect(!socket.isOpenOrWanted())
         #expect(!socket.isWanted)
+    }
+
+    @Test
+    func theLastThreadThatUsesItClosesIt() throws {
+        let (own, other) = try Self.pair()
+        defer { Glibc.close(other) }
+        let socket = Socket()
+        _ = socket.isOpenOrWanted()
+        socket.open(own)
+        Glibc.close(own)
+        let count = socket.withDescriptor { descriptor in
+            #expect(socket.write("a") == 1)
+            socket.close()
+            #expect(socket.write("b") == 0)
+            return send(descriptor, "c", 1, 0)
+        }
+        #expect(count == 1)
+        #expect(Self.read(other) == "ac")
+        #expect(Self.read(other) == "")
     }
 
     /// Whoever comes second closes the descriptor.

@@ -60,8 +60,7 @@ final class EmbeddedSender {
         let bytes = ByteChannel()
         channel = EmbeddedChannel(handlers: [gate, Place(bytes)], loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 50_000), promise: nil)
-        sender = Sender(
-            device, bytes, ProgressReporter(device: device, shared: .none), logger: ServiceConfiguration().logger)
+        sender = Sender(device, bytes, ProgressReporter(device: device, shared: .none))
         sender.didFlush = { [unowned self] in flushes.append($0) }
     }
 

@@ -1,5 +1,6 @@
 import ElementalWire
 import NIOCore
+import Support
 import Testing
 
 @testable import Elemental
@@ -130,7 +131,7 @@ struct OutboundFlushTests {
     func aThreadThatHasClaimedTheStreamWritesAlone() throws {
         var machine = Fixture.opened()
         #expect(try machine.send(Fixture.plain, [1]) == "link")
-        let claim = machine.claim()
+        let claim = machine.claim(.tcp)
         #expect(machine.writeAll().isEmpty)
         #expect(machine.isStreamUnsent)
         machine.streamFlush.schedule()
@@ -149,7 +150,7 @@ struct OutboundFlushTests {
     func whatTheThreadCannotWriteAndWhatIsQueuedMeanwhileIsWrittenByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim()
+        let claim = machine.claim(.tcp)
         var segment = try unwrap(machine.takeDirectly(claim))
         var written: [UInt8] = []
         _ = segment.write { first, _ in
@@ -173,7 +174,7 @@ struct OutboundFlushTests {
         for value in [20_000, 200_000] {
             var machine = Fixture.opened()
             try machine.send(Fixture.plain, [UInt8](repeating: 0, count: value))
-            let claim = machine.claim()
+            let claim = machine.claim(.tcp)
             let taken = machine.takeDirectly(claim)
             #expect(taken == nil)
             #expect(try unwrap(machine.endDirectWrite(claim, nil)))
@@ -185,7 +186,7 @@ struct OutboundFlushTests {
     func aClaimEndsWithItsConnection() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim()
+        let claim = machine.claim(.tcp)
         let segment = try unwrap(machine.takeDirectly(claim))
         machine.close(Fixture.reason, willReconnect: true)
         #expect(machine.writeAll().isEmpty)
@@ -203,12 +204,12 @@ struct OutboundFlushTests {
     func anOldClaimDoesNotDisturbTheNext() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let old = machine.claim()
+        let old = machine.claim(.tcp)
         machine.close(Fixture.reason, willReconnect: true)
         machine.discardQueues(unwritten: 0)
         machine.open("next", hasHello: true)
         try machine.send(Fixture.plain, [2])
-        let claim = machine.claim()
+        let claim = machine.claim(.tcp)
         let none = machine.takeDirectly(old)
         #expect(none == nil)
         #expect(try !unwrap(machine.endDirectWrite(old, nil)))
@@ -221,11 +222,77 @@ struct OutboundFlushTests {
     func whoeverWaitsWhileAThreadWritesIsWokenByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim()
+        let claim = machine.claim(.tcp)
         var segment = try unwrap(machine.takeDirectly(claim))
         _ = segment.write { first, _ in first.count }
         machine.close(Fixture.reason, willReconnect: false)
         #expect(try unwrap(machine.endDirectWrite(claim, segment)))
+    }
+
+    @Test
+    func aThreadThatHasClaimedTheDatagramsSendsAlone() throws {
+        var machine = Fixture.opened()
+        #expect(try machine.send(Fixture.datagram, [1]) == "link")
+        let claim = machine.claim(.udp)
+        #expect(machine.writeAllDatagrams().isEmpty)
+        #expect(try machine.send(Fixture.plain, [2]) == "link")
+        #expect(machine.writeAll() == [OutboundMessage(1, [2])])
+        let segment = try unwrap(machine.takeDatagramDirectly(claim))
+        #expect(OutboundMessage.all(inDatagram: segment.buffer) == [OutboundMessage(4, [1])])
+        #expect(machine.messagesWaiting == 1)
+        #expect(!machine.isMet(.nothingUnsent))
+        #expect(try !unwrap(machine.endDirectDatagram(claim, unsent: nil)))
+        #expect(machine.datagramFlush == .idle)
+        #expect(machine.messagesWaiting == 0)
+        #expect(machine.isMet(.nothingUnsent))
+        #expect(try machine.send(Fixture.datagram, [3]) == "link")
+    }
+
+    @Test
+    func aDatagramThatTheThreadCannotSendAndWhatIsQueuedMeanwhileIsSentByTheLoop() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.datagram, [1])
+        let claim = machine.claim(.udp)
+        let segment = try unwrap(machine.takeDatagramDirectly(claim))
+        #expect(try machine.send(Fixture.datagram, [2]) == nil)
+        #expect(try unwrap(machine.endDirectDatagram(claim, unsent: segment)))
+        #expect(machine.messagesWaiting == 2)
+        #expect(machine.findPendingWork().contains(.datagrams))
+        #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1])], [OutboundMessage(4, [2])]])
+    }
+
+    @Test
+    func aClaimOfTheDatagramsEndsWithItsConnection() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.datagram, [1])
+        let old = machine.claim(.udp)
+        let segment = try unwrap(machine.takeDatagramDirectly(old))
+        machine.close(Fixture.reason, willReconnect: true)
+        machine.discardQueues(unwritten: 0)
+        #expect(machine.counts.messagesLost == 1)
+        machine.setDatagramState(.open(udpIdentifier: 7))
+        machine.open("next", hasHello: true)
+        try machine.send(Fixture.datagram, [2])
+        let claim = machine.claim(.udp)
+        #expect(try !unwrap(machine.endDirectDatagram(old, unsent: segment)))
+        let none = machine.takeDatagramDirectly(old)
+        #expect(none == nil)
+        #expect(machine.datagramFlush == .direct)
+        let next = try unwrap(machine.takeDatagramDirectly(claim))
+        #expect(OutboundMessage.all(inDatagram: next.buffer) == [OutboundMessage(4, [2])])
+        #expect(try !unwrap(machine.endDirectDatagram(claim, unsent: nil)))
+    }
+
+    @Test
+    func whoeverWaitsWhileAThreadSendsADatagramIsWokenByTheLoop() throws {
+        var machine = Fixture.opened()
+        try machine.send(Fixture.datagram, [1])
+        let claim = machine.claim(.udp)
+        let segment = machine.takeDatagramDirectly(claim)
+        #expect(segment != nil)
+        machine.waiters[1] = RoomWaiter(outcome: Outcome(), need: .nothingUnsent)
+        #expect(try unwrap(machine.endDirectDatagram(claim, unsent: nil)))
+        #expect(machine.datagramFlush == .scheduled)
     }
 
     @Test

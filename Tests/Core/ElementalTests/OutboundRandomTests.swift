@@ -31,7 +31,9 @@ private struct OutboundRun: ~Copyable {
     private var held: [UInt8]?
     private var outgoing: OutboundSegment?
     /// A claim of a thread that writes what it has queued, the connection that it has, and what it has taken.
-    private var claim: (number: UInt64, connection: Int, segment: OutboundSegment?)?
+    private var claim: Claim?
+    /// The same for the datagrams.
+    private var datagramClaim: Claim?
     // The other end.
     private var unread: [UInt8] = []
     private var pieces = PieceAssembler(maximumValueByteCount: 1 << 20)
@@ -53,6 +55,12 @@ private struct OutboundRun: ~Copyable {
     /// For each element, how many of `sent` belong to connections that were lost.
     private var closedCount: [Int8: Int] = [:]
     private var refusals: Set<String> = []
+
+    private struct Claim {
+        let number: UInt64
+        let connection: Int
+        var segment: OutboundSegment?
+    }
 
     private static let elements = [
         OutboundFixture.plain, OutboundFixture.other, OutboundFixture.latest, OutboundFixture.datagram,
@@ -80,12 +88,17 @@ private struct OutboundRun: ~Copyable {
         case 50..<65: if isWoken { flush() }
         case 65..<70: if isTimed { timeIsUp() }
         case 70..<76: writeHeld()
-        case 76..<80: writeDirectly()
+        case 76..<78: writeDirectly()
+        case 78..<80: sendDatagramDirectly()
         case 80..<84: retryDatagrams()
         case 84..<92: acknowledge()
         case 92..<94: pause()
         case 94..<96: ping()
-        case 96: for _ in 0..<3 { writeDirectly() }
+        case 96:
+            for _ in 0..<3 {
+                writeDirectly()
+                sendDatagramDirectly()
+            }
         case 97: if Int.random(in: 0..<5, using: &random) == 0 { reconnect() }
         default: for _ in 0..<300 { send(small: true) }
         }
@@ -110,7 +123,9 @@ private struct OutboundRun: ~Copyable {
                 if element.transport == .tcp, length < 16 * 1024, claim == nil,
                     Int.random(in: 0..<3, using: &random) == 0
                 {
-                    claim = (machine.claim(), connection, nil)
+                    claim = Claim(number: machine.claim(.tcp), connection: connection)
+                } else if element.transport == .udp, datagramClaim == nil, Int.random(in: 0..<3, using: &random) == 0 {
+                    datagramClaim = Claim(number: machine.claim(.udp), connection: connection)
                 } else {
                     isWoken = true
                 }
@@ -192,6 +207,25 @@ private struct OutboundRun: ~Copyable {
             return bytes.count
         }
         if machine.endDirectWrite(current.number, current.segment) {
+            #expect(current.connection == connection)
+            isWoken = true
+        }
+    }
+
+    /// A step of the thread that sends a datagram.
+    private mutating func sendDatagramDirectly() {
+        guard var current = datagramClaim.take() else { return }
+        if current.segment == nil, let segment = machine.takeDatagramDirectly(current.number) {
+            #expect(current.connection == connection)
+            current.segment = segment
+            return datagramClaim = current
+        }
+        // The system may have no room, and the socket is closed with its connection.
+        if let segment = current.segment, current.connection == connection, Bool.random(using: &random) {
+            for message in OutboundMessage.all(inDatagram: segment.buffer) { read(message) }
+            current.segment = nil
+        }
+        if machine.endDirectDatagram(current.number, unsent: current.segment) {
             #expect(current.connection == connection)
             isWoken = true
         }
@@ -302,6 +336,8 @@ private struct OutboundRun: ~Copyable {
         for _ in 0..<100_000 {
             if claim != nil {
                 writeDirectly()
+            } else if datagramClaim != nil {
+                sendDatagramDirectly()
             } else if isWoken {
                 flush()
             } else if isTimed {

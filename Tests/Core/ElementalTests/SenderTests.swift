@@ -212,7 +212,7 @@ struct SenderTests {
             queueDatagram(line, [1])
             line.sender.flush()
             #expect(line.flushes.last?.contains(.datagrams) == true)
-            line.sender.datagramSink = DatagramSink(line.channel, to: nil, descriptor: own)
+            line.sender.datagramSink = DatagramSink(DatagramSocket(line.channel, descriptor: own), to: nil)
             line.sender.flush()
             #expect(receive(far)?.last == 1)
             line.sender.flush()
@@ -226,7 +226,7 @@ struct SenderTests {
             var filler = 0
             while send(own, &filler, 1, 0) == 1 {}
             let line = try EmbeddedSender()
-            line.sender.datagramSink = DatagramSink(line.channel, to: nil, descriptor: own)
+            line.sender.datagramSink = DatagramSink(DatagramSocket(line.channel, descriptor: own), to: nil)
             queueDatagram(line, [1])
             line.sender.flush()
             #expect(line.device.outbound.withLock { $0.unsentDatagram != nil })
@@ -244,7 +244,7 @@ struct SenderTests {
         let line = try EmbeddedSender()
         let closed = EmbeddedChannel(loop: line.loop)
         _ = try closed.finish()
-        line.sender.datagramSink = DatagramSink(closed, to: nil)
+        line.sender.datagramSink = DatagramSink(DatagramSocket(closed), to: nil)
         queueDatagram(line, [1])
         line.sender.flush()
         #expect(line.device.statistics.datagramsDropped == 1)

@@ -52,7 +52,7 @@ final class ClientConnection: SessionOwner {
                     session.logger.warning(
                         "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
                 }
-                greet(session, udpPort: UInt16(session.sender.datagramSink?.channel.localAddress?.port ?? 0))
+                greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
                 session.flush()
             }
     }
@@ -69,7 +69,7 @@ final class ClientConnection: SessionOwner {
     /// From now on datagrams go through that channel, until the connection ends.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
-        session.sender.datagramSink = DatagramSink(channel, to: nil)
+        session.sender.datagramSink = DatagramSink(DatagramSocket(channel), to: nil)
         session.updateDatagramState()
         guard let local = channel.localAddress else { return }
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
@@ -121,7 +121,7 @@ final class ClientConnection: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
-        session.sender.datagramSink?.channel.close(promise: nil)
+        session.sender.datagramSink?.socket.close()
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
 

@@ -1,3 +1,4 @@
+import ElementalWire
 import NIOCore
 import Synchronization
 
@@ -23,8 +24,10 @@ final class Connection: Sendable {
     private let handler: NIOLoopBound<any ConnectionHandler>
     // Made once, so that scheduling a flush allocates nothing.
     private let flush: @Sendable () -> Void
-    /// Written to by threads that answer what was received.
+    /// Written to by threads that answer what was received over TCP.
     private let direct = DirectSocket()
+    /// The same for datagrams that are sent as they are; `nil` while there are none.
+    private let datagrams = AtomicLazyReference<DatagramSink>()
     /// Whether something was received since another thread last wrote directly: what that thread sends now is likely
     /// the answer, which is worth a system call of its own. Values sent unasked are better batched by the loop.
     private let mayAnswer = Atomic(false)
@@ -58,22 +61,34 @@ final class Connection: Sendable {
 extension Connection {
     /// A read batch begins. On the event loop.
     func noteRead() {
-        if direct.isWanted { direct.open(handler.value.plainSocket) }
+        if direct.isWanted { direct.open(handler.value.plainSocket?.descriptor) }
         mayAnswer.store(true, ordering: .relaxed)
     }
+
+    /// Datagrams may be sent there, by any thread. A second socket, which a client opens when the system has closed the
+    /// first, is left to the event loop.
+    func use(_ datagrams: DatagramSink) { _ = self.datagrams.storeIfNil(datagrams) }
 
     /// The connection has ended. On the event loop.
     func end() { direct.close() }
 
     /// Whether the calling thread should write what it has queued itself. It uses up the permission to answer.
-    func takesAnswer() -> Bool {
+    func takesAnswer(over transport: Transport) -> Bool {
         guard mayAnswer.load(ordering: .relaxed), !channel.eventLoop.inEventLoop else { return false }
         mayAnswer.store(false, ordering: .relaxed)
-        return direct.isOpenOrWanted()
+        return switch transport {
+        case .tcp: direct.isOpenOrWanted()
+        case .udp: datagrams.load()?.socket.isOpenForThreads() ?? false
+        }
     }
 
     /// Writes as much of a segment as the socket accepts.
     func write(_ segment: inout OutboundSegment) {
-        _ = segment.write { direct.write($0, $1) }
+        _ = segment.write { first, second in
+            direct.withDescriptor { StreamSocket(descriptor: $0).write(first, second, more: false) } ?? 0
+        }
     }
+
+    /// Sends a datagram.
+    func write(datagram: ByteBuffer) -> DatagramSocket.Outcome { datagrams.load()?.writeDirectly(datagram) ?? .full }
 }

@@ -160,10 +160,36 @@ extension ElementalDevice {
 
     /// Writes what is queued on this thread, and leaves to the loop what the socket does not accept.
     @inline(never)
-    private func write(_ connection: Connection, _ claim: UInt64) {
-        var segment = outbound.withLock { $0.takeDirectly(claim) }
-        if segment != nil { connection.write(&segment!) }
-        if outbound.withLock({ $0.endDirectWrite(claim, segment) }) { connection.wake() }
+    private func write(_ connection: Connection, _ transport: Transport, _ claim: UInt64) {
+        let needsFlush: Bool
+        switch transport {
+        case .tcp:
+            var segment = outbound.withLock { $0.takeDirectly(claim) }
+            if segment != nil { connection.write(&segment!) }
+            needsFlush = outbound.withLock { $0.endDirectWrite(claim, segment) }
+        case .udp:
+            var datagram = outbound.withLock { $0.takeDatagramDirectly(claim) }
+            if let sent = datagram, settle(sent, connection.write(datagram: sent.buffer)) { datagram = nil }
+            needsFlush = outbound.withLock { $0.endDirectDatagram(claim, unsent: datagram) }
+        }
+        if needsFlush { connection.wake() }
+    }
+
+    /// Counts a datagram that the system has refused.
+    ///
+    /// - Returns: `false` if the system had no room for it, so that it is to be sent again.
+    func settle(_ datagram: OutboundSegment, _ outcome: DatagramSocket.Outcome) -> Bool {
+        switch outcome {
+        case .taken: return true
+        case .full: return false
+        case .lost(let code):
+            state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
+            let reason = String(systemError: code)
+            logger.debug(
+                "datagram not sent",
+                metadata: ["device": "\(name)", "messages": "\(datagram.messageCount)", "reason": "\(reason)"])
+            return true
+        }
     }
 
     private func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
@@ -184,15 +210,15 @@ extension ElementalDevice {
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
             let connection = try outbound.append(element, bytes)
             congestion.note(outbound, after: element.transport)
-            guard mayAnswer, let connection, element.transport == .tcp, outbound.allowsDirectWrite,
-                connection.takesAnswer()
+            guard mayAnswer, let connection, outbound.allowsDirectWrite(over: element.transport),
+                connection.takesAnswer(over: element.transport)
             else {
                 return (connection, UInt64(0))
             }
-            return (connection, outbound.claim())
+            return (connection, outbound.claim(element.transport))
         }
         guard let connection else { return }
-        if claim == 0 { connection.wake() } else { write(connection, claim) }
+        if claim == 0 { connection.wake() } else { write(connection, element.transport, claim) }
     }
 
     /// The same without copying it.

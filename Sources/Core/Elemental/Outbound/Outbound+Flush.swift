@@ -87,7 +87,7 @@ extension Outbound {
 
     /// The next datagram; one that the system had no room for is the first.
     mutating func nextDatagram() -> OutboundSegment? {
-        guard datagramFlush != .blocked else { return nil }
+        guard datagramFlush != .blocked, datagramFlush != .direct else { return nil }
         let segment = unsentDatagram.take() ?? datagrams.takeSegment()
         datagramFlush = segment == nil ? .idle : .scheduled
         return segment

@@ -28,7 +28,7 @@ extension Outbound {
         case .pieceRoom(let length):
             isBelowLowPieceWatermark && pieces.hasRoom(for: length, limit: stream.limit)
         case .nothingUnsent:
-            !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks) && !hasDatagrams
+            !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks) && !hasDatagrams && datagramFlush != .direct
         }
     }
 

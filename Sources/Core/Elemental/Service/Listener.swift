@@ -9,7 +9,6 @@ struct Listener: Sendable {
     /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: any Channel
-    private let udp: (any Channel)?
     private let server: NIOLoopBound<ServiceServer>
     /// The service's, on which its sessions are.
     private let eventLoop: any EventLoop
@@ -61,7 +60,6 @@ struct Listener: Sendable {
         self.port = port
         self.eventLoop = eventLoop
         self.tcp = tcp
-        self.udp = udp
         self.server = server
         var room = Int.max
         for channel in [tcp, udp] {
@@ -163,7 +161,7 @@ struct Listener: Sendable {
     func close(_ reason: String) async {
         try? await tcp.close()
         try? await eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
-        try? await udp?.close()
+        try? await eventLoop.flatSubmit { [server] in server.value.closeDatagrams() }.get()
     }
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {

@@ -29,7 +29,7 @@ final class ServiceServer: SessionOwner {
     private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
     /// Bytes held by the incomplete values of all connections.
     private(set) var gatheredByteCount = 0
-    private var datagramChannel: (any Channel)?
+    private var datagramSocket: DatagramSocket?
     /// Where connections wait for their sessions; `nil` if the service is open.
     private(set) var gate: ServiceGate?
     private var isStopping = false
@@ -60,7 +60,12 @@ final class ServiceServer: SessionOwner {
     }
 
     /// Devices may use datagrams from now on.
-    func open(datagrams channel: (any Channel)?) { datagramChannel = channel }
+    func open(datagrams channel: (any Channel)?) { datagramSocket = channel.map(DatagramSocket.init) }
+
+    /// Closes the service's UDP socket.
+    func closeDatagrams() -> EventLoopFuture<Void> {
+        datagramSocket?.close() ?? eventLoop.makeSucceededVoidFuture()
+    }
 
     /// Connections are accepted, on that loop.
     func noteAccepting(_ handler: NIOLoopBound<AcceptPauseHandler>, on eventLoop: any EventLoop) {
@@ -158,8 +163,8 @@ final class ServiceServer: SessionOwner {
     }
 
     func session(_ session: Session, received hello: Hello) {
-        if hello.udpPort != 0, let datagramChannel, let address = session.bytes.remoteAddress {
-            session.sender.datagramSink = DatagramSink(datagramChannel, to: address.withPort(Int(hello.udpPort)))
+        if hello.udpPort != 0, let datagramSocket, let address = session.bytes.remoteAddress {
+            session.sender.datagramSink = DatagramSink(datagramSocket, to: address.withPort(Int(hello.udpPort)))
         }
         session.sender.queue(.hello, Hello(features: .ofService).wireBytes)
         if hello.features.contains(.wantsCatalogue) {

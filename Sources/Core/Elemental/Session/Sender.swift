@@ -1,6 +1,5 @@
 import ElementalSecurity
 import ElementalWire
-import Logging
 import NIOCore
 import Support
 
@@ -24,7 +23,6 @@ final class Sender {
     private let bytes: ByteChannel
     private let progress: ProgressReporter
     private let datagramProtection: DatagramProtection?
-    private let logger: Logger
     /// The segment being written, in parts where the socket accepts no more.
     private var outgoing: OutboundSegment?
     /// When the flush of the values being batched is due; `nil` if no timer is running for it.
@@ -36,14 +34,12 @@ final class Sender {
 
     init(
         _ device: ElementalDevice, _ bytes: ByteChannel, _ progress: ProgressReporter,
-        _ datagramProtection: DatagramProtection? = nil,
-        logger: Logger
+        _ datagramProtection: DatagramProtection? = nil
     ) {
         self.device = device
         self.bytes = bytes
         self.progress = progress
         self.datagramProtection = datagramProtection
-        self.logger = logger
     }
 
     /// Writes what is queued, as much as the sockets accept.
@@ -205,25 +201,16 @@ final class Sender {
 extension Sender {
     private func flushDatagrams() {
         guard let sink = datagramSink else { return }
+        sink.socket.openIfWanted()
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
-            switch write(segment.buffer, to: sink) {
-            case .taken: break
-            case .full:
+            guard device.settle(segment, write(segment.buffer, to: sink)) else {
                 device.outbound.withLock { $0.returnDatagram(segment) }
                 return retryDatagrams()
-            case .lost(let code):
-                device.state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
-                let reason = String(systemError: code)
-                logger.debug(
-                    "datagram not sent",
-                    metadata: [
-                        "device": "\(device.name)", "messages": "\(segment.messageCount)", "reason": "\(reason)",
-                    ])
             }
         }
     }
 
-    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSink.Outcome {
+    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSocket.Outcome {
         guard let datagramProtection else { return sink.write(datagram) }
         return datagram.withUnsafeReadableBytes { bytes in
             guard let sealed = datagramProtection.seal(bytes) else { return .lost(EKEYEXPIRED) }

@@ -76,6 +76,7 @@ extension Session {
         watchdog.handshakeIsDone()
         let connection = Connection(channel: channel, handler: self)
         self.connection = connection
+        shareDatagrams()
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
         owner?.sessionIsReady(self)
@@ -138,6 +139,12 @@ extension Session {
         }
     }
 
+    /// Other threads may send datagrams themselves, except those of an encrypted connection, which are sealed on the
+    /// event loop.
+    private func shareDatagrams() {
+        if datagramProtection == nil, let sink = sender.datagramSink { connection?.use(sink) }
+    }
+
     /// Enables or disables datagrams, depending on the identifier, the channel and the peer.
     func updateDatagramState() {
         let state: Outbound<Connection>.DatagramState
@@ -155,6 +162,7 @@ extension Session {
         } else {
             state = .unavailable("no UDP socket could be opened for the service's address")
         }
+        shareDatagrams()
         let overhead = datagramProtection == nil ? 0 : SealedDatagram.overhead
         device.outbound.withLock { outbound in
             outbound.datagramOverhead = overhead

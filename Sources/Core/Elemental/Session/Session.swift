@@ -52,7 +52,7 @@ final class Session: ChannelDuplexHandler {
         self.datagramProtection = datagramProtection
         let progress = ProgressReporter(device: device, shared: sharedHandlers ?? .none)
         receiver = Receiver(device, table, progress)
-        sender = Sender(device, bytes, progress, datagramProtection, logger: logger)
+        sender = Sender(device, bytes, progress, datagramProtection)
         watchdog = Watchdog(device, sender)
         handshake = Handshake(peer: device.role)
     }

@@ -1,0 +1,104 @@
+import NIOCore
+import Support
+
+/// A UDP channel's socket: a service's one, or a client's own.
+///
+/// Datagrams are written to the socket directly. NIO closes a channel when a write fails because the network is
+/// temporarily down, and with it the UDP of all of a service's devices; a datagram that cannot be sent is just lost.
+final class DatagramSocket: Sendable {
+    enum Outcome {
+        case taken
+        /// The system has no room for it now, or the socket is closed for the calling thread.
+        case full
+        /// The system refused it, with this error code.
+        case lost(CInt)
+    }
+
+    let channel: any Channel
+    /// `nil` if the channel is not a socket.
+    private let descriptor: CInt?
+    /// For other threads.
+    private let direct = DirectSocket()
+
+    /// Must be called on the channel's event loop.
+    convenience init(_ channel: any Channel) {
+        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        self.init(channel, descriptor: descriptor.flatMap { $0 })
+    }
+
+    init(_ channel: any Channel, descriptor: CInt?) {
+        self.channel = channel
+        self.descriptor = descriptor
+        channel.closeFuture.whenComplete { [self] _ in direct.close() }
+    }
+
+    /// Closes it, and releases its port as soon as no thread writes to it.
+    @discardableResult
+    func close() -> EventLoopFuture<Void> {
+        direct.close()
+        channel.close(promise: nil)
+        return channel.closeFuture
+    }
+
+    /// Sends a datagram. On the channel's event loop.
+    ///
+    /// - Parameters:
+    ///   - buffer: the same bytes, if they are in a buffer.
+    ///   - remote: `nil` on a connected channel.
+    func write(_ bytes: UnsafeRawBufferPointer, _ buffer: ByteBuffer?, to remote: SocketAddress?) -> Outcome {
+        // A closed descriptor may have been reused for another socket.
+        guard channel.isActive else { return .lost(EBADF) }
+        guard let descriptor else {
+            let datagram = buffer ?? ByteBuffer(bytes: bytes)
+            if let remote {
+                channel.writeAndFlush(AddressedEnvelope(remoteAddress: remote, data: datagram), promise: nil)
+            } else {
+                channel.writeAndFlush(datagram, promise: nil)
+            }
+            return .taken
+        }
+        return Self.send(bytes, descriptor, to: remote)
+    }
+
+    /// Whether other threads may write to it. If none has asked before, it is opened for them.
+    func isOpenForThreads() -> Bool { direct.isOpenOrWanted() }
+
+    /// Opens it for other threads if one has asked for it. On the channel's event loop.
+    func openIfWanted() {
+        if direct.isWanted { direct.open(channel.isActive ? descriptor : nil) }
+    }
+
+    /// Sends a datagram from any thread.
+    func writeDirectly(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress?) -> Outcome {
+        direct.withDescriptor { Self.send(bytes, $0, to: remote) } ?? .full
+    }
+
+    private static func send(
+        _ bytes: UnsafeRawBufferPointer, _ descriptor: CInt, to remote: SocketAddress?
+    ) -> Outcome {
+        guard let remote else { return send(bytes, descriptor, nil, 0) }
+        return remote.withSockAddr { send(bytes, descriptor, $0, socklen_t($1)) }
+    }
+
+    private static func send(
+        _ bytes: UnsafeRawBufferPointer, _ descriptor: CInt, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
+    ) -> Outcome {
+        var hasFailedBefore = false
+        while true {
+            if sendto(descriptor, bytes.baseAddress, bytes.count, flags, address, length) >= 0 { return .taken }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, ENOBUFS: return .full
+            // The system reports the fate of an earlier datagram; this one may still be sent.
+            case ECONNREFUSED where !hasFailedBefore: hasFailedBefore = true
+            default: return .lost(errno)
+            }
+        }
+    }
+
+    #if canImport(Darwin)
+    private static let flags: CInt = 0
+    #else
+    private static let flags = CInt(MSG_NOSIGNAL)
+    #endif
+}
