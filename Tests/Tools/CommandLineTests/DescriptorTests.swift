@@ -55,7 +55,8 @@ struct DescriptorTests {
             try await Task.sleep(for: .seconds(1), clock: .suspending)
             let share = (try figures.processorTime - time) / Double((SuspendingClock.now - start) / .seconds(1))
             #expect(share < 0.3)
-            #expect(try figures.descriptors == 200)
+            // On a busy machine the service has not accepted all that it can yet.
+            try await eventually { try figures.descriptors == 200 }
             crowd.removeAll()
             try await PeerCostTests.expectServing(port)
             PeerCostTests.tell(
