@@ -42,7 +42,8 @@ struct BenchOptions: ParsableArguments {
         try await Interruption.run(console, .task) {
             if let target {
                 let access = try await security.load()
-                return try await measure(try await access.find(target, output), access, console, output, run)
+                let place = try await Place.find(target, for: access, output)
+                return try await measure(place, access, console, output, run)
             }
             let responder = try await ResponderProcess.start(security.responderOptions)
             try await withCleanup {

@@ -143,7 +143,7 @@ extension ClientOptions {
         settings.limits = limits.device
         settings.access = try await security.load(for: deputy)
         configure(&settings)
-        let place = try await settings.access.find(target, output)
+        let place = try await Place.find(target, for: settings.access, output)
         return try await Client.with(place, settings, output, console, body)
     }
 }

@@ -59,29 +59,6 @@ struct ClientAccess: Sendable {
     var isUser = true
     /// The identity and what is paired with it; `nil` if it does not count.
     var paired: SecurityState?
-
-    /// Finds a target.
-    ///
-    /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
-    /// encryption, whoever published it.
-    ///
-    /// - Throws: ``CommandFailure`` if it is not found within the timeout, and with the code `notPaired` for another one.
-    func find(_ target: Target, _ output: OutputOptions) async throws -> Place {
-        let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
-        guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired else {
-            return place
-        }
-        let peers = try await Blocking.run { try paired.trust.read() }
-        let known = peers.services.filter { $0.service == kind }.map(\.instance)
-        guard !known.isEmpty, ServiceStanding(to: service, among: peers, own: paired.identity.fingerprint) == .none
-        else { return place }
-        throw CommandFailure(
-            "notPaired",
-            "the only service '\(kind)' there is '\(service.name)', which is not paired, while "
-                + "\(quotedList(known.sorted(), "and")) \(known.count == 1 ? "is" : "are") and may be switched off; to use "
-                + "'\(service.name)' without encryption, name it: \(place.target.shellArgument); or pair it: elemental "
-                + "pair \(place.target.shellArgument)\(pairOptions)")
-    }
 }
 
 /// A program that passes on what others want, with an identity of its own, so that what it may do is granted to it alone.

@@ -28,6 +28,29 @@ enum Place: Sendable {
         }
     }
 
+    /// Finds the service, or the address of the host, for a client.
+    ///
+    /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
+    /// encryption, whoever published it.
+    ///
+    /// - Throws: ``CommandFailure`` if it is not found within the timeout, and with the code `notPaired` for another one.
+    static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> Place {
+        let place = try await find(target, timeout: output.limit, logger: output.logger)
+        guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
+        else { return place }
+        let peers = try await Blocking.run { try paired.trust.read() }
+        let known = peers.services.filter { $0.service == kind }.map(\.instance)
+        guard !known.isEmpty, ServiceStanding(to: service, among: peers, own: paired.identity.fingerprint) == .none
+        else { return place }
+        let name = place.target.shellArgument
+        throw CommandFailure(
+            "notPaired",
+            "the only service '\(kind)' there is '\(service.name)', which is not paired, while "
+                + "\(quotedList(known.sorted(), "and")) \(known.count == 1 ? "is" : "are") and may be switched off; to use "
+                + "'\(service.name)' without encryption, name it: \(name); or pair it: elemental pair "
+                + "\(name)\(access.pairOptions)")
+    }
+
     /// Connects.
     func connect(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
