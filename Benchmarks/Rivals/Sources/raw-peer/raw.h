@@ -15,6 +15,8 @@
 #define WRITE_SIZE (128 * 1024)
 #define BUFFER_SIZE (256 * 1024)
 #define LARGEST_FRAME (100 * 1024)
+/// The descriptors of a server's connections are smaller.
+#define MAXIMUM_DESCRIPTOR 1024
 
 int listen_socket(const PeerOptions *options);
 int connect_socket(const PeerOptions *options);

@@ -13,7 +13,6 @@ typedef struct {
     char buffer[BUFFER_SIZE];
 } Connection;
 
-enum { MAXIMUM_DESCRIPTOR = 1024 };
 static Connection *connections[MAXIMUM_DESCRIPTOR];
 
 static void close_connection(int descriptor) {

@@ -4,7 +4,6 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
-enum { MAXIMUM_DESCRIPTOR = 1024 };
 static SSL_CTX *context;
 static SSL *sessions[MAXIMUM_DESCRIPTOR];
 

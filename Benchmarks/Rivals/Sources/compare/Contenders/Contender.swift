@@ -34,7 +34,7 @@ struct Contender {
             Command(
                 programs.elemental,
                 ["bench", "serve", "--port", "0", "--responder", "--json"]
-                    + (try programs.credentials.serverOptions(transport)))
+                    + (try programs.credentials.ownOptions(transport)))
         }
     }
 
@@ -54,7 +54,7 @@ struct Contender {
                 [
                     "bench", "latency", "127.0.0.1:\(port)", "--json", "--via", via,
                     "--transport", transport.option, "--count", "\(count)", "--size", "8",
-                ] + (rate.map { ["--rate", "\($0)"] } ?? []) + (try programs.credentials.clientOptions(transport)))
+                ] + (rate.map { ["--rate", "\($0)"] } ?? []) + (try programs.credentials.ownOptions(transport)))
         }
     }
 
@@ -72,7 +72,7 @@ struct Contender {
             return Command(
                 programs.elemental,
                 ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount
-                    + (try programs.credentials.clientOptions(transport)))
+                    + (try programs.credentials.ownOptions(transport)))
         }
     }
 

@@ -27,13 +27,8 @@ final class Credentials {
         transport.isEncrypted ? ["--identity", try identity.get()] : []
     }
 
-    /// The options with which the framework's command line admits paired clients only.
-    func serverOptions(_ transport: Transport) throws -> [String] {
-        transport.isEncrypted ? ["--security", "paired", "--state", try state.get()] : []
-    }
-
-    /// The options with which it connects to such a service.
-    func clientOptions(_ transport: Transport) throws -> [String] {
+    /// The options with which the framework's command line admits paired clients only, and connects to such a service.
+    func ownOptions(_ transport: Transport) throws -> [String] {
         transport.isEncrypted ? ["--security", "paired", "--state", try state.get()] : []
     }
 }

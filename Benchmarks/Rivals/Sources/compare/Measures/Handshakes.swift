@@ -34,10 +34,7 @@ struct Handshakes: Measure {
                 return try Contender.hellos(programs, port: port, rate: Beside.rate)
                     .on(core: Placement.apart.server)
             }
-            for quantity in Quantity.percentiles {
-                book.add(try report.number(quantity.rawValue), Self.figure(beside, quantity), round: round)
-            }
-            book.add(try report.number("lost") / Double(Self.count), Self.figure(beside, .lost), round: round)
+            try book.add(report, of: Self.count, round: round) { Self.figure(beside, $0) }
         }
     }
 

@@ -43,12 +43,7 @@ struct RoundTrips: Measure {
                 programs: programs, contender: contender, transport: setting.transport,
                 placement: setting.isPinned ? .together : .free)
             let report = try encounter.roundTrips(Self.count).report
-            for quantity in Quantity.percentiles {
-                let figure = Figure(setting.measure, contender.name, quantity)
-                book.add(try report.number(quantity.rawValue), figure, round: round)
-            }
-            let lost = try report.number("lost") / Double(Self.count)
-            book.add(lost, Figure(setting.measure, contender.name, .lost), round: round)
+            try book.add(report, of: Self.count, round: round) { Figure(setting.measure, contender.name, $0) }
         }
     }
 

@@ -34,10 +34,7 @@ struct UnderLoad: Measure {
             arguments += ["--count", "\(Self.count)", "--rate", "\(Self.rate)"]
             if beside != .nothing { arguments += ["--beside", beside.rawValue] }
             let report = try Encounter.bench(programs, "latency", arguments, field: "p50", patience: 60)
-            for quantity in Quantity.percentiles {
-                book.add(try report.number(quantity.rawValue), Self.figure(beside, quantity), round: round)
-            }
-            book.add(try report.number("lost") / Double(Self.count), Self.figure(beside, .lost), round: round)
+            try book.add(report, of: Self.count, round: round) { Self.figure(beside, $0) }
         }
     }
 

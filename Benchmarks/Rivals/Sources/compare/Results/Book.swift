@@ -11,6 +11,14 @@ struct Book {
         values[figure, default: [:]][round] = value
     }
 
+    /// Records the percentiles of a run, each as the figure of its quantity, and the share that was lost.
+    mutating func add(_ report: Report, of count: Int, round: Int, figure: (Quantity) -> Figure) throws {
+        for quantity in Quantity.percentiles {
+            add(try report.number(quantity.rawValue), figure(quantity), round: round)
+        }
+        add(try report.number("lost") / Double(count), figure(.lost), round: round)
+    }
+
     /// Records a failure; the same failure in several rounds is recorded once.
     mutating func add(failure: String) {
         if !failures.contains(failure) { failures.append(failure) }
