@@ -41,6 +41,16 @@ struct DirectSocketTests {
         return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
+    /// A socket of which only the duplicate for threads is open, and the other end.
+    private static func openedDuplicate() throws -> (Socket, other: CInt) {
+        let (own, other) = try pair()
+        let socket = Socket()
+        _ = socket.isOpenOrWanted()
+        socket.open(own)
+        Glibc.close(own)
+        return (socket, other)
+    }
+
     @Test
     func itIsOpenedWhenAThreadHasAskedForIt() throws {
         let (own, other) = try Self.pair()
@@ -63,12 +73,8 @@ struct DirectSocketTests {
 
     @Test
     func itEndsWithTheChannel() throws {
-        let (own, other) = try Self.pair()
+        let (socket, other) = try Self.openedDuplicate()
         defer { Glibc.close(other) }
-        let socket = Socket()
-        _ = socket.isOpenOrWanted()
-        socket.open(own)
-        Glibc.close(own)
         // Still open, by the duplicate.
         #expect(Self.read(other) == nil)
         socket.close()
@@ -86,12 +92,8 @@ struct DirectSocketTests {
 
     @Test
     func theLastThreadThatUsesItClosesIt() throws {
-        let (own, other) = try Self.pair()
+        let (socket, other) = try Self.openedDuplicate()
         defer { Glibc.close(other) }
-        let socket = Socket()
-        _ = socket.isOpenOrWanted()
-        socket.open(own)
-        Glibc.close(own)
         let count = socket.withDescriptor { descriptor in
             #expect(socket.write("a") == 1)
             socket.close()
@@ -107,12 +109,8 @@ struct DirectSocketTests {
     @Test
     func aThreadThatWritesWhileItIsClosedClosesIt() async throws {
         for _ in 0..<300 {
-            let (own, other) = try Self.pair()
+            let (socket, other) = try Self.openedDuplicate()
             defer { Glibc.close(other) }
-            let socket = Socket()
-            _ = socket.isOpenOrWanted()
-            socket.open(own)
-            Glibc.close(own)
             async let writing: Void = Task.detached { while socket.write("x") > 0 {} }.value
             while Self.read(other) == nil { await Task.yield() }
             socket.close()

@@ -13,7 +13,7 @@ struct DirectSocket: ~Copyable, Sendable {
     private static let wanted: UInt32 = 1 << 31
     /// Open; the lower bits count the threads that use it.
     private static let open: UInt32 = 1 << 30
-    /// There is none, or it was closed, by the last of the threads that use it.
+    /// There is no socket, or nobody may begin to use it. The last thread that still uses it closes the descriptor.
     private static let closed: UInt32 = 1 << 29
 
     private let state = Atomic(Self.unwanted)
@@ -32,7 +32,7 @@ struct DirectSocket: ~Copyable, Sendable {
 
     /// Opens it: unless the descriptor cannot be duplicated, or only by using one of those that connections leave free.
     ///
-    /// - Parameter original: the open channel's descriptor; `nil` if there is none.
+    /// - Parameter original: the channel's descriptor; `nil` if the channel is closed or no socket.
     func open(_ original: CInt?) {
         let duplicate = original.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
         let isUsable = duplicate >= 0 && !DescriptorLimit.isReserved(duplicate)
