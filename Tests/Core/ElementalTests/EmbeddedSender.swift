@@ -51,13 +51,14 @@ final class EmbeddedSender {
         func handlerAdded(context: ChannelHandlerContext) { bytes.attach(context) }
     }
 
-    init(_ change: (inout DeviceLimits) -> Void = { _ in }) throws {
+    /// - Parameter kind: what lies below the sender.
+    init(_ kind: ByteChannel.Kind = .plain, _ change: (inout DeviceLimits) -> Void = { _ in }) throws {
         var limits = DeviceLimits()
         change(&limits)
         device = ElementalDevice(
             role: .client, name: "tester", address: nil, service: nil, elements: ElementTable(Lamp.all),
             executor: LoopExecutor(on: loop), limits: limits, logger: ServiceConfiguration().logger)
-        let bytes = ByteChannel()
+        let bytes = ByteChannel(kind)
         channel = EmbeddedChannel(handlers: [gate, Place(bytes)], loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 50_000), promise: nil)
         sender = Sender(device, bytes, ProgressReporter(device: device, shared: .none))

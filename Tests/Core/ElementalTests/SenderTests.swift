@@ -64,6 +64,45 @@ struct SenderTests {
         #expect(!line.sender.isStreamUnsent)
     }
 
+    /// What passes an encrypted connection's pipeline is not waited for while the channel has room, and is while it has none.
+    @Test
+    func aPipelineWithRoomIsNotWaitedFor() throws {
+        let line = try EmbeddedSender(.pipeline)
+        line.isHeldBack = true
+        for number in 1...3 as ClosedRange<UInt8> {
+            line.queue(label, [number])
+            line.sender.flush()
+            #expect(line.heldCount == Int(number))
+            #expect(!line.sender.isStreamUnsent)
+        }
+        #expect(line.sender.writtenByteCount == 18)
+        line.channel.isWritable = false
+        for number in 4...6 as ClosedRange<UInt8> {
+            line.queue(label, [number])
+            line.sender.flush()
+            #expect(line.heldCount == 4)
+            #expect(line.sender.isStreamUnsent)
+        }
+        #expect(line.sender.writtenByteCount == 18)
+        line.isHeldBack = false
+        #expect(try line.takeMessages() == (1...6).map { OutboundMessage(3, [$0]) })
+        #expect(line.sender.writtenByteCount == 36)
+        #expect(!line.sender.isStreamUnsent)
+    }
+
+    @Test
+    func aPipelineGetsALongValueInParts() throws {
+        let line = try EmbeddedSender(.pipeline)
+        let value = Data((0..<40_000).map { UInt8(truncatingIfNeeded: $0) })
+        line.device.outbound.withLock { $0.appendCurrent(Lamp.blob.id, long: value) }
+        line.sender.flush()
+        let writes = try line.takeWrites()
+        #expect(writes.count > 2)
+        #expect(writes.allSatisfy { $0.count <= 16 * 1024 })
+        #expect(OutboundMessage.all(in: Array(writes.joined())) == [OutboundMessage(4, Array(value))])
+        #expect(!line.sender.isStreamUnsent)
+    }
+
     @Test
     func nothingIsWrittenAfterItWasStopped() throws {
         let line = try EmbeddedSender()

@@ -12,7 +12,7 @@ struct WatchdogTests {
         private(set) var findings: [Watchdog.Finding] = []
 
         init(_ change: (inout DeviceLimits) -> Void = { _ in }) throws {
-            line = try EmbeddedSender(change)
+            line = try EmbeddedSender(.plain, change)
             watchdog = Watchdog(line.device, line.sender)
             watchdog.start { [unowned self] in findings.append($0) }
         }

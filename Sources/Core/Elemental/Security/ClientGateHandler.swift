@@ -174,18 +174,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func beginSession(_ service: AuthorisingService, _ context: ChannelHandlerContext) {
-        let pipeline = context.pipeline.syncOperations
-        do {
-            try pipeline.addHandler(TLSEndHandler(), position: .before(self))
-        } catch {
-            return fail(.closed)
-        }
         finish(.success(.authorised(service)))
         if !service.remainder.isEmpty {
             context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: service.remainder)))
             context.fireChannelReadComplete()
         }
-        pipeline.removeHandler(context: context, promise: nil)
+        context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
     // MARK: Ends

@@ -131,9 +131,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         gate.admit(id, client)
         finish()
         do {
-            let pipeline = context.pipeline.syncOperations
-            if let byteLimit { pipeline.removeHandler(byteLimit).whenFailure { _ in } }
-            if client != nil { try pipeline.addHandler(TLSEndHandler(), position: .before(self)) }
+            if let byteLimit { context.pipeline.syncOperations.removeHandler(byteLimit).whenFailure { _ in } }
             try gate.begin(context.channel, for: client)
         } catch {
             gate.logger.debug("no session", metadata: ["address": "\(address)", "error": "\(error)"])

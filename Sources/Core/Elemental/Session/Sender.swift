@@ -116,12 +116,13 @@ final class Sender {
                     return pending
                 }
             }
-            written.bytes += writeOutgoing(more: isMoreQueued)
+            let isPassed = bytes.hasPipelineRoom
+            written.bytes += isPassed ? passOutgoing() : writeOutgoing(more: isMoreQueued)
             if let progress = outgoing?.wholeProgress { self.progress.report(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
-            } else if !bytes.hasPipelineRoom, !handOver() {
+            } else if !isPassed, !handOver() {
                 return pendingWork()
             }
         }
@@ -157,12 +158,17 @@ final class Sender {
         }
     }
 
-    /// Writes what is left of the segment to the socket, or a part of it through the pipeline of an encrypted connection,
-    /// if that has room.
+    /// Writes what is left of the segment to the socket.
     ///
     /// - Returns: how many bytes were accepted.
     private func writeOutgoing(more isMoreQueued: Bool) -> Int {
-        guard bytes.hasPipelineRoom else { return outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0 }
+        outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0
+    }
+
+    /// Passes a part of the segment to the pipeline of an encrypted connection, which has room.
+    ///
+    /// - Returns: its bytes.
+    private func passOutgoing() -> Int {
         guard let piece = outgoing?.takePiece() else { return 0 }
         bytes.pass(piece)
         return piece.readableBytes

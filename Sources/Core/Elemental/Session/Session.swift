@@ -103,6 +103,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if bytes.isEnd(error) { return }
         fail(DisconnectReason(.networkError(Self.describe(error)), isExpected: false))
     }
 

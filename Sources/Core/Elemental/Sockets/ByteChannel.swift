@@ -1,4 +1,5 @@
 import NIOCore
+import NIOSSL
 
 /// Reads and writes a connection's bytes, on its event loop. Only this type knows how they are written; incoming bytes
 /// are read through the channel's pipeline, whose last handler is the session.
@@ -75,6 +76,15 @@ final class ByteChannel {
     var unacknowledgedByteCount: Int {
         guard let socket, isActive else { return 0 }
         return socket.unacknowledgedByteCount
+    }
+
+    /// Whether an error only says that the other end has closed the connection, after which the channel becomes inactive.
+    ///
+    /// Over TLS that is a connection without a farewell, because the other end's process died. An attacker who can forge
+    /// the end of a TCP connection can end it either way. What was received before is authenticated, and every frame
+    /// announces its length.
+    func isEnd(_ error: any Error) -> Bool {
+        if case NIOSSLError.uncleanShutdown? = error as? NIOSSLError { kind == .pipeline } else { false }
     }
 
     /// Closes our side after the last write.
