@@ -1,5 +1,6 @@
 import ElementalSecurity
 import ElementalWire
+import Glibc
 import TestSupport
 import Testing
 
@@ -30,6 +31,22 @@ struct SecureConnectionTests {
             #expect(service.devices.map(\.fingerprint) == [ends.client.fingerprint])
             #expect(service.devices.map(\.grantedRole) == [.control])
             #expect(try await device.ping() > .zero)
+        }
+    }
+
+    /// Its process died: over TLS it said no farewell, which is no error of the network.
+    @Test(arguments: ConnectionKind.allCases)
+    func aClientThatVanishesHasClosedItsConnection(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
+            try await eventually { service.devices.count == 1 }
+            let served = try #require(service.devices.first)
+            let channel = try #require(device.outbound.withLock { $0.link }).channel
+            try await device.eventLoop.submit {
+                _ = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
+                    shutdown(descriptor, CInt(SHUT_WR))
+                }
+            }.get()
+            #expect(await served.waitUntilDisconnected().kind == .closedByPeer)
         }
     }
 
