@@ -14,6 +14,12 @@ struct ClientSecurityOptions: ParsableArguments {
             """))
     var policy: ClientPolicy?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most that an encrypted connection may do: \(Role.grantedNames) (default: control).",
+            discussion: "The service grants less to a client that was paired for less.", valueName: "role"))
+    var role: GrantedRole?
+
     @OptionGroup var state: StateOptions
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
@@ -40,7 +46,7 @@ struct ClientSecurityOptions: ParsableArguments {
                 "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
                     + "TARGET\(access.pairOptions)")
         }
-        access.security.role = deputy?.role ?? access.security.role
+        access.security.role = role?.role ?? deputy?.role ?? access.security.role
         return access
     }
 }
@@ -64,7 +70,7 @@ struct ClientAccess: Sendable {
 /// A program that passes on what others want, with an identity of its own, so that what it may do is granted to it alone.
 struct Deputy: Sendable {
     let name: String
-    /// What it asks for.
+    /// What it asks for, unless the command line says otherwise.
     let role: Role
 
     fileprivate var pairOptions: String {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--security` and `--state` of the commands that connect.
+/// `--security`, `--role` and `--state` of the commands that connect.
 struct ClientSecurityTests {
     @Test
     func aClientThatIsNotPairedIsToldWhatToType() async throws {
@@ -50,6 +50,25 @@ struct ClientSecurityTests {
             #expect(try await bed.run("set", bed.target, "Light=off").status == .exited(0))
             // Nothing is encrypted when the user says so.
             #expect(try await bed.run("set", bed.target, "Light=on", "--security", "open").status == .exited(1))
+        }
+    }
+
+    @Test
+    func whatOnlyAnAdminMaySetIsSetByOneThatAsksForIt() async throws {
+        try await Serving.with { serving in
+            let element = ["--element", "2:Reset:bool:writers admin"]
+            let arguments = Serving.robot + element + ["--json", "--state", serving.state, "--security", "paired"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+                let robot = "127.0.0.1:\(try await service.listeningPort())"
+                let paired = ["--security", "paired"]
+                let asControl = try await serving.run("set", robot, "Reset=on", paired[0], paired[1])
+                #expect(asControl.status == .exited(1), "\(asControl)")
+                let asAdmin = try await serving.run("set", robot, "Reset=on", paired[0], paired[1], "--role", "admin")
+                #expect(asAdmin.status == .exited(0), "\(asAdmin)")
+                let asObserver = try await serving.run(
+                    "set", robot, "Speed=0.1", paired[0], paired[1], "--role", "observe")
+                #expect(asObserver.status == .exited(1), "\(asObserver)")
+            }
         }
     }
 
