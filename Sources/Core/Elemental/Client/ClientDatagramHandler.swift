@@ -6,10 +6,17 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let session: Session
+    private var reading = DatagramReading()
 
     init(session: Session) { self.session = session }
 
+    func channelActive(context: ChannelHandlerContext) {
+        reading.begin(context.channel)
+        context.fireChannelActive()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        reading.noteDatagram()
         session.beginReading()
         guard session.datagramProtection == nil else { return receiveSealed(unwrapInboundIn(data).data) }
         let result = unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
@@ -29,7 +36,10 @@ final class ClientDatagramHandler: ChannelInboundHandler {
         _ = datagram.withUnsafeReadableBytes { session.receiveSealed($0) }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) { session.finishReading() }
+    func channelReadComplete(context: ChannelHandlerContext) {
+        session.finishReading()
+        reading.finish(context.channel)
+    }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A failed read is not completed, and datagrams may have been received before it failed.

@@ -8,10 +8,17 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
 
     private let server: ServiceServer
     private var touched: [Session] = []
+    private var reading = DatagramReading()
 
     init(server: ServiceServer) { self.server = server }
 
+    func channelActive(context: ChannelHandlerContext) {
+        reading.begin(context.channel)
+        context.fireChannelActive()
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        reading.noteDatagram()
         let envelope = unwrapInboundIn(data)
         let first = envelope.data.getInteger(at: envelope.data.readerIndex, as: UInt8.self)
         if first == SealedDatagram.mark { return receiveSealed(envelope) }
@@ -56,7 +63,10 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         if !isOurs { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
+    func channelReadComplete(context: ChannelHandlerContext) {
+        finishReading()
+        reading.finish(context.channel)
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         finishReading()
