@@ -22,8 +22,8 @@ struct NewestValuesTests {
         #expect(values.ids.isEmpty)
         for id: Int8 in [0, 7, 8, 63, 127] {
             #expect(values[id] == nil)
-            // Up to 16 bytes lie in a slot, longer ones elsewhere; either takes the other's place.
-            for count in [8, 0, 1, 16, 17, 15, 40_000, 40_000, 2] {
+            // Up to 16 bytes lie in a slot, up to 256 in a block, longer ones elsewhere; each takes the other's place.
+            for count in [8, 0, 1, 16, 17, 15, 24, 255, 256, 23, 257, 200, 40_000, 40_000, 256, 2] {
                 let value = (0..<count).map { UInt8(truncatingIfNeeded: $0 &+ count) }
                 set(values, id, value)
                 #expect(values[id] == value)
@@ -49,7 +49,7 @@ struct NewestValuesTests {
     }
 
     /// A reader sees one value or the next, never a part of each.
-    @Test(arguments: [8, 16, 300])
+    @Test(arguments: [8, 16, 17, 255, 300])
     func aReaderNeverSeesHalfAValue(_ count: Int) async {
         let values = Self.newest()
         set(values, 1, [UInt8](repeating: 0, count: count))

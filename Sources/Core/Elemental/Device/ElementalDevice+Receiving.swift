@@ -28,6 +28,18 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
+    /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
+    /// on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    ///
+    /// They have passed the same checks as a value, and are valid only during the call. If values were received before
+    /// the handler was added, it is first called with the newest of them.
+    @discardableResult
+    public func onBytes<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { value, device in handler(value.bytes.bytes, device) }
+    }
+
     /// Calls `handler` with every value received, for any element, as an untyped `ElementValue`.
     ///
     /// If values were received before, it is first called with the newest of each element.

@@ -10,23 +10,27 @@ import struct Foundation.Data
 
 /// The newest value received for each element, written by the event loop and read from any thread.
 ///
-/// A number costs the loop a few plain stores: its bytes are in a slot whose sequence number is odd while they change
-/// (a seqlock), so that a reader that observes a change retries. Longer values are behind a lock.
+/// A value of up to 256 bytes costs the loop a few plain stores: its bytes are in a slot, or in a block of their own if
+/// they are more than a number's, and the slot's sequence number is odd while they change (a seqlock), so that a reader
+/// that observes a change retries. Longer values are behind a lock.
 ///
 /// Unchecked: the slots are atomics in memory that only grows while the object lives, and that only one thread, the
 /// device's event loop, writes.
 final class NewestValues: @unchecked Sendable {
-    /// The sequence number, the length, and the bytes.
+    /// The sequence number, the length, the bytes of a number, and the address of a block for more.
     private enum Word {
         static let sequence = 0
         static let length = 1
         static let bytes = 2
-        static let count = 4
+        static let block = 4
+        static let count = 5
     }
 
     private typealias Slots = UnsafeMutablePointer<Atomic<UInt64>>
 
     private static let inlineByteCount = 16
+    private static let blockByteCount = 256
+    private static let blockWordCount = blockByteCount / 8
     private static let slotsPerGroup = 8
     private static let groupCount = 16
     /// In place of the length: there is no value, or it is among the long ones.
@@ -49,6 +53,11 @@ final class NewestValues: @unchecked Sendable {
     deinit {
         for group in 0..<Self.groupCount {
             guard let slots = slots(group) else { continue }
+            for slot in 0..<Self.slotsPerGroup {
+                guard let block = Self.block(of: slots + slot * Word.count) else { continue }
+                block.deinitialize(count: Self.blockWordCount)
+                block.deallocate()
+            }
             slots.deinitialize(count: Self.slotsPerGroup * Word.count)
             slots.deallocate()
         }
@@ -68,7 +77,9 @@ final class NewestValues: @unchecked Sendable {
         let slots = slots(group) ?? makeSlots(group)
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
         let bytes = value.bytes
-        guard bytes.count <= Self.inlineByteCount else { return setLong(id, value, slot) }
+        guard bytes.count <= Self.inlineByteCount else {
+            return bytes.count <= Self.blockByteCount ? setBlock(bytes, slot) : setLong(id, value, slot)
+        }
         var words: (UInt64, UInt64) = (0, 0)
         if bytes.count == 8 {
             words.0 = bytes.loadUnaligned(as: UInt64.self)
@@ -88,6 +99,42 @@ final class NewestValues: @unchecked Sendable {
         slot[Word.bytes].store(words.0, ordering: .releasing)
         slot[Word.bytes + 1].store(words.1, ordering: .releasing)
         slot[Word.sequence].store(sequence &+ 2, ordering: .releasing)
+    }
+
+    /// Copies a value of 17 to 256 bytes into the slot's block.
+    @inline(never)
+    private func setBlock(_ bytes: UnsafeRawBufferPointer, _ slot: Slots) {
+        let block = Self.block(of: slot) ?? Self.makeBlock(for: slot)
+        let sequence = slot[Word.sequence].load(ordering: .relaxed)
+        slot[Word.sequence].store(sequence &+ 1, ordering: .relaxed)
+        // The stores between the two fences and numbers may be reordered among themselves.
+        atomicMemoryFence(ordering: .releasing)
+        slot[Word.length].store(UInt64(bytes.count), ordering: .relaxed)
+        let wholeCount = bytes.count / 8
+        for word in 0..<wholeCount {
+            block[word].store(bytes.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self), ordering: .relaxed)
+        }
+        if wholeCount * 8 < bytes.count {
+            var last: UInt64 = 0
+            withUnsafeMutableBytes(of: &last) {
+                $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[(wholeCount * 8)...]))
+            }
+            block[wholeCount].store(last, ordering: .relaxed)
+        }
+        slot[Word.sequence].store(sequence &+ 2, ordering: .releasing)
+    }
+
+    @inline(__always)
+    private static func block(of slot: Slots) -> Slots? {
+        Slots(bitPattern: UInt(slot[Word.block].load(ordering: .acquiring)))
+    }
+
+    @inline(never)
+    private static func makeBlock(for slot: Slots) -> Slots {
+        let block = Slots.allocate(capacity: blockWordCount)
+        for word in 0..<blockWordCount { (block + word).initialize(to: Atomic(0)) }
+        slot[Word.block].store(UInt64(UInt(bitPattern: block)), ordering: .releasing)
+        return block
     }
 
     @inline(never)
@@ -147,13 +194,22 @@ final class NewestValues: @unchecked Sendable {
             let sequence = slot[Word.sequence].load(ordering: .acquiring)
             let length = slot[Word.length].load(ordering: .acquiring)
             let words = (slot[Word.bytes].load(ordering: .acquiring), slot[Word.bytes + 1].load(ordering: .acquiring))
+            let block = Self.copy(slot, length)
+            atomicMemoryFence(ordering: .acquiring)
             guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
             switch length {
             case Self.none: return nil
             case Self.long: return state.withLock { $0.inbound.longValues[Int(id)] }.map { Array($0) }
-            default: return withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
+            default: return block ?? withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
             }
         }
+    }
+
+    /// The bytes in the slot's block, which may be changing meanwhile; `nil` if it has no value of such a length.
+    private static func copy(_ slot: Slots, _ length: UInt64) -> [UInt8]? {
+        guard length > inlineByteCount, length <= blockByteCount, let block = block(of: slot) else { return nil }
+        let words = (0..<blockWordCount).prefix((Int(length) + 7) / 8).map { block[$0].load(ordering: .relaxed) }
+        return words.withUnsafeBytes { Array($0.prefix(Int(length))) }
     }
 
     /// The elements that have a value.

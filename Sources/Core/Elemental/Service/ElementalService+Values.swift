@@ -19,6 +19,17 @@ extension ElementalService {
         }
     }
 
+    /// Calls `handler` on the service's event loop with the bytes of every value of the element that a device sends, as
+    /// they are on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    ///
+    /// They have passed the same checks as a value, and are valid only during the call.
+    @discardableResult
+    public func onBytes<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addHandler(for: element.id) { value, device in handler(value.bytes.bytes, device) }
+    }
+
     /// Calls `handler` with every value that a device sends, whatever its element, on the service's event loop.
     @discardableResult
     public func onAnyValue(
