@@ -94,9 +94,10 @@ extension ConnectOptions {
 /// Connects a client that waits for hello and catalogue.
 func connect(
     _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
-    configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    latency: Latency = .standard, configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
     var options = ConnectOptions.patient
+    options.latency = latency
     options.expectsHello = true
     options.security = try await kind.client
     if kind == .encrypted {

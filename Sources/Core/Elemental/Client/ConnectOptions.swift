@@ -15,6 +15,8 @@ public struct ConnectOptions: Sendable {
     public var allowsUDP = true
     /// Which services are connected to, and what is encrypted.
     public var security = ClientSecurity.automatic
+    /// What the connection's event loop does between values. Each end decides for itself.
+    public var latency = Latency.standard
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///

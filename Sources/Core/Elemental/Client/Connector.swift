@@ -194,7 +194,7 @@ struct Connector: Sendable {
         let session = Session(
             device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
             owner: connection, logger: logger, bytes: ByteChannel(kind ?? options.network.byteKind),
-            datagramProtection: datagramProtection)
+            datagramProtection: datagramProtection, latency: options.latency)
         try channel.pipeline.syncOperations.addHandler(session)
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }

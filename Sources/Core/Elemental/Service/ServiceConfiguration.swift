@@ -27,6 +27,8 @@ public struct ServiceConfiguration: Sendable {
     public var maximumIncompleteByteCount = 256 * 1024 * 1024
     /// Limits on the resources that one connection may use.
     public var limits = DeviceLimits()
+    /// What the event loop does between values. Each end of a connection decides for itself.
+    public var latency = Latency.standard
     /// The group that provides the service's single event loop, on which all its handlers run.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// Where the service logs. By default nothing is logged.

@@ -103,7 +103,8 @@ final class ServiceServer: SessionOwner {
             executor: executor, limits: configuration.limits, logger: logger, grantedRole: role)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
-            logger: logger, bytes: ByteChannel(kind), datagramProtection: datagramProtection)
+            logger: logger, bytes: ByteChannel(kind), datagramProtection: datagramProtection,
+            latency: configuration.latency)
         device.state.withLock { $0.identity.fingerprint = fingerprint }
         try channel.pipeline.syncOperations.addHandler(session)
         return session

@@ -100,6 +100,7 @@ extension Session {
         stopSending(reason)
         connection?.end()
         connection = nil
+        letSleep()
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in

@@ -32,6 +32,9 @@ final class Session: ChannelDuplexHandler {
     private(set) var isReading = false
     private var wantsRead = false
     private var hasStarted = false
+    /// How long the loop stays awake; `nil` where it may always sleep.
+    private var awakeTime: AwakeTime?
+    private var sleeplessLoop: SleeplessLoop?
     /// The device's reference to this connection, once it is ready.
     var connection: Connection?
 
@@ -39,10 +42,11 @@ final class Session: ChannelDuplexHandler {
     ///   - sharedHandlers: the service's handlers, shared by all its devices.
     ///   - bytes: how the connection's bytes are written.
     ///   - datagramProtection: for an encrypted connection, whose datagrams are sealed.
+    ///   - latency: what the event loop does while it has nothing to do.
     init(
         device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
         owner: any SessionOwner, logger: Logger, bytes: ByteChannel = ByteChannel(),
-        datagramProtection: DatagramProtection? = nil
+        datagramProtection: DatagramProtection? = nil, latency: Latency = .standard
     ) {
         self.device = device
         self.expectsHello = expectsHello
@@ -55,6 +59,7 @@ final class Session: ChannelDuplexHandler {
         sender = Sender(device, bytes, progress, datagramProtection)
         watchdog = Watchdog(device, sender)
         handshake = Handshake(peer: device.role)
+        awakeTime = latency.hold.map { AwakeTime(hold: $0) }
     }
 
     /// Whether it has not begun to end.
@@ -89,6 +94,7 @@ final class Session: ChannelDuplexHandler {
         bytes.start()
         host = bytes.remoteAddress.map(PeerHost.init)
         watchdog.start { self.react(to: $0) }
+        if awakeTime != nil { sleeplessLoop = .retain(on: device.eventLoop) }
         owner?.sessionOpened(self)
         flush()
     }
@@ -136,9 +142,22 @@ final class Session: ChannelDuplexHandler {
     func beginReading() -> Bool {
         if isReading { return false }
         isReading = true
+        if let sleeplessLoop { keepAwake(sleeplessLoop) }
         device.loopExecutor.beginBatch()
         connection?.noteRead()
         return true
+    }
+
+    private func keepAwake(_ loop: SleeplessLoop) {
+        let now = NIODeadline.now()
+        guard let end = isReading ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
+        loop.stayAwake(until: end, now: now)
+    }
+
+    /// The connection has ended: the loop need not stay awake for it.
+    func letSleep() {
+        sleeplessLoop?.release()
+        sleeplessLoop = nil
     }
 
     /// Ends the batch: counts are published, and what the handlers sent is flushed in one write.
@@ -208,7 +227,10 @@ final class Session: ChannelDuplexHandler {
 extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
-    func flush() { sender.flush() }
+    func flush() {
+        if !isReading, let sleeplessLoop { keepAwake(sleeplessLoop) }
+        sender.flush()
+    }
 
     func resumeReading() {
         guard wantsRead, !device.isPaused, !receiver.isThrottled else { return }

@@ -1,0 +1,30 @@
+import NIOCore
+
+/// What a connection's event loop does while it has nothing to do.
+///
+/// ```swift
+/// options.latency = .lowest
+/// ```
+public struct Latency: Sendable, Hashable {
+    /// How long the loop stays awake after a value, besides the period of a steady flow; `nil` for not at all.
+    let hold: Duration?
+
+    /// It sleeps until something arrives, at no cost; waking up takes the system some microseconds.
+    public static let standard = Latency(hold: nil)
+
+    /// While values flow it does not sleep, but looks at all its sockets again and again: ``lowest(holding:)`` with
+    /// 500 µs.
+    public static let lowest = lowest(holding: .microseconds(500))
+
+    /// While values flow the loop does not sleep, but looks at all its sockets again and again, which takes a core of
+    /// its own: for control loops at 1 kHz, and for two programs on one machine.
+    ///
+    /// It falls asleep after the given time without a value, and if values have come at a steady rate of 250 a second or
+    /// more, not before a quarter more than their period. Nothing else changes: other connections of the loop are
+    /// served as ever. On a machine with a single core, and while other work wants the same core, it sleeps as usual.
+    ///
+    /// - Parameter time: how long the loop stays awake after a value, at most 100 ms.
+    public static func lowest(holding time: Duration) -> Latency {
+        Latency(hold: min(max(time, .zero), .milliseconds(100)))
+    }
+}

@@ -1,0 +1,147 @@
+import NIOCore
+import NIOPosix
+import Support
+
+/// Keeps an event loop from sleeping while one of its connections wants that.
+///
+/// A pipe that always has a byte to read makes the loop look at its sockets again at once, after it has served all that
+/// are ready and run all tasks that are due: nothing starves, whatever else the loop does. On the loop's thread.
+final class SleeplessLoop: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// Bytes in the full pipe. One is read in each turn of the loop.
+    private static let byteCount = 4096
+    /// Turns between two looks at how much processor time the thread gets.
+    private static let lookDistance = 128
+    /// An event loop has a thread of its own. Unchecked: each thread sees its own value only.
+    nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<SleeplessLoop>()
+
+    private let eventLoop: any EventLoop
+    /// Connections that may keep it awake.
+    private var userCount = 0
+    private var channel: (any Channel)?
+    private var isOpening = false
+    /// The pipe's other end.
+    private var input: CInt = -1
+    private var unreadCount = 0
+    /// When it may fall asleep.
+    private var end = NIODeadline.uptimeNanoseconds(0)
+    /// Whether a read is pending, so that the loop does not sleep.
+    private(set) var isAwake = false
+    /// Turns of the loop since there is a pipe in which it did not sleep.
+    private(set) var turnCount = 0
+    private var share = CoreShare()
+    /// When the thread's share of its core was last looked at: the time, and its processor time.
+    private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
+    /// It sleeps as usual until then.
+    private var restEnd = NIODeadline.uptimeNanoseconds(0)
+
+    private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    /// The one of the calling thread, an event loop's, for one more connection; ``release()`` gives it back. `nil` where
+    /// there is only one core, or no such pipe.
+    static func retain(on eventLoop: any EventLoop) -> SleeplessLoop? {
+        guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
+        let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
+        ofThread.currentValue = loop
+        loop.userCount += 1
+        if loop.userCount == 1 { loop.open() }
+        return loop
+    }
+
+    /// The last connection closes the pipe.
+    func release() {
+        userCount -= 1
+        guard userCount == 0 else { return }
+        isAwake = false
+        channel?.close(promise: nil)
+        channel = nil
+    }
+
+    /// Does not let the loop sleep before that time.
+    func stayAwake(until end: NIODeadline, now: NIODeadline) {
+        self.end = max(self.end, end)
+        guard !isAwake, let channel, now >= restEnd else { return }
+        isAwake = true
+        looked = (now, Self.usedTime)
+        channel.read()
+    }
+
+    // MARK: The pipe
+
+    private func open() {
+        guard !isOpening, let bootstrap = NIOPipeBootstrap(validatingGroup: eventLoop), let pipe = Self.makePipe()
+        else {
+            return
+        }
+        isOpening = true
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        bootstrap
+            .channelOption(.autoRead, value: false)
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
+            }
+            .takingOwnershipOfDescriptor(input: pipe.output)
+            .assumeIsolated()
+            .whenComplete { [self] result in
+                isOpening = false
+                guard case .success(let channel) = result else {
+                    // The bootstrap owns its descriptor only if it succeeds.
+                    _ = Support.close(pipe.output)
+                    _ = Support.close(pipe.input)
+                    return
+                }
+                channel.closeFuture.whenComplete { _ in _ = Support.close(pipe.input) }
+                guard userCount > 0 else { return channel.close(promise: nil) }
+                input = pipe.input
+                unreadCount = 0
+                refill()
+                self.channel = channel
+            }
+    }
+
+    private static func makePipe() -> (output: CInt, input: CInt)? {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        return (ends[0], ends[1])
+    }
+
+    private func refill() {
+        let bytes = [UInt8](repeating: 0, count: Self.byteCount - unreadCount)
+        unreadCount += max(0, write(input, bytes, bytes.count))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { unreadCount -= 1 }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if unreadCount == 0 { refill() }
+        let now = NIODeadline.now()
+        turnCount &+= 1
+        if turnCount.isMultiple(of: Self.lookDistance) { look(at: now) }
+        isAwake = isAwake && now < end && now >= restEnd
+        guard isAwake else { return }
+        // The system takes who sends for about to sleep, and has the receiver wait for its core.
+        sched_yield()
+        context.read()
+    }
+
+    /// Looks at how much of its core the thread gets.
+    private func look(at now: NIODeadline) {
+        let used = Self.usedTime
+        if let rest = share.note(elapsed: now - looked.time, used: used - looked.used) { restEnd = now + rest }
+        looked = (now, used)
+    }
+
+    /// The processor time that this thread has used.
+    private static var usedTime: TimeAmount {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+}
