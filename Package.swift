@@ -130,7 +130,9 @@ let package = Package(
         .target(
             name: "ElementalBench",
             dependencies: [
-                "Elemental", "ElementalWire", "Support", .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "Elemental", "ElementalWire", "Support",
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Sources/Tools/ElementalBench"
         ),

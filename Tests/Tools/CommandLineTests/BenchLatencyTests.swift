@@ -21,6 +21,13 @@ extension BenchTests {
             try Self.check(report, count: 200)
         }
 
+        @Test(arguments: ["tcp", "udp"], ["0", "1000"])
+        func withoutSleeping(_ transport: String, _ rate: String) async throws {
+            let report = try await ElementalProcess.report(
+                "latency", "--lowest", "--transport", transport, "--count", "200", "--rate", rate)
+            try Self.check(report, count: 200)
+        }
+
         @Test(arguments: ["handlers", "streams", "task-streams"])
         func dataOfAnySize(_ via: String) async throws {
             let report = try await ElementalProcess.report("latency", "--via", via, "--count", "50", "--size", "100000")

@@ -19,6 +19,10 @@ package struct LatencyRun: Sendable {
     /// How long one may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
 
+    /// Whether round trips at a rate are sent by the connection's event loop, which does not sleep, rather than by a
+    /// thread of their own that keeps another core busy.
+    package var isPacedByLoop = false
+
     /// The load during the measurement; `nil` for none.
     package var load: Load?
 
@@ -107,6 +111,8 @@ package struct LatencyRun: Sendable {
             line, report, warmUpCount: warmUpCount, count: rate == nil ? count : 0, size: size, timeout: timeout)
         let first = try await trips.run(watching: interval)
         guard let rate else { return first }
-        return try await PacedEchoTrips(line, report, count: count, size: size, rate: rate).run()
+        return try await PacedEchoTrips(
+            line, report, count: count, size: size, rate: rate, isPacedByLoop: isPacedByLoop
+        ).run()
     }
 }

@@ -13,14 +13,19 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     private let run = MessageNumber.newRun()
     private let count: Int
     private let pacer: Pacer
+    private let isPacedByLoop: Bool
     private let state: Locked<State>
     private let measurement = Measurement<Void>()
 
     /// - Parameters:
     ///   - size: the bytes of each message's value.
     ///   - rate: round trips a second.
-    init(_ line: EchoLine<Value>, _ report: LatencyReport, count: Int, size: Int, rate: Double) {
+    ///   - isPacedByLoop: whether the connection's event loop sends, rather than a thread of its own.
+    init(
+        _ line: EchoLine<Value>, _ report: LatencyReport, count: Int, size: Int, rate: Double, isPacedByLoop: Bool
+    ) {
         self.line = line
+        self.isPacedByLoop = isPacedByLoop
         self.count = count
         pacer = Pacer(count: count, rate: rate)
         state = Locked(State(report: report, message: Value(MessageNumber(run: run), byteCount: size)))
@@ -29,7 +34,11 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     func run() async throws(ElementalError) -> LatencyReport {
         let listening = try await line.listen(measurement) { [self] in take($0) }
         defer { listening.cancel() }
-        pacer.start { [self] number in send(number) }
+        if isPacedByLoop {
+            pacer.start(on: line.device) { [self] number in send(number) }
+        } else {
+            pacer.start { [self] number in send(number) }
+        }
         defer { pacer.cancel() }
         let deadline = Task { [self] in
             await Delay.wait(pacer.duration + line.timeout)

@@ -35,10 +35,21 @@ final class Sink: Sendable {
     /// Counts a message. One of another run than the latest, or of another length, is ignored.
     @inline(__always)
     func take<Value: NumberedValue>(_ value: Value, over transport: Transport) {
-        guard let number = value.number else { return }
-        guard number.rawValue == expected.load(ordering: .relaxed),
-            value.wireByteCount == byteCount.load(ordering: .relaxed)
-        else { return takeOther(number, value.wireByteCount, transport) }
+        if let number = value.number { take(number, value.wireByteCount, transport) }
+    }
+
+    /// Counts a message whose bytes are borrowed.
+    @inline(__always)
+    func take(_ bytes: RawSpan, over transport: Transport) {
+        guard bytes.byteCount >= MessageNumber.byteCount else { return }
+        let number = UInt64(littleEndian: bytes.unsafeLoadUnaligned(as: UInt64.self))
+        take(MessageNumber(rawValue: number), bytes.byteCount, transport)
+    }
+
+    @inline(__always)
+    private func take(_ number: MessageNumber, _ length: Int, _ transport: Transport) {
+        guard number.rawValue == expected.load(ordering: .relaxed), length == byteCount.load(ordering: .relaxed)
+        else { return takeOther(number, length, transport) }
         expected.store(number.next.rawValue, ordering: .relaxed)
         if number.rawValue % Self.markDistance == 0 { last.store(MonotonicClock.nanoseconds, ordering: .relaxed) }
     }

@@ -30,7 +30,8 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         let start = MonotonicClock.nanoseconds
         let turn = UInt64(max(1, Self.turnByteCount / byteCount))
         var number = MessageNumber(run: run)
-        var messages = (0..<messageCount).map { _ in Value(number, byteCount: byteCount) }
+        var messages = MessageRotation<Value>(
+            number, byteCount: byteCount, queueByteCount: device.limits.readyQueueByteCount)
         while true {
             if Task.isCancelled { throw ElementalError(.cancelled, "the run was cancelled") }
             let now = MonotonicClock.nanoseconds
@@ -57,22 +58,14 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         }
     }
 
-    /// A long message is sent without a copy, so the next one needs other storage: there are as many in rotation as
-    /// may wait in the queue, and some more.
-    private var messageCount: Int {
-        byteCount < 16 * 1024 ? 1 : 4 + device.limits.readyQueueByteCount / byteCount
-    }
-
     /// Sends without suspending; separate from the loop above because a function that never suspends keeps its state in
     /// registers. It ends early if the queue is full.
     private func sendBurst(
-        _ messages: inout [Value], _ number: inout MessageNumber, upTo end: UInt64
+        _ messages: inout MessageRotation<Value>, _ number: inout MessageNumber, upTo end: UInt64
     ) throws(ElementalError) {
         do throws(ElementalError) {
             while number.sequence < end {
-                let turn = messages.count == 1 ? 0 : Int(number.sequence % UInt64(messages.count))
-                messages[turn].number = number
-                try device.send(messages[turn], to: element)
+                try device.send(messages.message(number), to: element)
                 number = number.next
             }
         } catch {

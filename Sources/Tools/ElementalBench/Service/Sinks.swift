@@ -22,9 +22,9 @@ final class Sinks: Sendable {
             let sink = Sink()
             sinks[device] = sink
             device.onValue(of: BenchElements.number) { sink.take($0, over: .tcp) }
-            device.onValue(of: BenchElements.data) { sink.take($0, over: .tcp) }
+            device.onBytes(of: BenchElements.data) { bytes, _ in sink.take(bytes, over: .tcp) }
             device.onValue(of: BenchElements.numberDatagram) { sink.take($0, over: .udp) }
-            device.onValue(of: BenchElements.dataDatagram) { sink.take($0, over: .udp) }
+            device.onBytes(of: BenchElements.dataDatagram) { bytes, _ in sink.take(bytes, over: .udp) }
             device.onValue(of: BenchElements.motion) { sink.take($0, over: .udp) }
             return sink
         }

@@ -1,10 +1,12 @@
 import Dispatch
+import Elemental
+import NIOCore
 import Support
 import Synchronization
 
-/// Calls an action at fixed times, from a thread of its own.
+/// Calls an action at fixed times, from a thread of its own, or on an event loop.
 ///
-/// For a precision of a few microseconds it sleeps until shortly before each time and then polls the clock: a timer alone
+/// For a precision of a few microseconds the thread sleeps until shortly before each time and then polls the clock: a timer alone
 /// is late by the system's timer slack, which is as long as a round trip on one machine.
 final class Pacer: Sendable {
     /// Nanoseconds.
@@ -47,6 +49,25 @@ final class Pacer: Sendable {
                 if isCancelled.load(ordering: .relaxed) { return }
                 action(number)
             }
+        }
+    }
+
+    /// Starts to call the action on a device's event loop, as a control loop does that runs there.
+    func start(on device: ElementalDevice, _ action: @escaping @Sendable (Int) -> Void) {
+        begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
+        schedule(0, on: device.eventLoop, action)
+    }
+
+    private func schedule(_ number: Int, on eventLoop: any EventLoop, _ action: @escaping @Sendable (Int) -> Void) {
+        guard number < count else { return }
+        // Answers come between the times.
+        let watchTime = min(watchTime, UInt64(0.25e9 / rate))
+        let due = due(number)
+        eventLoop.scheduleTask(deadline: .uptimeNanoseconds(due - watchTime)) { [self] in
+            if isCancelled.load(ordering: .relaxed) { return }
+            while MonotonicClock.nanoseconds < due {}
+            action(number)
+            schedule(number + 1, on: eventLoop, action)
         }
     }
 

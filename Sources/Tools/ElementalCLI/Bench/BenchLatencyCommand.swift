@@ -17,12 +17,14 @@ struct BenchLatencyCommand: ReportingCommand {
             pings. Without --rate each round trip begins when the previous one ends. With --rate each begins when it is \
             due and is timed from then, so that a stall shows in all the round trips that it delays. A message that is \
             not answered within --timeout counts as lost. Up to 1000 round trips warm up both ends first. Give --rate \
-            together with --beside: round trips without a rate cluster in the pauses of the load.
+            together with --beside: round trips without a rate cluster in the pauses of the load. With --lowest the event \
+            loops do not sleep while messages flow, and the client's sends at the --rate by itself, as a control loop does.
 
               $ elemental bench latency
               $ elemental bench latency --via streams
               $ elemental bench latency --beside large --rate 1000
               $ elemental bench latency --transport udp --rate 1000 --count 30000
+              $ elemental bench latency --lowest --rate 1000
               $ elemental bench latency robot --json
             """)
 
@@ -41,6 +43,12 @@ struct BenchLatencyCommand: ReportingCommand {
                 + "them) or motion (120 vectors a second over UDP from each of 100 other connections)."))
     var beside: Load?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Do not sleep while messages flow, which takes a core at either end.",
+            discussion: "With a TARGET, say it there too: elemental bench serve --lowest."))
+    var lowest = false
+
     @OptionGroup var bench: BenchOptions
     @OptionGroup var messages: BenchMessageOptions
     @OptionGroup var output: OutputOptions
@@ -58,8 +66,9 @@ struct BenchLatencyCommand: ReportingCommand {
         run.size = messages.size ?? run.size
         run.rate = messages.pace
         run.load = beside
+        run.isPacedByLoop = lowest
         run.timeout = output.limit
-        try await bench.measure(console, output) { [run] device, connect in
+        try await bench.measure(console, output, latency: lowest ? .lowest : .standard) { [run] device, connect in
             try await run.run(device, connect: connect)
         }
     }

@@ -34,24 +34,27 @@ struct BenchOptions: ParsableArguments {
 
     /// Connects to the target, or to a responder that is ended afterwards, measures and writes the report.
     ///
-    /// - Parameter run: measures with the device, and may make further connections.
+    /// - Parameters:
+    ///   - latency: what the event loops do between values: the client's, and that of a responder of its own.
+    ///   - run: measures with the device, and may make further connections.
     func measure<Report: ConsoleEvent>(
-        _ console: Console, _ output: OutputOptions,
+        _ console: Console, _ output: OutputOptions, latency: Latency = .standard,
         _ run: @escaping @Sendable (ElementalDevice, @escaping ConnectAnother) async throws -> Report
     ) async throws {
         try await Interruption.run(console, .task) {
             if let target {
                 let access = try await security.load()
                 let place = try await Place.find(target, for: access, output)
-                return try await measure(place, access, console, output, run)
+                return try await measure(place, access, latency, console, output, run)
             }
-            let responder = try await ResponderProcess.start(security.responderOptions)
+            let responder = try await ResponderProcess.start(
+                security.responderOptions + (latency == .standard ? [] : ["--lowest"]))
             try await withCleanup {
                 // It is not one of the services that were paired, whatever port it has. With a policy it has made the
                 // user's identity, if there was none.
                 let access = security.policy == nil ? ClientAccess(security: .open) : try await security.load()
                 let place = Place.address(host: "127.0.0.1", port: responder.port)
-                try await measure(place, access, console, output, run)
+                try await measure(place, access, latency, console, output, run)
             } cleanup: {
                 await responder.end()
             }
@@ -59,7 +62,7 @@ struct BenchOptions: ParsableArguments {
     }
 
     private func measure<Report: ConsoleEvent>(
-        _ place: Place, _ access: ClientAccess, _ console: Console, _ output: OutputOptions,
+        _ place: Place, _ access: ClientAccess, _ latency: Latency, _ console: Console, _ output: OutputOptions,
         _ run: (ElementalDevice, @escaping ConnectAnother) async throws -> Report
     ) async throws {
         FileDescriptors.allowMany()
@@ -76,6 +79,7 @@ struct BenchOptions: ParsableArguments {
         var settings = Client.Settings(name: name)
         settings.advice = .benchService
         settings.access = access
+        settings.latency = latency
         try await Client.with(place, settings, output, console) { client in
             await console.emit(try await run(client.device, connect))
         }

@@ -18,6 +18,9 @@ struct BenchServeCommand: ReportingCommand {
     @OptionGroup var hosting: ServiceOptions
     @OptionGroup var admission: ServiceSecurityOptions
 
+    @Flag(help: "Do not sleep while messages flow, which takes a core.")
+    var lowest = false
+
     // The responder of a measurement: it listens on loopback only, is not published, and ends with its standard input.
     @Flag(help: .hidden)
     var responder = false
@@ -33,6 +36,7 @@ struct BenchServeCommand: ReportingCommand {
         hosting.apply(to: &configuration, output)
         configuration.address = responder ? "127.0.0.1" : nil
         configuration.isPublished = !responder
+        configuration.latency = lowest ? .lowest : .standard
         configuration.maximumDeviceCount = 10_000
         configuration.maximumDeviceCountPerAddress = 10_000
         let security = try await admission.prepare(

@@ -36,6 +36,8 @@ struct Client: Sendable {
         var wantsValues = false
         /// Whether to show the progress of large values from the service, including its echoes of what was sent to it.
         var showsIncoming = true
+        /// What the connection's event loop does between values.
+        var latency = Latency.standard
         /// When to connect again after a loss; `nil` for never.
         var reconnection: (any ReconnectionPolicy)?
         /// What to suggest if the service does not send its catalogue.
@@ -60,6 +62,7 @@ struct Client: Sendable {
         options.timeout = output.limit
         options.security = settings.access.security
         options.limits = settings.limits
+        options.latency = settings.latency
         options.logger = output.logger
         options.reconnection = settings.reconnection
         let configure: @Sendable (ElementalDevice) -> Void = { device in
