@@ -24,6 +24,7 @@ struct Compare {
         let programs = try options.programs()
         let all: [any Measure] = [
             RoundTrips(programs: programs),
+            Paced(programs: programs),
             Throughput(programs: programs, seconds: options.seconds),
             FanOut(programs: programs, seconds: options.seconds),
             UnderLoad(programs: programs),

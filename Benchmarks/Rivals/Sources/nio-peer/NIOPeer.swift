@@ -2,25 +2,27 @@ import NIOCore
 import NIOPosix
 import PeerSupport
 
-/// SwiftNIO's bare echo: one event loop at either end, frames like the framework's, nothing else but TLS if wanted.
+/// SwiftNIO alone: one event loop at either end, frames like the framework's, nothing else but TLS if wanted.
 @main
 struct NIOPeer {
     static func main() throws {
         let options = peer_options(CommandLine.argc, CommandLine.unsafeArgv)
         switch options.command {
-        case PEER_SERVE where !options.sink:
+        case PEER_SERVE where !(options.sink && options.udp):
             peer_end_when_told()
             let channel = try server(options)
             peer_print_listening(Int32(channel.localAddress?.port ?? 0))
             try channel.closeFuture.wait()
         case PEER_LATENCY:
-            try client(options).closeFuture.wait()
+            try client(options, RoundTrips(options)).closeFuture.wait()
+        case PEER_THROUGHPUT where !options.udp:
+            try client(options, Flood(options)).closeFuture.wait()
         default:
-            fail("measures round trips alone")
+            fail("measures round trips, and throughput over TCP")
         }
     }
 
-    /// A server at 127.0.0.1 that sends back what arrives.
+    /// A server at 127.0.0.1 that sends back what arrives, or counts it.
     private static func server(_ options: PeerOptions) throws -> any Channel {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         if options.udp {
@@ -37,21 +39,23 @@ struct NIOPeer {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeServerHandler()) }
-                    try channel.pipeline.syncOperations.addHandler(Echo())
+                    try channel.pipeline.syncOperations.addHandler(options.sink ? Sink() : Echo())
                 }
             }
             .bind(host: "127.0.0.1", port: Int(options.port)).wait()
     }
 
-    /// A client whose handler makes the round trips and closes the channel after the last.
-    private static func client(_ options: PeerOptions) throws -> any Channel {
+    /// A client whose handler measures, and closes the channel when it has done so.
+    private static func client(
+        _ options: PeerOptions, _ handler: @autoclosure @escaping @Sendable () -> any ChannelHandler
+    ) throws -> any Channel {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port))
         if options.udp {
             return try DatagramBootstrap(group: group)
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandlers(Envelopes(), RoundTrips(options))
+                        try channel.pipeline.syncOperations.addHandlers([Envelopes(), handler()])
                     }
                 }
                 .connect(to: server).wait()
@@ -62,7 +66,7 @@ struct NIOPeer {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeClientHandler()) }
-                    try channel.pipeline.syncOperations.addHandler(RoundTrips(options))
+                    try channel.pipeline.syncOperations.addHandler(handler())
                 }
             }
             .connect(to: server).wait()

@@ -8,8 +8,8 @@ struct Contender {
     private enum Kind {
         /// One of this package's own executables.
         case peer(String, options: [String])
-        /// The framework's command line, with one of the ways of receiving values.
-        case elemental(via: String)
+        /// The framework's command line, with one of the ways of receiving values, and options for both ends.
+        case elemental(via: String, options: [String] = [])
     }
 
     let name: String
@@ -30,10 +30,10 @@ struct Contender {
                 programs.peer(program),
                 ["serve", "--transport", transport.option, "--role", role.rawValue, "--port", "\(port)"]
                     + (try programs.credentials.peerOptions(transport)))
-        case .elemental:
+        case .elemental(_, let options):
             Command(
                 programs.elemental,
-                ["bench", "serve", "--port", "0", "--responder", "--json"]
+                ["bench", "serve", "--port", "0", "--responder", "--json"] + options
                     + (try programs.credentials.ownOptions(transport)))
         }
     }
@@ -48,13 +48,14 @@ struct Contender {
                 programs.peer(program),
                 ["latency", "--transport", transport.option, "--port", "\(port)", "--count", "\(count)"]
                     + (try programs.credentials.peerOptions(transport)))
-        case .elemental(let via):
+        case .elemental(let via, let options):
             Command(
                 programs.elemental,
                 [
                     "bench", "latency", "127.0.0.1:\(port)", "--json", "--via", via,
                     "--transport", transport.option, "--count", "\(count)", "--size", "8",
-                ] + (rate.map { ["--rate", "\($0)"] } ?? []) + (try programs.credentials.ownOptions(transport)))
+                ] + options + (rate.map { ["--rate", "\($0)"] } ?? [])
+                    + (try programs.credentials.ownOptions(transport)))
         }
     }
 
@@ -90,11 +91,20 @@ extension Contender {
     static let nioName = "SwiftNIO, bare echo"
     static let handlersName = "elemental, handlers"
     static let zeroMQName = "ZeroMQ REQ/REP"
+    static let streamsName = "elemental, streams"
+
+    static let handlers = Contender(
+        name: handlersName, transports: Transport.allCases, kind: .elemental(via: "handlers"))
+    /// The framework with event loops that do not sleep.
+    static let lowest = Contender(
+        name: "elemental, lowest latency", transports: [.tcp, .udp],
+        kind: .elemental(via: "handlers", options: ["--lowest"]))
 
     /// The contenders for round trips, the framework first.
     static let ofRoundTrips = [
-        Contender(name: handlersName, transports: Transport.allCases, kind: .elemental(via: "handlers")),
-        Contender(name: "elemental, streams", transports: [.tcp, .udp], kind: .elemental(via: "streams")),
+        handlers,
+        lowest,
+        Contender(name: streamsName, transports: [.tcp, .udp], kind: .elemental(via: "streams")),
         Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
         Contender(name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: [])),
         Contender(name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: [])),
@@ -105,6 +115,7 @@ extension Contender {
 
     static let elementalName = "elemental"
     static let zeroMQPushName = "ZeroMQ PUSH/PULL"
+    static let nioThroughputName = "SwiftNIO"
     static let rawLargeName = "raw C, large writes"
     static let rawOneName = "raw C, a write a message"
 
@@ -116,6 +127,7 @@ extension Contender {
         elemental,
         Contender(
             name: rawLargeName, transports: [.tcp, .tls], kind: .peer("raw-peer", options: ["--write", "large"])),
+        Contender(name: nioThroughputName, transports: [.tcp, .tls], kind: .peer("nio-peer", options: [])),
         Contender(name: rawOneName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: ["--write", "one"])),
         Contender(name: zeroMQPushName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),

@@ -27,6 +27,8 @@ struct Discoverer {
     /// The prefix of a line that reports a resolved service.
     var foundPrefix: String
 
+    static let avahiName = "avahi-publish and -browse"
+
     static func all(_ programs: Programs) -> [Discoverer] {
         [
             Discoverer(
@@ -39,7 +41,7 @@ struct Discoverer {
                 },
                 foundPrefix: "{\"event\":\"found\""),
             Discoverer(
-                name: "avahi-publish and -browse",
+                name: avahiName,
                 browse: { $0.command("avahi-browse", ["--resolve", "--parsable", "_\($1)._tcp"]) },
                 publish: { $0.command("avahi-publish", ["-s", $1, "_\($1)._tcp", "4711"]) },
                 foundPrefix: "=;"),

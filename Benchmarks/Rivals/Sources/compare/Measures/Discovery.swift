@@ -7,6 +7,8 @@ struct Discovery: Measure {
 
     private static let measure = "publish to found"
 
+    static func figure(_ discoverer: String) -> Figure { Figure(measure, discoverer, .found) }
+
     func stages(rounds: Int) -> [Stage] { [Stage(rounds: rounds, jobs: Discoverer.all(programs).map(job))] }
 
     private func job(_ discoverer: Discoverer) -> Job {
@@ -20,8 +22,7 @@ struct Discovery: Measure {
             defer { publisher.terminate() }
             let found = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
             book.add(
-                (found.time - publisher.startTime).seconds * 1000,
-                Figure(Self.measure, discoverer.name, .found), round: round)
+                (found.time - publisher.startTime).seconds * 1000, Self.figure(discoverer.name), round: round)
         }
     }
 
@@ -32,10 +33,10 @@ struct Discovery: Measure {
                 + "most of it is the probing that mDNS prescribes",
             header: ["", "ms", "", "× ours"])
         for discoverer in Discoverer.all(programs) {
-            let figure = Figure(Self.measure, discoverer.name, .found)
+            let figure = Self.figure(discoverer.name)
             table.rows.append([
                 discoverer.name, Format.number(book.median(figure)), Format.spread(book.summary(figure)),
-                Format.ratio(book.ratio(figure, over: Figure(Self.measure, Contender.elementalName, .found))),
+                Format.ratio(book.ratio(figure, over: Self.figure(Contender.elementalName))),
             ])
         }
         return [table]

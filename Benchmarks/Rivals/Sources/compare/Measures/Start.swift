@@ -7,6 +7,10 @@ struct Start: Measure {
 
     private static let measure = "start"
 
+    static func figure(_ discoverer: String, _ quantity: Quantity = .firstLine) -> Figure {
+        Figure(measure, discoverer, quantity)
+    }
+
     func stages(rounds: Int) -> [Stage] { [Stage(rounds: rounds, jobs: Discoverer.all(programs).map(job))] }
 
     private func job(_ discoverer: Discoverer) -> Job {
@@ -22,11 +26,11 @@ struct Start: Measure {
             let browser = try Child(discoverer.browse(avahi, "started"))
             defer { browser.terminate() }
             let line = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
-            let figure = Figure(Self.measure, discoverer.name, .firstLine)
-            book.add((line.time - browser.startTime).seconds * 1000, figure, round: round)
+            book.add(
+                (line.time - browser.startTime).seconds * 1000, Self.figure(discoverer.name), round: round)
             book.add(
                 try ProcessUsage(of: publisher.pid).residentByteCount,
-                Figure(Self.measure, discoverer.name, .residentMemory), round: round)
+                Self.figure(discoverer.name, .residentMemory), round: round)
         }
     }
 
@@ -37,12 +41,12 @@ struct Start: Measure {
                 + "resident memory of an idle publisher",
             header: ["", "first line, ms", "", "× ours", "publisher, MiB"])
         for discoverer in Discoverer.all(programs) {
-            func figure(_ quantity: Quantity) -> Figure { Figure(Self.measure, discoverer.name, quantity) }
+            func figure(_ quantity: Quantity) -> Figure { Self.figure(discoverer.name, quantity) }
             table.rows.append([
                 discoverer.name, Format.number(book.median(figure(.firstLine))),
                 Format.spread(book.summary(figure(.firstLine))),
                 Format.ratio(
-                    book.ratio(figure(.firstLine), over: Figure(Self.measure, Contender.elementalName, .firstLine))),
+                    book.ratio(figure(.firstLine), over: Self.figure(Contender.elementalName))),
                 Format.number(book.median(figure(.residentMemory)).map { $0 / 1_048_576 }),
             ])
         }
