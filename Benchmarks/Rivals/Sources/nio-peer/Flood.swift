@@ -1,5 +1,5 @@
 import NIOCore
-import NIOSSL
+import NIOTLS
 import PeerSupport
 
 /// Sends messages as fast as the channel takes them, prints the other end's report, and closes the channel.

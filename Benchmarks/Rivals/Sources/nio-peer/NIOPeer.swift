@@ -1,6 +1,6 @@
 import NIOCore
 import NIOPosix
-import PeerSupport
+@preconcurrency import PeerSupport
 
 /// SwiftNIO alone: one event loop at either end, frames like the framework's, nothing else but TLS if wanted.
 @main
@@ -13,10 +13,11 @@ struct NIOPeer {
             let channel = try server(options)
             peer_print_listening(Int32(channel.localAddress?.port ?? 0))
             try channel.closeFuture.wait()
-        case PEER_LATENCY:
-            try client(options, RoundTrips(options)).closeFuture.wait()
-        case PEER_THROUGHPUT where !options.udp:
-            try client(options, Flood(options)).closeFuture.wait()
+        case PEER_LATENCY where options.udp:
+            try datagramClient(options).closeFuture.wait()
+        case PEER_LATENCY,
+            PEER_THROUGHPUT where !options.udp:
+            try client(options).closeFuture.wait()
         default:
             fail("measures round trips, and throughput over TCP")
         }
@@ -45,28 +46,28 @@ struct NIOPeer {
             .bind(host: "127.0.0.1", port: Int(options.port)).wait()
     }
 
+    private static func datagramClient(_ options: PeerOptions) throws -> any Channel {
+        try DatagramBootstrap(group: MultiThreadedEventLoopGroup(numberOfThreads: 1))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers(Envelopes(), RoundTrips(options))
+                }
+            }
+            .connect(to: SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port))).wait()
+    }
+
     /// A client whose handler measures, and closes the channel when it has done so.
-    private static func client(
-        _ options: PeerOptions, _ handler: @autoclosure @escaping @Sendable () -> any ChannelHandler
-    ) throws -> any Channel {
+    private static func client(_ options: PeerOptions) throws -> any Channel {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port))
-        if options.udp {
-            return try DatagramBootstrap(group: group)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandlers([Envelopes(), handler()])
-                    }
-                }
-                .connect(to: server).wait()
-        }
         let tls = try options.identity.map { try TLS(identity: String(cString: $0)) }
         return try ClientBootstrap(group: group)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeClientHandler()) }
-                    try channel.pipeline.syncOperations.addHandler(handler())
+                    try channel.pipeline.syncOperations.addHandler(
+                        options.command == PEER_LATENCY ? RoundTrips(options) : Flood(options))
                 }
             }
             .connect(to: server).wait()
