@@ -37,8 +37,8 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        session.finishReading()
         reading.finish(context.channel)
+        session.finishReading()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -20,7 +20,11 @@ struct OutboundSegment {
 
     /// The part of a long value that a channel is given when the socket is full: enough to be worth a wake-up, little
     /// to copy.
-    private static let pieceByteCount = 16 * 1024
+    static let pieceByteCount = 16 * 1024
+    /// The part that a pipeline is given that has room: as much as it encrypts and writes at once.
+    static let pipelineByteCount = 64 * 1024
+    /// Batched messages of so many bytes are copied rather than passed in a buffer of their own.
+    private static let smallByteCount = 1024
 
     init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int) {
         self.buffer = buffer
@@ -61,16 +65,24 @@ struct OutboundSegment {
     }
 
     /// The next part of what is left, as a separate buffer, which counts as written.
-    mutating func takePiece() -> ByteBuffer {
+    ///
+    /// - Parameter most: the most bytes of a long value.
+    mutating func takePiece(atMost most: Int = pieceByteCount) -> ByteBuffer {
         let gathered = buffer.readableBytes
-        guard writtenByteCount >= gathered, let long else {
-            defer { writtenByteCount = gathered }
-            return buffer.getSlice(at: buffer.readerIndex + writtenByteCount, length: gathered - writtenByteCount)
-                ?? ByteBuffer()
+        let unwritten = max(0, gathered - writtenByteCount)
+        let head = buffer.getSlice(at: buffer.readerIndex + gathered - unwritten, length: unwritten) ?? ByteBuffer()
+        guard let long, unwritten <= Self.smallByteCount else {
+            writtenByteCount += unwritten
+            return head
         }
-        let start = writtenByteCount - gathered
-        let count = min(long.count - start, Self.pieceByteCount)
-        writtenByteCount += count
-        return long.withUnsafeBytes { ByteBuffer(bytes: $0[start..<start + count]) }
+        // A header shares a buffer with what follows it.
+        let start = max(0, writtenByteCount - gathered)
+        let count = min(long.count - start, most)
+        var piece = ByteBuffer()
+        piece.reserveCapacity(unwritten + count)
+        piece.writeImmutableBuffer(head)
+        _ = long.withUnsafeBytes { piece.writeBytes($0[start..<start + count]) }
+        writtenByteCount += unwritten + count
+        return piece
     }
 }

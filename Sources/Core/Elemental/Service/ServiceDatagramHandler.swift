@@ -64,8 +64,9 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        finishReading()
+        // Before the answers are sent, which may be answered at once.
         reading.finish(context.channel)
+        finishReading()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -74,9 +75,12 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     private func finishReading() {
-        let sessions = touched
-        touched.removeAll(keepingCapacity: true)
+        // Not copied, which would allocate another array for the next time.
+        var sessions: [Session] = []
+        swap(&sessions, &touched)
         for session in sessions { session.finishReading() }
+        sessions.removeAll(keepingCapacity: true)
+        if touched.isEmpty { swap(&sessions, &touched) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -169,7 +169,7 @@ final class Sender {
     ///
     /// - Returns: its bytes.
     private func passOutgoing() -> Int {
-        guard let piece = outgoing?.takePiece() else { return 0 }
+        guard let piece = outgoing?.takePiece(atMost: OutboundSegment.pipelineByteCount) else { return 0 }
         bytes.pass(piece)
         return piece.readableBytes
     }
