@@ -65,9 +65,15 @@ struct OutboundSegment {
     }
 
     /// The next part of what is left, as a separate buffer, which counts as written.
+    mutating func takePiece() -> ByteBuffer {
+        var storage = ByteBuffer()
+        return takePiece(atMost: Self.pieceByteCount, in: &storage)
+    }
+
+    /// The same in storage that is used again once nobody has it any more.
     ///
     /// - Parameter most: the most bytes of a long value.
-    mutating func takePiece(atMost most: Int = pieceByteCount) -> ByteBuffer {
+    mutating func takePiece(atMost most: Int, in storage: inout ByteBuffer) -> ByteBuffer {
         let gathered = buffer.readableBytes
         let unwritten = max(0, gathered - writtenByteCount)
         let head = buffer.getSlice(at: buffer.readerIndex + gathered - unwritten, length: unwritten) ?? ByteBuffer()
@@ -78,11 +84,10 @@ struct OutboundSegment {
         // A header shares a buffer with what follows it.
         let start = max(0, writtenByteCount - gathered)
         let count = min(long.count - start, most)
-        var piece = ByteBuffer()
-        piece.reserveCapacity(unwritten + count)
-        piece.writeImmutableBuffer(head)
-        _ = long.withUnsafeBytes { piece.writeBytes($0[start..<start + count]) }
+        storage.clear(minimumCapacity: unwritten + count)
+        storage.writeImmutableBuffer(head)
+        _ = long.withUnsafeBytes { storage.writeBytes($0[start..<start + count]) }
         writtenByteCount += unwritten + count
-        return piece
+        return storage
     }
 }

@@ -94,6 +94,8 @@ final class Sender {
         var written = (bytes: 0, messages: 0)
         var spare: ByteBuffer?
         var isMoreQueued = false
+        // Kept for this turn only, so that an idle connection is small.
+        var pieceStorage = ByteBuffer()
         defer { ownByteCount &+= written.bytes }
         guard outgoing == nil || !isBlocked else { return pendingWork() }
         while written.bytes < Self.turnByteCount {
@@ -117,7 +119,7 @@ final class Sender {
                 }
             }
             let isPassed = bytes.hasPipelineRoom
-            written.bytes += isPassed ? passOutgoing() : writeOutgoing(more: isMoreQueued)
+            written.bytes += isPassed ? passOutgoing(in: &pieceStorage) : writeOutgoing(more: isMoreQueued)
             if let progress = outgoing?.wholeProgress { self.progress.report(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
@@ -168,8 +170,8 @@ final class Sender {
     /// Passes a part of the segment to the pipeline of an encrypted connection, which has room.
     ///
     /// - Returns: its bytes.
-    private func passOutgoing() -> Int {
-        guard let piece = outgoing?.takePiece(atMost: OutboundSegment.pipelineByteCount) else { return 0 }
+    private func passOutgoing(in storage: inout ByteBuffer) -> Int {
+        guard let piece = outgoing?.takePiece(atMost: OutboundSegment.pipelineByteCount, in: &storage) else { return 0 }
         bytes.pass(piece)
         return piece.readableBytes
     }
