@@ -131,6 +131,14 @@ final class SleeplessLoop: ChannelInboundHandler {
         context.read()
     }
 
+    /// The pipe was closed, by the last connection or with the event loop.
+    func channelInactive(context: ChannelHandlerContext) {
+        // There may be another one by now.
+        guard context.channel === channel else { return }
+        isAwake = false
+        channel = nil
+    }
+
     /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
