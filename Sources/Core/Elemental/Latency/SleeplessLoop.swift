@@ -30,7 +30,8 @@ final class SleeplessLoop: ChannelInboundHandler {
     private(set) var isAwake = false
     /// Turns of the loop since there is a pipe in which it did not sleep.
     private(set) var turnCount = 0
-    private var share = CoreShare()
+    /// `nil` if it does not matter who else wants the core, which is so in tests only.
+    var share: CoreShare? = CoreShare()
     /// When the thread's share of its core was last looked at: the time, and its processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     /// It sleeps as usual until then.
@@ -142,7 +143,7 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
-        if let rest = share.note(elapsed: now - looked.time, used: used - looked.used) { restEnd = now + rest }
+        if let rest = share?.note(elapsed: now - looked.time, used: used - looked.used) { restEnd = now + rest }
         looked = (now, used)
     }
 
