@@ -213,9 +213,9 @@ struct BridgeTests {
 
     @Test
     func aReconnectedServiceIsBridgedAgain() async throws {
-        let first = service(Rover.all)
+        let port = try LastingPort.next()
+        let first = service(Rover.all, port: port)
         try await first.start()
-        let port = try #require(first.port)
         let heard = Notes<(String, HubValue)>()
         try await Peers.withHub { _, hub in
             let device = try await connect(first)

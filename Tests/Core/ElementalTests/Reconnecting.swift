@@ -43,14 +43,14 @@ enum Reconnecting {
     }
 
     static func service(
-        at port: Int = 0, _ elements: ElementCatalogue = Rover.all,
+        at port: Int? = nil, _ elements: ElementCatalogue = Rover.all,
         _ change: (inout ServiceConfiguration) -> Void = { _ in },
         handlers: (ElementalService) -> Void = { _ in }
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
-        configuration.port = port
+        configuration.port = try port ?? LastingPort.next()
         change(&configuration)
         let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
         // Before it starts: clients that reconnect are there at once.

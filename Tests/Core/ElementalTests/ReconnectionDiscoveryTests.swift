@@ -14,9 +14,9 @@ struct ReconnectionDiscoveryTests {
             "no private Zeroconf daemon: run these tests with Tests/run, or through Samples/private-avahi")
     }
 
-    private static func start(_ type: String, port: Int = 0) async throws -> ElementalService {
+    private static func start(_ type: String, port: Int? = nil) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
-        configuration.port = port
+        configuration.port = try port ?? LastingPort.next()
         let service = ElementalService(type, displayName: "Rover", elements: Lamp.all, configuration: configuration)
         try await service.start()
         return service

@@ -96,7 +96,7 @@ struct ReconnectOptionTests {
         _ arguments: (_ target: String) -> [String], first: (ChildProcess) async throws -> Void,
         then: (_ command: ChildProcess, _ port: Int) async throws -> Void
     ) async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.service("0.5")) { service in
+        try await ChildProcess.with(ElementalProcess.path, Self.service("0.5", port: LastingPort.next())) { service in
             let port = try await service.listeningPort()
             try await ChildProcess.with(ElementalProcess.path, arguments("127.0.0.1:\(port)")) { command in
                 try await first(command)
