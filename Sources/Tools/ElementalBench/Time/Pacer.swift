@@ -6,8 +6,9 @@ import Synchronization
 
 /// Calls an action at fixed times, from a thread of its own, or on an event loop.
 ///
-/// For a precision of a few microseconds the thread sleeps until shortly before each time and then polls the clock: a timer alone
-/// is late by the system's timer slack, which is as long as a round trip on one machine.
+/// For a precision of a few microseconds it sleeps until shortly before each time and then polls the clock, also on an
+/// event loop, which does nothing else meanwhile: a timer alone is late by the system's timer slack, which is as long as
+/// a round trip on one machine.
 final class Pacer: Sendable {
     /// Nanoseconds.
     private static let watchTime: UInt64 = 150_000
