@@ -93,14 +93,6 @@ public final class RawSocket: Sendable {
         return raw
     }
 
-    /// A UDP socket on a port outside the ephemeral range.
-    public static func datagramBelowEphemeralPorts() throws -> RawSocket {
-        for _ in 0..<100 {
-            if let socket = try? datagram(port: .random(in: 20_000..<30_000)) { return socket }
-        }
-        throw Failure(text: "no free port between 20000 and 30000")
-    }
-
     /// The port that the socket is bound to.
     public func localPort() throws -> Int {
         var name = sockaddr_in()

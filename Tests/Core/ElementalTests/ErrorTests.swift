@@ -92,7 +92,7 @@ struct ErrorTests {
 
     @Test("a port whose UDP half is in use is an error, and its TCP half is released")
     func aPortTakenForUDPOnly() async throws {
-        let udp = try RawSocket.datagramBelowEphemeralPorts()
+        let udp = try RawSocket.datagram(port: LastingPort.next())
         let port = try udp.localPort()
         for _ in 0..<2 {
             let error = await #expect(throws: ElementalError.self) {

@@ -77,7 +77,7 @@ struct ExitStatusTests {
     @Test
     func aModemThatIsNeverThereIsAFailure() async throws {
         // A port on which nothing listens.
-        let port = try RawSocket.datagramBelowEphemeralPorts().localPort()
+        let port = try LastingPort.next()
         let program = NSTemporaryDirectory() + "elemental-\(UUID().uuidString).prg"
         // SYS 2061; at 2061 a jump to itself.
         let bytes: [UInt8] = [
