@@ -68,6 +68,41 @@ extension ElementalService {
         return try value.withWireBytes { broadcast(element, $0) }.get()
     }
 
+    /// Sets an element's value and sends it to every device, suspending while the queue of any is above the high
+    /// watermark: as fast as the slowest device, with at most ``DeviceLimits/readyQueueByteCount`` bytes waiting for each.
+    /// A device that disconnects is no longer waited for.
+    ///
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    @discardableResult
+    @inlinable
+    public func sendWhenReady<Value>(
+        _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) -> [SendFailure] {
+        try await waitForRoom(for: value.wireByteCount)
+        return try send(value, to: element)
+    }
+
+    /// Waits while the queue of any device is above the high watermark, as
+    /// ``ElementalDevice/waitForRoom(for:isolation:)`` does for one.
+    ///
+    /// - Parameter byteCount: the length of the value to be sent.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the task is cancelled.
+    public func waitForRoom(
+        for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
+        while let device = shared.congestedDevice(for: byteCount) {
+            do throws(ElementalError) {
+                try await device.waitForRoom(for: byteCount)
+            } catch {
+                guard error.code == .notConnected else { throw error }
+                // It is about to leave the roster.
+                await Task.yield()
+            }
+        }
+    }
+
     /// The value last set for the element, or `nil`.
     public func value<Value>(of element: Element<Value>) -> Value? {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { Value(wireBytes: $0) }
@@ -140,6 +175,15 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService.Shared {
+    /// A device whose queue is above the high watermark.
+    func congestedDevice(for length: Int) -> ElementalDevice? {
+        devices.withLock { roster in
+            var congested: ElementalDevice?
+            roster.devices.forEachUnretained { if $0.needsToWait(for: length) { congested = $0 } }
+            return congested
+        }
+    }
+
     /// Adds a device that is ready to those that values are sent to.
     func add(_ device: ElementalDevice) {
         // The elements may have been replaced since the device connected.

@@ -9,7 +9,10 @@ final class Sender {
     private static let turnByteCount = 1024 * 1024
     /// The delay before a full UDP socket is retried.
     private static let datagramRetryTime = TimeAmount.milliseconds(1)
-    /// How long values that arrive at a high rate are batched.
+    /// How long values that arrive at a high rate are batched: half of this to one and a half.
+    ///
+    /// Batches end at whole multiples of it, those of all connections of a loop together: a service that sends to many
+    /// would otherwise be woken for each of them.
     private static let gatheringTime = TimeAmount.microseconds(200)
 
     /// Where datagrams are sent; `nil` while they cannot be.
@@ -146,8 +149,13 @@ final class Sender {
     /// Values batched from now on are flushed when the time has elapsed, unless they fill a segment before.
     private func flushLater() {
         let isTimed = gatheringEnd != nil
-        gatheringEnd = device.eventLoop.now + Self.gatheringTime
+        gatheringEnd = Self.gatheringEnd(after: device.eventLoop.now)
         if !isTimed { flushWhenGathered() }
+    }
+
+    private static func gatheringEnd(after now: NIODeadline) -> NIODeadline {
+        let period = UInt64(gatheringTime.nanoseconds)
+        return .uptimeNanoseconds(((now.uptimeNanoseconds + period / 2) / period + 1) * period)
     }
 
     private func flushWhenGathered() {

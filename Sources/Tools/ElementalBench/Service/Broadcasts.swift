@@ -4,6 +4,9 @@ import Support
 /// A bench service's broadcasts: numbered values to all devices, from when a device requests them until it stops them or
 /// disconnects.
 final class Broadcasts: Sendable {
+    /// Bytes that are sent before the queues are looked at.
+    private static let turnByteCount = 4096
+
     private let ends = Locked<[ElementalDevice: StopFlag]>([:])
 
     func attach(to service: ElementalService) {
@@ -38,15 +41,30 @@ final class Broadcasts: Sendable {
     ) async -> UInt64 {
         var number = MessageNumber(run: run)
         var message = Value(number, byteCount: byteCount)
+        let turn = UInt64(max(1, turnByteCount / byteCount))
         while !isOver.isRaised {
-            message.number = number
-            guard let failures = try? service.send(message, to: element) else { break }
+            guard let late = sendBurst(&message, &number, upTo: number.sequence + turn, element, service) else { break }
             // The others have it already. Devices whose queue was full get it now, before anyone gets the next value.
-            for failure in failures where failure.error.code == .queueFull {
-                try? await failure.device.sendWhenReady(message, to: element)
-            }
-            number = number.next
+            for device in late { try? await device.sendWhenReady(message, to: element) }
+            guard (try? await service.waitForRoom(for: byteCount)) != nil else { break }
         }
         return number.sequence
+    }
+    /// Sends without suspending, until `end` or until a device's queue is full.
+    ///
+    /// - Returns: the devices that lack the last message; `nil` if nothing can be sent.
+    private static func sendBurst<Value: NumberedValue>(
+        _ message: inout Value, _ number: inout MessageNumber, upTo end: UInt64, _ element: Element<Value>,
+        _ service: ElementalService
+    ) -> [ElementalDevice]? {
+        while number.sequence < end {
+            message.number = number
+            guard let failures = try? service.send(message, to: element) else { return nil }
+            number = number.next
+            if failures.isEmpty { continue }
+            let late = failures.filter { $0.error.code == .queueFull }.map(\.device)
+            if !late.isEmpty { return late }
+        }
+        return []
     }
 }
