@@ -133,7 +133,7 @@ final class Session: ChannelDuplexHandler {
 
     /// The buffer of a read from the socket: small on a quiet connection, and on a busy one large enough that most long
     /// values lie completely within it.
-    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 1024, maximum: 256 * 1024)
+    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 256 * 1024)
 
     /// Begins a batch of reads, unless one is in progress.
     ///

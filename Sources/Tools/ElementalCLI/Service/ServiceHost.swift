@@ -81,15 +81,17 @@ struct ServiceHost: Sendable {
                 case .device(let device, let values):
                     let name = device.name
                     await console.emit(ClientConnectedEvent(device))
+                    guard let values else { continue }
                     group.addTask {
-                        if let values {
-                            for await value in values {
-                                await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
-                            }
+                        for await value in values {
+                            await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
                         }
                         let reason = await device.waitUntilDisconnected()
                         await console.emit(DisconnectedEvent(device: name, reason: reason))
                     }
+                case .event(.deviceDisconnected(let device, let reason)):
+                    // With values it is reported behind the last of them. A task that waits for it would take 3 KiB.
+                    if !showsValues { await console.emit(DisconnectedEvent(device: device.name, reason: reason)) }
                 case .event(.listening(let port)):
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
@@ -103,7 +105,7 @@ struct ServiceHost: Sendable {
                     await invitation.extend(as: nil)
                 case .event(.pairing(let event)): await invitation.report(event)
                 case .event(.stopped): return
-                case .event(.deviceConnected), .event(.deviceDisconnected): break
+                case .event(.deviceConnected): break
                 }
             }
         }
