@@ -27,6 +27,8 @@ package struct ThroughputRun: Sendable {
     package var size = 64
     /// Messages a second; `nil` for as many as possible.
     package var rate: Double?
+    /// Whether the sender runs on the connection's event loop, like a handler, rather than on a thread of the pool.
+    package var isOnLoop = false
     /// How long to wait for the other end's report.
     package var timeout: Duration = .seconds(5)
 
@@ -63,12 +65,22 @@ package struct ThroughputRun: Sendable {
         let run = try await reports.begin()
         let processorTime = ProcessorTime.seconds
         let start = MonotonicClock.nanoseconds
-        let sent = try await sender.send(run: run, until: Self.limit(amount))
+        let sent = try await send(sender, run)
         let sending = MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds)
         let arrived = try await reports.end(of: run, sent: sent, over: transport)
         return ThroughputReport(
             transport: transport, sent: Int(sent), arrived: arrived.report, sending: sending,
             processorTime: arrived.processorTime - processorTime)
+    }
+
+    private func send<Value: NumberedValue>(
+        _ sender: NumberedSender<Value>, _ run: UInt32
+    ) async throws(ElementalError) -> UInt64 {
+        let limit: NumberedSender<Value>.Limit = Self.limit(amount)
+        guard isOnLoop else { return try await sender.send(run: run, until: limit) }
+        return try await withTaskExecutorPreference(sender.device.executor) { () async throws(ElementalError) in
+            try await sender.send(run: run, until: limit)
+        }
     }
 
     private static func limit<Value>(_ amount: Amount) -> NumberedSender<Value>.Limit {

@@ -8,8 +8,9 @@ struct Contender {
     private enum Kind {
         /// One of this package's own executables.
         case peer(String, options: [String])
-        /// The framework's command line, with one of the ways of receiving values, and options for both ends.
-        case elemental(via: String, options: [String] = [])
+        /// The framework's command line, with one of the ways of receiving values, options for both ends, and options for
+        /// the sender of throughput.
+        case elemental(via: String, options: [String] = [], senderOptions: [String] = [])
     }
 
     let name: String
@@ -30,7 +31,7 @@ struct Contender {
                 programs.peer(program),
                 ["serve", "--transport", transport.option, "--role", role.rawValue, "--port", "\(port)"]
                     + (try programs.credentials.peerOptions(transport)))
-        case .elemental(_, let options):
+        case .elemental(_, let options, _):
             Command(
                 programs.elemental,
                 ["bench", "serve", "--port", "0", "--responder", "--json"] + options
@@ -48,7 +49,7 @@ struct Contender {
                 programs.peer(program),
                 ["latency", "--transport", transport.option, "--port", "\(port)", "--count", "\(count)"]
                     + (try programs.credentials.peerOptions(transport)))
-        case .elemental(let via, let options):
+        case .elemental(let via, let options, _):
             Command(
                 programs.elemental,
                 [
@@ -69,10 +70,10 @@ struct Contender {
                 programs.peer(program),
                 ["throughput", "--port", "\(port)"] + amount + options
                     + (try programs.credentials.peerOptions(transport)))
-        case .elemental:
+        case .elemental(_, let options, let senderOptions):
             return Command(
                 programs.elemental,
-                ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount
+                ["bench", "throughput", "127.0.0.1:\(port)", "--json"] + amount + options + senderOptions
                     + (try programs.credentials.ownOptions(transport)))
         }
     }
@@ -122,9 +123,15 @@ extension Contender {
     static let elemental = Contender(
         name: elementalName, transports: [.tcp, .udp, .tls], kind: .elemental(via: "handlers"))
 
+    /// The framework with a sender that runs on the connection's event loop, as SwiftNIO's does.
+    static let onLoop = Contender(
+        name: "elemental, on its loop", transports: [.tcp, .tls],
+        kind: .elemental(via: "handlers", senderOptions: ["--on-loop"]))
+
     /// The contenders for throughput from one sender to one receiver.
     static let ofThroughput = [
         elemental,
+        onLoop,
         Contender(
             name: rawLargeName, transports: [.tcp, .tls], kind: .peer("raw-peer", options: ["--write", "large"])),
         Contender(name: nioThroughputName, transports: [.tcp, .tls], kind: .peer("nio-peer", options: [])),
