@@ -7,7 +7,7 @@ struct ResolveMachine: ServiceMachine {
     /// says that a host has no address of a family. A responder answers for its own records at once (RFC 6762, section
     /// 6), with both families in one packet as a rule, and every connection attempt and a browser's first line wait this
     /// long, so it is short; a browser tells of what comes later.
-    static let familyGrace = Duration.milliseconds(10)
+    static let familyGrace = Duration.milliseconds(3)
     /// How long to wait before asking again: Avahi stops resolving after 5 s, though an answer may still arrive.
     private static let retryDelay = Duration.milliseconds(500)
 
