@@ -20,9 +20,28 @@ struct LowestLatencyTests {
     func afterASingleValueItIsAwakeForTheTimeToHold() {
         var awake = AwakeTime(hold: .microseconds(500))
         #expect(awake.noteArrival(at: Self.time(0)) == Self.time(500))
-        // 100 a second are no steady flow that is worth a core.
-        #expect(awake.noteArrival(at: Self.time(10_000)) == Self.time(10_500))
-        #expect(awake.end(from: Self.time(10_100)) == Self.time(10_600))
+        // 40 a second are no steady flow that is worth waiting for.
+        #expect(awake.noteArrival(at: Self.time(25_000)) == Self.time(25_500))
+        #expect(awake.end(from: Self.time(25_100)) == Self.time(25_600))
+        #expect(awake.nextWindow == nil)
+    }
+
+    @Test
+    func itIsAwakeForTheNextValueOfASlowerFlow() throws {
+        var awake = AwakeTime(hold: .microseconds(500))
+        for number in 0..<100 {
+            #expect(awake.noteArrival(at: Self.time(number * 10_000)) == Self.time(number * 10_000 + 500))
+        }
+        #expect(awake.nextWindow == AwakeTime.Window(start: Self.time(998_750), end: Self.time(1_001_750)))
+        // One that is late moves it, for a while.
+        _ = awake.noteArrival(at: Self.time(1_002_000))
+        let late = try #require(awake.nextWindow)
+        #expect(late.end > Self.time(1_014_000))
+        // A fast flow is awake all the time, and after a pause nothing is awaited.
+        for number in 0..<1000 { _ = awake.noteArrival(at: Self.time(1_002_000 + number * 1000)) }
+        #expect(awake.nextWindow == nil)
+        _ = awake.noteArrival(at: Self.time(9_000_000))
+        #expect(awake.nextWindow == nil)
     }
 
     @Test(arguments: [250, 1000, 20_000])

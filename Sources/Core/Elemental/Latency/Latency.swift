@@ -19,8 +19,9 @@ public struct Latency: Sendable, Hashable {
     /// While values flow the loop does not sleep, but looks at all its sockets again and again, which takes a core of
     /// its own: for control loops at 1 kHz, and for two programs on one machine.
     ///
-    /// It falls asleep after the given time without a value, and if values have come at a steady rate of 250 a second or
-    /// more, not before a quarter more than their period. Nothing else changes: other connections of the loop are
+    /// It falls asleep after the given time without a value, and if values have come at a steady rate of 200 a second or
+    /// more, not before a quarter more than their period. At a steady rate of 50 or more it sleeps between them, and is
+    /// awake again an eighth of the period before the next is due. Nothing else changes: other connections of the loop are
     /// served as ever. On a machine with a single core, and while other work wants the same core, it sleeps as usual.
     ///
     /// - Parameter time: how long the loop stays awake after a value, at most 100 ms.

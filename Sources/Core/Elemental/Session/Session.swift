@@ -35,6 +35,8 @@ final class Session: ChannelDuplexHandler {
     /// How long the loop stays awake; `nil` where it may always sleep.
     private var awakeTime: AwakeTime?
     private var sleeplessLoop: SleeplessLoop?
+    /// Whether the loop will be woken for the next value of a steady flow.
+    private var isNextValueAwaited = false
     /// The device's reference to this connection, once it is ready.
     var connection: Connection?
 
@@ -152,6 +154,24 @@ final class Session: ChannelDuplexHandler {
         let now = NIODeadline.now()
         guard let end = isReading ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
         loop.stayAwake(until: end, now: now)
+        awaitNextValue()
+    }
+
+    /// Wakes the loop shortly before the next value of a steady flow is due.
+    private func awaitNextValue() {
+        guard !isNextValueAwaited, let window = awakeTime?.nextWindow else { return }
+        isNextValueAwaited = true
+        device.eventLoop.assumeIsolated().scheduleTask(deadline: window.start) { [self] in
+            isNextValueAwaited = false
+            guard let sleeplessLoop, let window = awakeTime?.nextWindow else { return }
+            let now = NIODeadline.now()
+            // Values may have come meanwhile; after the last of a flow nothing is awaited again.
+            if now < window.start {
+                awaitNextValue()
+            } else if now < window.end {
+                sleeplessLoop.stayAwake(until: window.end, now: now)
+            }
+        }
     }
 
     /// The connection has ended: the loop need not stay awake for it.

@@ -4,7 +4,7 @@ import Logging
 public enum Resolver {
     /// Queries the host, port and TXT record of a service and then the host's addresses.
     ///
-    /// It returns when addresses of both families are there, or 10 ms after the first one.
+    /// It returns when addresses of both families are there, or 3 ms after the first one.
     ///
     /// - Parameters:
     ///   - instance: the service, from a browser or remembered from earlier.

@@ -1,0 +1,89 @@
+import ElementalWire
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// A service that sends to all its devices no faster than the slowest.
+struct ServiceSendingTests {
+    private static let limit = 32 * 1024
+    private static let text = String(repeating: "more", count: 1000)
+
+    /// Runs `body` with a service, a client that reads and one that can be paused.
+    private func withDevices(
+        _ body: (ElementalService, _ reader: ElementalDevice, _ slow: ElementalDevice) async throws -> Void
+    ) async throws {
+        try await withService(Lamp.all, { $0.limits.readyQueueByteCount = Self.limit }) { service, port in
+            let reader = try await connect(port, as: "reader")
+            let slow = try await connect(port, as: "slow")
+            try await eventually { service.devices.count == 2 }
+            try await body(service, reader, slow)
+            await reader.close()
+            await slow.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func itWaitsForTheSlowestAndLosesNothing() async throws {
+        try await withDevices { service, reader, slow in
+            let (first, second) = (Gathered<String>(), Gathered<String>())
+            reader.onValue(of: Lamp.label) { first.add($0) }
+            slow.onValue(of: Lamp.label) { second.add($0) }
+            slow.pause()
+            let sent = Gathered<Int>()
+            let sending = Task {
+                for number in 0..<3000 {
+                    let failures = try await service.sendWhenReady("\(number) \(Self.text)", to: Lamp.label)
+                    #expect(failures.isEmpty)
+                    sent.add(number)
+                }
+            }
+            // The system's buffers take some, and then it waits for this one, with a queue of a bounded length.
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
+            #expect(sent.all.count < 3000)
+            #expect(other.outbound.withLock { $0.stream.byteCount } < Self.limit + 2 * Self.text.utf8.count)
+            slow.resume()
+            try await sending.value
+            for received in [first, second] {
+                try await received.wait(for: 3000)
+                #expect(received.all.map { $0.prefix { $0 != " " } } == (0..<3000).map { "\($0)" })
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whoDisconnectsIsNoLongerWaitedFor() async throws {
+        try await withDevices { service, reader, slow in
+            slow.pause()
+            let sending = Task {
+                while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
+            }
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
+            let received = Gathered<String>()
+            reader.onValue(of: Lamp.label) { received.add($0) }
+            let count = received.all.count
+            await slow.close()
+            try await received.wait(for: count + 100)
+            sending.cancel()
+            await #expect(throws: ElementalError.self) { try await sending.value }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aCancelledSenderIsToldSo() async throws {
+        try await withDevices { service, _, slow in
+            slow.pause()
+            let sending = Task {
+                while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
+            }
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
+            sending.cancel()
+            let error = await #expect(throws: ElementalError.self) { try await sending.value }
+            #expect(error?.code == .cancelled)
+            slow.resume()
+        }
+    }
+}
