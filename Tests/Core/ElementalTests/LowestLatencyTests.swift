@@ -60,6 +60,16 @@ struct LowestLatencyTests {
         #expect(awake.noteArrival(at: later) == later + .microseconds(50))
     }
 
+    @Test(arguments: [6, 15, 30])
+    func aFastFlowIsKnownAgainAtOnceAfterAStall(milliseconds: Int) {
+        var awake = AwakeTime(hold: .microseconds(500))
+        for number in 0..<100 { _ = awake.noteArrival(at: Self.time(number * 1000)) }
+        let start = 99_000 + milliseconds * 1000
+        _ = awake.noteArrival(at: Self.time(start))
+        #expect(awake.noteArrival(at: Self.time(start + 1000)) > Self.time(start + 2000))
+        #expect(awake.nextWindow == nil)
+    }
+
     @Test
     func bursts() {
         // Two at a time, 1,000 times a second: the gap between the bursts counts.

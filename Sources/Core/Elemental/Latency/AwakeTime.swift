@@ -28,7 +28,14 @@ struct AwakeTime {
     mutating func noteArrival(at now: NIODeadline) -> NIODeadline {
         if let last {
             let gap = now - last
-            period = gap > Self.longestAwaitedPeriod ? .zero : max(gap, period - .nanoseconds(period.nanoseconds / 64))
+            if gap > Self.longestAwaitedPeriod {
+                period = .zero
+            } else if gap <= Self.longestPeriod, period > Self.longestPeriod {
+                // A fast flow goes on after a stall.
+                period = gap
+            } else {
+                period = max(gap, period - .nanoseconds(period.nanoseconds / 64))
+            }
         }
         last = now
         return end(from: now)
