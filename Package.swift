@@ -116,15 +116,15 @@ let package = Package(
             ],
             path: "Sources/Clients/SignalR"
         ),
+        // What all bridges share: what waits to pass, and what passes next.
+        .target(
+            name: "BridgeLanes",
+            dependencies: ["Elemental", "Support", .product(name: "DequeModule", package: "swift-collections")],
+            path: "Sources/Bridges/BridgeLanes"
+        ),
         .target(
             name: "SignalRBridge",
-            dependencies: [
-                "Elemental",
-                "ElementalWire",
-                "SignalR",
-                "Support",
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
+            dependencies: ["BridgeLanes", "Elemental", "ElementalWire", "SignalR", "Support"],
             path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
@@ -235,6 +235,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Clients/SignalRTests"
+        ),
+        .testTarget(
+            name: "BridgeLanesTests", dependencies: ["BridgeLanes", "Elemental"], path: "Tests/Bridges/BridgeLanesTests"
         ),
         .testTarget(
             name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],

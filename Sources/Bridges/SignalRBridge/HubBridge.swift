@@ -1,3 +1,4 @@
+import BridgeLanes
 public import Elemental
 public import SignalR
 import Support
@@ -27,8 +28,7 @@ public final class HubBridge: Sendable {
     private let toHub: Courier
     private let toDevice: Courier
     private let events = EventHub<BridgeEvent>()
-    /// The newest forwarded value of each element marked latest, in either direction, to recognize echoes.
-    private let passed = Locked<[Int8: ElementValue]>([:])
+    private let echoes = EchoFilter()
     private let oversized: Locked<OversizedValues>
     private let setsElements: Bool
     /// The elements that the hub was not allowed to set.
@@ -52,10 +52,10 @@ public final class HubBridge: Sendable {
         setsElements = options.setsElements
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
         let events = events
-        let passed = passed
+        let echoes = echoes
         let oversized = Locked(OversizedValues())
         self.oversized = oversized
-        toHub = Courier(options) { element, value in
+        toHub = Courier(interval: options.interval, limit: options.queueLimit) { element, value in
             guard let method = methods[element.id], !oversized.withLock({ $0.isTooLarge(value, of: element) })
             else { return .done }
             do throws(SignalRError) {
@@ -69,12 +69,12 @@ public final class HubBridge: Sendable {
             }
             return .done
         }
-        toDevice = Courier(options) { element, value in
+        toDevice = Courier(interval: options.interval, limit: options.queueLimit) { element, value in
             do throws(ElementalError) {
                 try device.send(value, to: element)
                 events.emit(.toDevice(element, value))
             } catch {
-                passed.withLock { $0[element.id] = nil }
+                echoes.forget(element)
                 events.emit(.failed(element, .toDevice, error))
             }
             return .done
@@ -103,7 +103,7 @@ public final class HubBridge: Sendable {
             if wanted.contains(element.id) { self?.take(value, of: element) }
         }
         let refusals = device.onRefusal { [weak self] element, refusal, _ in
-            self?.passed.withLock { $0[element.id] = nil }
+            self?.echoes.forget(element)
             self?.events.emit(.failed(element, .toDevice, refusal))
         }
         defer {
@@ -119,8 +119,12 @@ public final class HubBridge: Sendable {
                 return true
             }
             group.addTask { await self.follow(lifecycle) }
-            group.addTask { await self.toHub.run() }
-            group.addTask { await self.toDevice.run() }
+            for courier in [toHub, toDevice] {
+                group.addTask {
+                    await courier.run()
+                    return true
+                }
+            }
             for await isOver in group where isOver { break }
             group.cancelAll()
         }
@@ -132,7 +136,7 @@ public final class HubBridge: Sendable {
 
     /// Handles a value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
-        guard isNews(value, of: element) else { return }
+        guard echoes.isNews(value, of: element) else { return }
         if !toHub.add(value, of: element) { events.emit(.dropped(element, .toHub)) }
     }
 
@@ -141,7 +145,7 @@ public final class HubBridge: Sendable {
         guard setsElements else { return refuse(element) }
         do throws(SignalRError) {
             let value = try arguments.elementValue(of: element.type)
-            guard isNews(value, of: element) else { return }
+            guard echoes.isNews(value, of: element) else { return }
             // An older value that is still waiting would become the hub's newest.
             if element.latest { toHub.drop(element) }
             if !toDevice.add(value, of: element) { events.emit(.dropped(element, .toDevice)) }
@@ -154,11 +158,6 @@ public final class HubBridge: Sendable {
         guard refused.withLock({ $0.insert(element.id).inserted }) else { return }
         let error = BridgeError(message: "this bridge does not let the hub set elements")
         events.emit(.failed(element, .toDevice, error))
-    }
-
-    private func isNews(_ value: ElementValue, of element: ElementDefinition) -> Bool {
-        guard element.latest else { return true }
-        return passed.withLock { $0.updateValue(value, forKey: element.id) != value }
     }
 
     // MARK: - The hub
@@ -199,7 +198,7 @@ public final class HubBridge: Sendable {
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
             // A value set by the hub is newer than the device's own, and the device may not send it again.
-            let newest = passed.withLock { $0[route.element.id] } ?? device.value(of: route.element)
+            let newest = echoes.newest(of: route.element) ?? device.value(of: route.element)
             if let newest { _ = toHub.add(newest, of: route.element) }
         }
         toHub.isAway = false

@@ -1,13 +1,13 @@
 import DequeModule
-import Elemental
+package import Elemental
 
 /// The waiting values of one direction, with a lane for each element: decides which may go when. It has no clock and no
 /// thread of its own.
-struct Lanes {
-    typealias Instant = ContinuousClock.Instant
+package struct Lanes {
+    package typealias Instant = ContinuousClock.Instant
 
     /// What to do next.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         case send(ElementDefinition, ElementValue)
         /// Nothing may go before this time.
         case wait(until: Instant)
@@ -31,18 +31,18 @@ struct Lanes {
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
     ///   - limit: how many values may wait in one lane.
-    init(interval: Duration, limit: Int) {
+    package init(interval: Duration, limit: Int) {
         self.interval = interval
         self.limit = max(limit, 1)
     }
 
     /// Whether values of the element are waiting.
-    func holds(_ element: ElementDefinition) -> Bool { lanes[element.id]?.values.isEmpty == false }
+    package func holds(_ element: ElementDefinition) -> Bool { lanes[element.id]?.values.isEmpty == false }
 
     /// Adds a value. If the element is marked latest, it replaces one that is waiting.
     ///
     /// - Returns: `false` if the lane is full and the value was not accepted.
-    mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
+    package mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         var lane = lanes.removeValue(forKey: element.id) ?? Lane(element: element)
         defer { lanes[element.id] = lane }
         if element.latest, let waiting = lane.values.first {
@@ -56,10 +56,10 @@ struct Lanes {
     }
 
     /// Drops the waiting values of an element.
-    mutating func drop(_ element: ElementDefinition) { lanes[element.id]?.values.removeAll() }
+    package mutating func drop(_ element: ElementDefinition) { lanes[element.id]?.values.removeAll() }
 
     /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
-    mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
+    package mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
         guard var lane = lanes.removeValue(forKey: element.id) else { return }
         defer { lanes[element.id] = lane }
         lane.opens = nil
@@ -68,7 +68,7 @@ struct Lanes {
     }
 
     /// The oldest value that may go now.
-    mutating func next(at now: Instant) -> Step {
+    package mutating func next(at now: Instant) -> Step {
         var oldest: (id: Int8, number: UInt64)?
         var opening: Instant?
         for (id, lane) in lanes {

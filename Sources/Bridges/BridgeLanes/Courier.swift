@@ -1,10 +1,10 @@
-import Elemental
+package import Elemental
 import Support
 
 /// Forwards the values of one direction, one at a time and as their intervals allow.
-final class Courier: Sendable {
+package final class Courier: Sendable {
     /// What happened to a value.
-    enum Delivery {
+    package enum Delivery {
         case done
         /// The receiver is away; keep the value until it returns.
         case away
@@ -22,14 +22,21 @@ final class Courier: Sendable {
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
 
-    init(_ options: BridgeOptions, deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery) {
-        state = Locked(State(lanes: Lanes(interval: options.interval, limit: options.queueLimit)))
+    /// - Parameters:
+    ///   - interval: the shortest time between two values of one element.
+    ///   - limit: how many values of one element, not marked latest, may wait.
+    ///   - deliver: delivers a value, and waits until the next one may follow.
+    package init(
+        interval: Duration, limit: Int,
+        deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
+    ) {
+        state = Locked(State(lanes: Lanes(interval: interval, limit: limit)))
         self.deliver = deliver
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Whether the receiver is away, so that nothing can be delivered.
-    var isAway: Bool {
+    package var isAway: Bool {
         get { state.withLock { $0.isAway } }
         set {
             state.withLock { state in
@@ -41,22 +48,22 @@ final class Courier: Sendable {
     }
 
     /// Whether values of the element are waiting.
-    func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
+    package func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
 
     /// Adds a value.
     ///
     /// - Returns: `false` if too many are waiting and it was not accepted.
-    func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
+    package func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let isTaken = state.withLock { $0.lanes.add(value, of: element) }
         if isTaken { wish.yield() }
         return isTaken
     }
 
     /// Drops the waiting values of an element.
-    func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
+    package func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
 
     /// Delivers until the task is cancelled.
-    func run() async -> Bool {
+    package func run() async {
         var timer: Task<Void, Never>?
         for await _ in wishes {
             timer?.cancel()
@@ -69,7 +76,6 @@ final class Courier: Sendable {
             }
         }
         timer?.cancel()
-        return true
     }
 
     /// Delivers the values that may go now.
