@@ -20,9 +20,9 @@ struct LowestLatencyTests {
     func afterASingleValueItIsAwakeForTheTimeToHold() {
         var awake = AwakeTime(hold: .microseconds(500))
         #expect(awake.noteArrival(at: Self.time(0)) == Self.time(500))
-        // 40 a second are no steady flow that is worth waiting for.
-        #expect(awake.noteArrival(at: Self.time(25_000)) == Self.time(25_500))
-        #expect(awake.end(from: Self.time(25_100)) == Self.time(25_600))
+        // 33 a second are no steady flow that is worth waiting for.
+        #expect(awake.noteArrival(at: Self.time(30_000)) == Self.time(30_500))
+        #expect(awake.end(from: Self.time(30_100)) == Self.time(30_600))
         #expect(awake.nextWindow == nil)
     }
 
@@ -60,13 +60,28 @@ struct LowestLatencyTests {
         #expect(awake.noteArrival(at: later) == later + .microseconds(50))
     }
 
+    @Test
+    func aSlowerFlowOfSeveralValuesAtATimeIsAwaited() throws {
+        var awake = AwakeTime(hold: .microseconds(500))
+        // 50 times a second, not quite on time, three at a time.
+        for number in 0..<100 {
+            let time = number * 20_000 + number % 3 * 200
+            if number > 1 {
+                let window = try #require(awake.nextWindow)
+                #expect(window.start < Self.time(time) && Self.time(time) < window.end)
+            }
+            for part in 0..<3 { _ = awake.noteArrival(at: Self.time(time + part * 100)) }
+        }
+    }
+
     @Test(arguments: [6, 15, 30])
-    func aFastFlowIsKnownAgainAtOnceAfterAStall(milliseconds: Int) {
+    func aFastFlowIsSoonKnownAgainAfterAStall(milliseconds: Int) {
         var awake = AwakeTime(hold: .microseconds(500))
         for number in 0..<100 { _ = awake.noteArrival(at: Self.time(number * 1000)) }
         let start = 99_000 + milliseconds * 1000
         _ = awake.noteArrival(at: Self.time(start))
-        #expect(awake.noteArrival(at: Self.time(start + 1000)) > Self.time(start + 2000))
+        for number in 1..<8 { _ = awake.noteArrival(at: Self.time(start + number * 1000)) }
+        #expect(awake.noteArrival(at: Self.time(start + 8000)) > Self.time(start + 9000))
         #expect(awake.nextWindow == nil)
     }
 

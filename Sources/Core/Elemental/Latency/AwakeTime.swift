@@ -12,13 +12,17 @@ struct AwakeTime {
 
     /// The longest period that is worth a whole core.
     static let longestPeriod = TimeAmount.milliseconds(5)
-    /// The longest period after which a value is awaited: that of a control loop at 100 Hz, or of motion at 60 Hz.
-    static let longestAwaitedPeriod = TimeAmount.milliseconds(20)
+    /// The longest period after which a value is awaited: somewhat more than that of a flow at 50 Hz.
+    static let longestAwaitedPeriod = TimeAmount.milliseconds(25)
+    /// So many values that follow one another fast are no mere part of a slower flow.
+    private static let fastCount = 8
 
     private let hold: TimeAmount
     private var last: NIODeadline?
     /// The longest of the latest gaps between values, while they come steadily; otherwise 0.
     private var period = TimeAmount.zero
+    /// Gaps in a row that were short, while the period is long.
+    private var shortGapCount = 0
 
     init(hold: Duration) { self.hold = TimeAmount(hold) }
 
@@ -28,17 +32,22 @@ struct AwakeTime {
     mutating func noteArrival(at now: NIODeadline) -> NIODeadline {
         if let last {
             let gap = now - last
-            if gap > Self.longestAwaitedPeriod {
-                period = .zero
-            } else if gap <= Self.longestPeriod, period > Self.longestPeriod {
-                // A fast flow goes on after a stall.
-                period = gap
-            } else {
-                period = max(gap, period - .nanoseconds(period.nanoseconds / 64))
-            }
+            note(gap)
         }
         last = now
         return end(from: now)
+    }
+
+    private mutating func note(_ gap: TimeAmount) {
+        shortGapCount = gap <= Self.longestPeriod && period > Self.longestPeriod ? shortGapCount + 1 : 0
+        if gap > Self.longestAwaitedPeriod {
+            period = .zero
+        } else if shortGapCount == Self.fastCount {
+            // A fast flow goes on after a stall.
+            period = gap
+        } else if shortGapCount == 0 {
+            period = max(gap, period - .nanoseconds(period.nanoseconds / 64))
+        }
     }
 
     /// When the loop may fall asleep if something is sent, which may be answered.

@@ -154,12 +154,12 @@ final class Session: ChannelDuplexHandler {
         let now = NIODeadline.now()
         guard let end = isReading ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
         loop.stayAwake(until: end, now: now)
-        awaitNextValue()
+        awaitNextValue(at: now)
     }
 
     /// Wakes the loop shortly before the next value of a steady flow is due.
-    private func awaitNextValue() {
-        guard !isNextValueAwaited, let window = awakeTime?.nextWindow else { return }
+    private func awaitNextValue(at now: NIODeadline) {
+        guard !isNextValueAwaited, let window = awakeTime?.nextWindow, now < window.start else { return }
         isNextValueAwaited = true
         device.eventLoop.assumeIsolated().scheduleTask(deadline: window.start) { [self] in
             isNextValueAwaited = false
@@ -167,7 +167,7 @@ final class Session: ChannelDuplexHandler {
             let now = NIODeadline.now()
             // Values may have come meanwhile; after the last of a flow nothing is awaited again.
             if now < window.start {
-                awaitNextValue()
+                awaitNextValue(at: now)
             } else if now < window.end {
                 sleeplessLoop.stayAwake(until: window.end, now: now)
             }
