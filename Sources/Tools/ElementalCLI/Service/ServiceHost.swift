@@ -2,8 +2,9 @@ import Elemental
 
 /// Runs a service of this process and reports what happens to it and what devices send.
 struct ServiceHost: Sendable {
-    /// How many devices and events may wait to be reported while nobody reads. A waiting device costs some KiB.
-    private static let maximumItemCount = 8192
+    /// How many devices and events may wait to be reported while nobody reads: more than come when as many devices as
+    /// `elemental bench serve` allows disconnect at once. A waiting device costs some KiB.
+    private static let maximumItemCount = 32_768
 
     private let service: ElementalService
     private let security: HostSecurity
@@ -75,13 +76,18 @@ struct ServiceHost: Sendable {
     /// Reports everything in order; a device's disconnection after its last value.
     private func report(_ items: AsyncStream<Item>) async {
         var invitation = PairingInvitation(service, security, console)
+        // Of the devices that were reported, and whose values are not shown.
+        var names: [ElementalDevice: String] = [:]
         await withDiscardingTaskGroup { group in
             for await item in items {
                 switch item {
                 case .device(let device, let values):
                     let name = device.name
                     await console.emit(ClientConnectedEvent(device))
-                    guard let values else { continue }
+                    guard let values else {
+                        names[device] = name
+                        continue
+                    }
                     group.addTask {
                         for await value in values {
                             await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
@@ -91,7 +97,8 @@ struct ServiceHost: Sendable {
                     }
                 case .event(.deviceDisconnected(let device, let reason)):
                     // With values it is reported behind the last of them. A task that waits for it would take 3 KiB.
-                    if !showsValues { await console.emit(DisconnectedEvent(device: device.name, reason: reason)) }
+                    guard let name = names.removeValue(forKey: device) else { continue }
+                    await console.emit(DisconnectedEvent(device: name, reason: reason))
                 case .event(.listening(let port)):
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
