@@ -1,4 +1,5 @@
 import ElementalWire
+import Foundation
 import TestSupport
 import Testing
 
@@ -23,6 +24,14 @@ struct ServiceSendingTests {
         }
     }
 
+    /// Sends until the system's buffers are full, and then the queue of a device that does not read.
+    private func fill(_ device: ElementalDevice, of service: ElementalService) async throws {
+        try await eventually {
+            for _ in 0..<250 { try service.send(Self.text, to: Lamp.label) }
+            return device.outbound.withLock { $0.streamFlush == .blocked && $0.stream.byteCount >= Self.limit }
+        }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func itWaitsForTheSlowestAndLosesNothing() async throws {
         try await withDevices { service, reader, slow in
@@ -39,6 +48,7 @@ struct ServiceSendingTests {
                 }
             }
             // The system's buffers take some, and then it waits for this one, with a queue of a bounded length.
+            defer { sending.cancel() }
             let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             #expect(sent.all.count < 3000)
@@ -59,6 +69,7 @@ struct ServiceSendingTests {
             let sending = Task {
                 while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
             }
+            defer { sending.cancel() }
             let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             let received = Gathered<String>()
@@ -78,12 +89,87 @@ struct ServiceSendingTests {
             let sending = Task {
                 while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
             }
+            defer { sending.cancel() }
             let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             sending.cancel()
             let error = await #expect(throws: ElementalError.self) { try await sending.value }
             #expect(error?.code == .cancelled)
             slow.resume()
+        }
+    }
+
+    /// Whose flag says congested, but whose queue has room for the value, is not waited for, least of all in a loop that
+    /// keeps a thread busy.
+    @Test(.timeLimit(.minutes(1)))
+    func aLargeValueDoesNotWaitForSmallOnes() async throws {
+        try await withDevices { service, _, slow in
+            slow.pause()
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await fill(other, of: service)
+            let failures = try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob)
+            #expect(failures.isEmpty)
+            // The next one waits for it.
+            let sending = Task { try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob) }
+            defer { sending.cancel() }
+            try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
+            slow.resume()
+            let failures1 = try await sending.value
+            #expect(failures1.isEmpty)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aSmallValueWaitsForItsElementsLargeOne() async throws {
+        try await withDevices { service, _, slow in
+            slow.pause()
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            let sending = Task {
+                for _ in 0..<20 { try await service.sendWhenReady(Data(count: 1_000_000), to: Lamp.blob) }
+                return try await service.sendWhenReady(Data(count: 1), to: Lamp.blob)
+            }
+            defer { sending.cancel() }
+            try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
+            slow.resume()
+            let failures2 = try await sending.value
+            #expect(failures2.isEmpty)
+            slow.pause()
+            // One that exceeds the limit waits until nothing else is queued.
+            let failures3 = try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob)
+            #expect(failures3.isEmpty)
+            let large = Task { try await service.sendWhenReady(Data(count: 9_000_000), to: Lamp.blob) }
+            defer { large.cancel() }
+            slow.resume()
+            let failures4 = try await large.value
+            #expect(failures4.isEmpty)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whoIsAboutToBeDisconnectedIsNotWaitedFor() async throws {
+        try await withDevices { service, reader, slow in
+            slow.pause()
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await fill(other, of: service)
+            let closing = Task { await other.close() }
+            try await eventually { other.outbound.withLock { $0.isEnding } }
+            // It still has what it did not read.
+            try await service.waitForRoom()
+            await closing.value
+        }
+    }
+
+    @Test
+    func withoutDevicesItOnlyEndsWithItsTask() async throws {
+        try await withService(Lamp.all, { _ in }) { service, _ in
+            let failures5 = try await service.sendWhenReady("alone", to: Lamp.label)
+            #expect(failures5.isEmpty)
+            let sending = Task {
+                while true { try await service.sendWhenReady("alone", to: Lamp.label) }
+            }
+            sending.cancel()
+            let error = await #expect(throws: ElementalError.self) { try await sending.value }
+            #expect(error?.code == .cancelled)
         }
     }
 }

@@ -23,12 +23,30 @@ extension Outbound {
     /// is admitted, so that a resumed sender does not have to wait again immediately.
     func isMet(_ need: RoomNeed) -> Bool {
         switch need {
-        case .room(let length):
-            isBelowLowWatermark && stream.hasRoom(for: length) && datagrams.hasRoom(for: length)
-        case .pieceRoom(let length):
-            isBelowLowPieceWatermark && pieces.hasRoom(for: length, limit: stream.limit)
+        case .room: isBelowLowWatermark && hasRoom(for: need)
+        case .pieceRoom: isBelowLowPieceWatermark && hasRoom(for: need)
         case .nothingUnsent:
             !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks) && !hasDatagrams && datagramFlush != .direct
+        }
+    }
+
+    /// Whether a sender of a value of `length` bytes has to wait before it sends to several devices: exactly then a wait
+    /// for the same need does not return at once. Nobody waits for a connection that is ending.
+    ///
+    /// - Parameters:
+    ///   - isCongested: whether a queue has been above the high watermark since it was last below the low one.
+    ///   - id: the value's element, or `nil` for any.
+    func needsToWait(isCongested: Bool, for length: Int, of id: Int8?) -> Bool {
+        guard isOpen else { return false }
+        let need = need(for: length, of: id)
+        return isCongested ? !isMet(need) : !hasRoom(for: need)
+    }
+
+    private func hasRoom(for need: RoomNeed) -> Bool {
+        switch need {
+        case .room(let length): stream.hasRoom(for: length) && datagrams.hasRoom(for: length)
+        case .pieceRoom(let length): pieces.hasRoom(for: length, limit: stream.limit)
+        case .nothingUnsent: true
         }
     }
 

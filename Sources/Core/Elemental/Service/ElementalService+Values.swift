@@ -69,18 +69,19 @@ extension ElementalService {
     }
 
     /// Sets an element's value and sends it to every device, suspending while the queue of any is above the high
-    /// watermark: as fast as the slowest device, with at most ``DeviceLimits/readyQueueByteCount`` bytes waiting for each.
-    /// A device that disconnects is no longer waited for.
+    /// watermark or has no room for it: as fast as the slowest device. A device that disconnects is no longer waited for,
+    /// and without devices nothing is.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each; a full queue is one only if
+    ///   others send at the same time.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; nothing was sent then.
     @discardableResult
     @inlinable
     public func sendWhenReady<Value>(
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) -> [SendFailure] {
-        try await waitForRoom(for: value.wireByteCount)
+        try await waitForRoom(for: value.wireByteCount, of: element.id)
         return try send(value, to: element)
     }
 
@@ -92,13 +93,20 @@ extension ElementalService {
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
-        while let device = shared.congestedDevice(for: byteCount) {
+        try await waitForRoom(for: byteCount, of: nil)
+    }
+
+    /// The same for a value of an element, or of any.
+    @usableFromInline
+    func waitForRoom(
+        for byteCount: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
+        if Task.isCancelled { throw ElementalError(.cancelled, "the wait for the devices' queues was cancelled") }
+        while let device = shared.congestedDevice(for: byteCount, of: id) {
             do throws(ElementalError) {
-                try await device.waitForRoom(for: byteCount)
+                try await device.wait(for: byteCount, of: id)
             } catch {
                 guard error.code == .notConnected else { throw error }
-                // It is about to leave the roster.
-                await Task.yield()
             }
         }
     }
@@ -175,14 +183,25 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService.Shared {
-    /// A device whose queue is above the high watermark.
-    func congestedDevice(for length: Int) -> ElementalDevice? {
+    /// A device that a sender of a value of `length` bytes has to wait for.
+    func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
         devices.withLock { roster in
             var congested: ElementalDevice?
-            roster.devices.forEachUnretained { if $0.needsToWait(for: length) { congested = $0 } }
+            roster.devices.forEachUnretained { device in
+                let isCongested = device.congestion.isAny
+                // Below the high watermark there is room for every value but a long one.
+                guard congested == nil, isCongested || length >= Self.longByteCount else { return }
+                let waits = device.outbound.withLock {
+                    $0.needsToWait(isCongested: isCongested, for: length, of: id)
+                }
+                if waits { congested = device }
+            }
             return congested
         }
     }
+
+    /// Values of fewer bytes always fit into a queue below the high watermark.
+    private static var longByteCount: Int { 4096 }
 
     /// Adds a device that is ready to those that values are sent to.
     func add(_ device: ElementalDevice) {

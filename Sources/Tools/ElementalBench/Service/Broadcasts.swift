@@ -7,21 +7,21 @@ final class Broadcasts: Sendable {
     /// Bytes that are sent before the queues are looked at.
     private static let turnByteCount = 4096
 
-    private let ends = Locked<[ElementalDevice: StopFlag]>([:])
+    private let senders = Locked<[ElementalDevice: Task<UInt64, Never>]>([:])
 
     func attach(to service: ElementalService) {
         service.onValue(of: BenchElements.broadcast) { [self, weak service] request, device in
             end(device)
             let allowed = BenchElements.minimumByteCount...BenchElements.maximumByteCount
             guard let service, let byteCount = request.byteCount, allowed.contains(byteCount) else { return }
-            let isOver = StopFlag()
-            ends.withLock { $0[device] = isOver }
+            let sender = Task {
+                byteCount == BenchElements.minimumByteCount
+                    ? await Self.send(request.run, byteCount, BenchElements.broadcastNumber, service)
+                    : await Self.send(request.run, byteCount, BenchElements.broadcastData, service)
+            }
+            senders.withLock { $0[device] = sender }
             Task {
-                let sent =
-                    byteCount == BenchElements.minimumByteCount
-                    ? await Self.send(request.run, byteCount, BenchElements.broadcastNumber, service, isOver)
-                    : await Self.send(request.run, byteCount, BenchElements.broadcastData, service, isOver)
-                let report = BroadcastReport(run: request.run, sent: sent)
+                let report = BroadcastReport(run: request.run, sent: await sender.value)
                 guard let json = try? JSON(report) else { return }
                 try? await device.sendWhenReady(json, to: BenchElements.broadcastReport)
             }
@@ -31,25 +31,29 @@ final class Broadcasts: Sendable {
         }
     }
 
-    private func end(_ device: ElementalDevice) { ends.withLock { $0.removeValue(forKey: device) }?.raise() }
+    private func end(_ device: ElementalDevice) { senders.withLock { $0.removeValue(forKey: device) }?.cancel() }
 
     /// Sends values numbered from 0 to all devices, as fast as the slowest accepts them.
     ///
     /// - Returns: how many.
     private static func send<Value: NumberedValue>(
-        _ run: UInt32, _ byteCount: Int, _ element: Element<Value>, _ service: ElementalService, _ isOver: StopFlag
+        _ run: UInt32, _ byteCount: Int, _ element: Element<Value>, _ service: ElementalService
     ) async -> UInt64 {
         var number = MessageNumber(run: run)
         var message = Value(number, byteCount: byteCount)
         let turn = UInt64(max(1, turnByteCount / byteCount))
-        while !isOver.isRaised {
+        while !Task.isCancelled {
             guard let late = sendBurst(&message, &number, upTo: number.sequence + turn, element, service) else { break }
             // The others have it already. Devices whose queue was full get it now, before anyone gets the next value.
-            for device in late { try? await device.sendWhenReady(message, to: element) }
+            for device in late {
+                // Though the run may be over by now: it was counted.
+                await Task { [message] in try? await device.sendWhenReady(message, to: element) }.value
+            }
             guard (try? await service.waitForRoom(for: byteCount)) != nil else { break }
         }
         return number.sequence
     }
+
     /// Sends without suspending, until `end` or until a device's queue is full.
     ///
     /// - Returns: the devices that lack the last message; `nil` if nothing can be sent.
