@@ -10,15 +10,18 @@ struct ServiceSendingTests {
     private static let limit = 32 * 1024
     private static let text = String(repeating: "more", count: 1000)
 
-    /// Runs `body` with a service, a client that reads and one that can be paused.
+    /// Runs `body` with a service, a client that reads, one that can be paused, and the service's device of the latter.
     private func withDevices(
-        _ body: (ElementalService, _ reader: ElementalDevice, _ slow: ElementalDevice) async throws -> Void
+        _ body: (
+            ElementalService, _ reader: ElementalDevice, _ slow: ElementalDevice, _ other: ElementalDevice
+        ) async throws -> Void
     ) async throws {
         try await withService(Lamp.all, { $0.limits.readyQueueByteCount = Self.limit }) { service, port in
             let reader = try await connect(port, as: "reader")
             let slow = try await connect(port, as: "slow")
             try await eventually { service.devices.count == 2 }
-            try await body(service, reader, slow)
+            let other = try #require(service.devices.first { $0.name == "slow" })
+            try await body(service, reader, slow, other)
             await reader.close()
             await slow.close()
         }
@@ -34,7 +37,7 @@ struct ServiceSendingTests {
 
     @Test(.timeLimit(.minutes(1)))
     func itWaitsForTheSlowestAndLosesNothing() async throws {
-        try await withDevices { service, reader, slow in
+        try await withDevices { service, reader, slow, other in
             let (first, second) = (Gathered<String>(), Gathered<String>())
             reader.onValue(of: Lamp.label) { first.add($0) }
             slow.onValue(of: Lamp.label) { second.add($0) }
@@ -49,7 +52,6 @@ struct ServiceSendingTests {
             }
             // The system's buffers take some, and then it waits for this one, with a queue of a bounded length.
             defer { sending.cancel() }
-            let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             #expect(sent.all.count < 3000)
             #expect(other.outbound.withLock { $0.stream.byteCount } < Self.limit + 2 * Self.text.utf8.count)
@@ -64,13 +66,12 @@ struct ServiceSendingTests {
 
     @Test(.timeLimit(.minutes(1)))
     func whoDisconnectsIsNoLongerWaitedFor() async throws {
-        try await withDevices { service, reader, slow in
+        try await withDevices { service, reader, slow, other in
             slow.pause()
             let sending = Task {
                 while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
             }
             defer { sending.cancel() }
-            let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             let received = Gathered<String>()
             reader.onValue(of: Lamp.label) { received.add($0) }
@@ -84,13 +85,12 @@ struct ServiceSendingTests {
 
     @Test(.timeLimit(.minutes(1)))
     func aCancelledSenderIsToldSo() async throws {
-        try await withDevices { service, _, slow in
+        try await withDevices { service, _, slow, other in
             slow.pause()
             let sending = Task {
                 while true { try await service.sendWhenReady(Self.text, to: Lamp.label) }
             }
             defer { sending.cancel() }
-            let other = try #require(service.devices.first { $0.name == "slow" })
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             sending.cancel()
             let error = await #expect(throws: ElementalError.self) { try await sending.value }
@@ -103,9 +103,8 @@ struct ServiceSendingTests {
     /// keeps a thread busy.
     @Test(.timeLimit(.minutes(1)))
     func aLargeValueDoesNotWaitForSmallOnes() async throws {
-        try await withDevices { service, _, slow in
+        try await withDevices { service, _, slow, other in
             slow.pause()
-            let other = try #require(service.devices.first { $0.name == "slow" })
             try await fill(other, of: service)
             let failures = try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob)
             #expect(failures.isEmpty)
@@ -121,9 +120,8 @@ struct ServiceSendingTests {
 
     @Test(.timeLimit(.minutes(1)))
     func aSmallValueWaitsForItsElementsLargeOne() async throws {
-        try await withDevices { service, _, slow in
+        try await withDevices { service, _, slow, other in
             slow.pause()
-            let other = try #require(service.devices.first { $0.name == "slow" })
             let sending = Task {
                 for _ in 0..<20 { try await service.sendWhenReady(Data(count: 1_000_000), to: Lamp.blob) }
                 return try await service.sendWhenReady(Data(count: 1), to: Lamp.blob)
@@ -147,9 +145,8 @@ struct ServiceSendingTests {
 
     @Test(.timeLimit(.minutes(1)))
     func whoIsAboutToBeDisconnectedIsNotWaitedFor() async throws {
-        try await withDevices { service, reader, slow in
+        try await withDevices { service, reader, slow, other in
             slow.pause()
-            let other = try #require(service.devices.first { $0.name == "slow" })
             try await fill(other, of: service)
             let closing = Task { await other.close() }
             try await eventually { other.outbound.withLock { $0.isEnding } }
