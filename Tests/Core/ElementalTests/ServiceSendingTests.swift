@@ -27,6 +27,8 @@ struct ServiceSendingTests {
         }
     }
 
+    private func expectNone(_ failures: [SendFailure]) { #expect(failures.isEmpty) }
+
     /// Sends until the system's buffers are full, and then the queue of a device that does not read.
     private func fill(_ device: ElementalDevice, of service: ElementalService) async throws {
         try await eventually {
@@ -45,8 +47,7 @@ struct ServiceSendingTests {
             let sent = Gathered<Int>()
             let sending = Task {
                 for number in 0..<3000 {
-                    let failures = try await service.sendWhenReady("\(number) \(Self.text)", to: Lamp.label)
-                    #expect(failures.isEmpty)
+                    expectNone(try await service.sendWhenReady("\(number) \(Self.text)", to: Lamp.label))
                     sent.add(number)
                 }
             }
@@ -61,6 +62,22 @@ struct ServiceSendingTests {
                 try await received.wait(for: 3000)
                 #expect(received.all.map { $0.prefix { $0 != " " } } == (0..<3000).map { "\($0)" })
             }
+        }
+    }
+
+    /// The high watermark is all of such a queue.
+    @Test(.timeLimit(.minutes(1)))
+    func aQueueNoLargerThanItsHighWatermarkRefusesNothing() async throws {
+        try await withService(Lamp.all, { $0.limits.maximumQueueByteCount = Self.limit }) { service, port in
+            let reader = try await connect(port)
+            let received = Gathered<String>()
+            reader.onValue(of: Lamp.label) { received.add($0) }
+            try await eventually { !service.devices.isEmpty }
+            for number in 0..<20_000 {
+                expectNone(try await service.sendWhenReady("\(number) \(Self.text)", to: Lamp.label))
+            }
+            try await received.wait(for: 20_000)
+            await reader.close()
         }
     }
 
@@ -106,15 +123,13 @@ struct ServiceSendingTests {
         try await withDevices { service, _, slow, other in
             slow.pause()
             try await fill(other, of: service)
-            let failures = try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob)
-            #expect(failures.isEmpty)
+            expectNone(try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob))
             // The next one waits for it.
             let sending = Task { try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob) }
             defer { sending.cancel() }
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             slow.resume()
-            let failures1 = try await sending.value
-            #expect(failures1.isEmpty)
+            expectNone(try await sending.value)
         }
     }
 
@@ -129,17 +144,14 @@ struct ServiceSendingTests {
             defer { sending.cancel() }
             try await eventually { other.outbound.withLock { $0.waiters.count } == 1 }
             slow.resume()
-            let failures2 = try await sending.value
-            #expect(failures2.isEmpty)
+            expectNone(try await sending.value)
             slow.pause()
             // One that exceeds the limit waits until nothing else is queued.
-            let failures3 = try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob)
-            #expect(failures3.isEmpty)
+            expectNone(try await service.sendWhenReady(Data(count: 200_000), to: Lamp.blob))
             let large = Task { try await service.sendWhenReady(Data(count: 9_000_000), to: Lamp.blob) }
             defer { large.cancel() }
             slow.resume()
-            let failures4 = try await large.value
-            #expect(failures4.isEmpty)
+            expectNone(try await large.value)
         }
     }
 
@@ -151,6 +163,8 @@ struct ServiceSendingTests {
             let closing = Task { await other.close() }
             try await eventually { other.outbound.withLock { $0.isEnding } }
             // It still has what it did not read.
+            #expect(service.devices.contains { $0 === other })
+            #expect(service.shared.congestedDevice(for: 0, of: nil) == nil)
             try await service.waitForRoom()
             await closing.value
         }
@@ -159,8 +173,7 @@ struct ServiceSendingTests {
     @Test
     func withoutDevicesItOnlyEndsWithItsTask() async throws {
         try await withService(Lamp.all, { _ in }) { service, _ in
-            let failures5 = try await service.sendWhenReady("alone", to: Lamp.label)
-            #expect(failures5.isEmpty)
+            expectNone(try await service.sendWhenReady("alone", to: Lamp.label))
             let sending = Task {
                 while true { try await service.sendWhenReady("alone", to: Lamp.label) }
             }

@@ -189,8 +189,9 @@ extension ElementalService.Shared {
             var congested: ElementalDevice?
             roster.devices.forEachUnretained { device in
                 let isCongested = device.congestion.isAny
-                // Below the high watermark there is room for every value but a long one.
-                guard congested == nil, isCongested || length >= Self.longByteCount else { return }
+                // Below the high watermark there is room for a value unless it is longer than what lies above.
+                let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
+                guard congested == nil, isCongested || length + Envelope.streamByteCount > spare else { return }
                 let waits = device.outbound.withLock {
                     $0.needsToWait(isCongested: isCongested, for: length, of: id)
                 }
@@ -199,9 +200,6 @@ extension ElementalService.Shared {
             return congested
         }
     }
-
-    /// Values of fewer bytes always fit into a queue below the high watermark.
-    private static var longByteCount: Int { 4096 }
 
     /// Adds a device that is ready to those that values are sent to.
     func add(_ device: ElementalDevice) {
