@@ -96,7 +96,10 @@ final class ClientConnectionManager: ConnectionManager {
         case .cancelTimer: timer?.cancel()
         case .startWatch: startWatch()
         case .stopWatch: watch = nil
-        case .configure: if let device { connector.configure(device) }
+        case .configure:
+            guard let device else { return }
+            device.beginMetrics()
+            connector.configure(device)
         case .reopen: device?.reopen(hasHello: current?.hasHello == true)
         case .emit(let event): device?.emit(event)
         case .answer(let waiters, let error): for waiter in waiters { waiter.answer(error) }

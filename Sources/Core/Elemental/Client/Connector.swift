@@ -52,9 +52,10 @@ struct Connector: Sendable {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
         }
         let eventLoop = options.eventLoopGroup.next()
+        let metrics = MetricsAccount.current(service: service ?? "", device: peerName, role: .client)
         let device: ElementalDevice
         do {
-            device = try await eventLoop.submit { makeDevice(on: eventLoop) }.get()
+            device = try await eventLoop.submit { makeDevice(on: eventLoop, metrics) }.get()
         } catch {
             throw ElementalError(.connectionFailed, "cannot connect to \(endpoint.text)", cause: error)
         }
@@ -62,13 +63,13 @@ struct Connector: Sendable {
         return device
     }
 
-    private func makeDevice(on eventLoop: any EventLoop) -> ElementalDevice {
+    private func makeDevice(on eventLoop: any EventLoop, _ metrics: MetricsAccount?) -> ElementalDevice {
         var limits = options.limits
         limits.handshakeTimeout = options.timeout
         return ElementalDevice(
             role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
             executor: LoopExecutor(on: eventLoop), limits: limits, logger: logger,
-            manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop))
+            manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop), metrics: metrics)
     }
 
     /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.

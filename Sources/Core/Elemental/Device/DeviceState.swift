@@ -32,6 +32,8 @@ struct DeviceState {
     /// The state of the receiving side.
     struct Inbound {
         var statistics = DeviceStatistics()
+        /// How many round trips were measured.
+        var roundTripCount = 0
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0
         /// The newest values that are too long for ``NewestValues`` to store without a lock, by identifier, up to the
@@ -48,4 +50,8 @@ struct DeviceState {
     /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.
     var catalogueWaiters = Waiters<Void>()
     var isCatalogueSettled = false
+    /// How often the device was connected again.
+    var reconnectionCount = 0
+    /// What it had counted when it ended, all of which was reported as metrics; `nil` if it has not ended yet.
+    var metricsAtEnd: MetricsSample?
 }

@@ -50,7 +50,12 @@ extension ElementalDevice {
     /// No further pong will be received.
     func failPings(_ error: ElementalError) { answerAll(\.pings, .failure(error)) }
 
-    func note(roundTrip: Duration) { state.withLock { $0.inbound.statistics.roundTripTime = roundTrip } }
+    func note(roundTrip: Duration) {
+        state.withLock { state in
+            state.inbound.statistics.roundTripTime = roundTrip
+            state.inbound.roundTripCount += 1
+        }
+    }
 
     private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
         do throws(SendRefusal) {

@@ -39,11 +39,13 @@ public final class ElementalDevice: Sendable {
     let state: Locked<DeviceState>
     /// Establishes a client's connections; `nil` where the other end is a client.
     let manager: NIOLoopBound<any ConnectionManager>?
+    /// Where the statistics are reported; `nil` if the program has no backend for metrics.
+    let metrics: MetricsAccount?
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
         executor: LoopExecutor, limits: DeviceLimits, logger: Logger, grantedRole: ElementalWire.Role? = nil,
-        manager: NIOLoopBound<any ConnectionManager>? = nil
+        manager: NIOLoopBound<any ConnectionManager>? = nil, metrics: MetricsAccount? = nil
     ) {
         self.role = role
         eventLoop = executor.eventLoop
@@ -51,6 +53,7 @@ public final class ElementalDevice: Sendable {
         self.limits = limits
         self.logger = logger
         self.manager = manager
+        self.metrics = metrics
         state = Locked(
             DeviceState(
                 identity: .init(
@@ -138,6 +141,7 @@ public final class ElementalDevice: Sendable {
     /// The connection has ended and will not be replaced.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
+        endMetrics()
         settleCatalogue(nil)
         for handler in state.withLock({ $0.endings.end(reason) }) { handler(reason) }
         emit(.disconnected(reason))
@@ -155,7 +159,9 @@ public final class ElementalDevice: Sendable {
             }
             state.endings.reopen()
             state.events.reopen()
+            state.reconnectionCount += 1
         }
+        beginMetrics()
     }
 }
 

@@ -19,11 +19,13 @@ struct Listener: Sendable {
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
         let configuration = service.configuration
         let eventLoop = configuration.eventLoopGroup.next()
+        let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
         do {
             let keys = try await configuration.security.load()
             let server = try await eventLoop.submit {
                 NIOLoopBound(
-                    ServiceServer(service: service, eventLoop: eventLoop, keys: keys), eventLoop: eventLoop)
+                    ServiceServer(service: service, eventLoop: eventLoop, keys: keys, metrics: metrics),
+                    eventLoop: eventLoop)
             }.get()
             for attempt in 1...attempts {
                 let tcp = try await bindTCP(configuration, keys?.limits, eventLoop, server)

@@ -32,6 +32,8 @@ final class ServiceServer: SessionOwner {
     private var datagramSocket: DatagramSocket?
     /// Where connections wait for their sessions; `nil` if the service is open.
     private(set) var gate: ServiceGate?
+    /// Where the devices' statistics are reported; `nil` if the program has no backend for metrics.
+    private let metrics: MetricsAccount?
     private var isStopping = false
 
     /// The maximum number of refused connections that stay open until the client has read the reason, for at most
@@ -39,8 +41,12 @@ final class ServiceServer: SessionOwner {
     private static let maximumRefusedCount = 16
 
     /// - Parameter keys: identity and trusted clients; `nil` for an open service.
-    init(service: ElementalService.Shared, eventLoop: any EventLoop, keys: ServiceKeys? = nil) {
+    init(
+        service: ElementalService.Shared, eventLoop: any EventLoop, keys: ServiceKeys? = nil,
+        metrics: MetricsAccount? = nil
+    ) {
         self.service = service
+        self.metrics = metrics
         self.eventLoop = eventLoop
         executor = LoopExecutor(on: eventLoop)
         configuration = service.configuration
@@ -100,7 +106,7 @@ final class ServiceServer: SessionOwner {
         let table = service.table(for: role)
         let device = ElementalDevice(
             role: .client, name: address?.text ?? "unknown", address: address, service: service.name, elements: table,
-            executor: executor, limits: configuration.limits, logger: logger, grantedRole: role)
+            executor: executor, limits: configuration.limits, logger: logger, grantedRole: role, metrics: metrics)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
             logger: logger, bytes: ByteChannel(kind), datagramProtection: datagramProtection,
@@ -190,6 +196,7 @@ final class ServiceServer: SessionOwner {
     }
 
     func sessionIsReady(_ session: Session) {
+        session.device.beginMetrics()
         service.add(session.device)
         if session.handshake.hasHello { service.greet(session.device) }
         service.events.emit(.deviceConnected(session.device))
