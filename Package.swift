@@ -22,6 +22,7 @@ let package = Package(
         // SwiftNIO needs it anyway.
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift.git", from: "0.2.0"),
@@ -82,6 +83,7 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Sources/Core/Elemental"
@@ -116,15 +118,49 @@ let package = Package(
             ],
             path: "Sources/Clients/SignalR"
         ),
-        // What all bridges share: what waits to pass, and what passes next.
+        // What all bridges share: the services that they follow, what waits to pass, and what passes next.
         .target(
-            name: "BridgeLanes",
-            dependencies: ["Elemental", "Support", .product(name: "DequeModule", package: "swift-collections")],
-            path: "Sources/Bridges/BridgeLanes"
+            name: "Bridging",
+            dependencies: [
+                "Elemental", "ElementalSecurity", "ElementalWire", "Support",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Bridges/Bridging"
+        ),
+        // A small web server for pages that browsers of this network may open, and others may not. Knows no elements.
+        .target(
+            name: "WebServer",
+            dependencies: [
+                "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Bridges/WebServer"
+        ),
+        // The services' values and connections as metrics in Prometheus' text format.
+        .target(
+            name: "ServiceMetrics", dependencies: ["Bridging", "Elemental", "ElementalWire", "Support"],
+            path: "Sources/Bridges/ServiceMetrics"
+        ),
+        // The page that shows services and sets their elements.
+        .target(
+            name: "Dashboard",
+            dependencies: [
+                "Bridging", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics", "Support", "WebServer",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Bridges/Dashboard",
+            resources: [.embedInCode("Page")]
         ),
         .target(
             name: "SignalRBridge",
-            dependencies: ["BridgeLanes", "Elemental", "ElementalWire", "SignalR", "Support"],
+            dependencies: ["Bridging", "Elemental", "ElementalWire", "SignalR", "Support"],
             path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
@@ -139,17 +175,22 @@ let package = Package(
         .executableTarget(
             name: "ElementalCLI",
             dependencies: [
+                "Bridging",
                 "CommodoreGateway",
+                "Dashboard",
                 "Elemental",
                 "ElementalBench",
                 "ElementalSecurity",
                 "ElementalWire",
                 "PETSCII",
                 "QRCode",
+                "ServiceMetrics",
                 "SignalR",
                 "SignalRBridge",
                 "Support",
                 "VirtualCommodore",
+                "WebServer",
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -190,6 +231,7 @@ let package = Package(
             name: "ElementalTests",
             dependencies: [
                 "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
@@ -237,7 +279,32 @@ let package = Package(
             path: "Tests/Clients/SignalRTests"
         ),
         .testTarget(
-            name: "BridgeLanesTests", dependencies: ["BridgeLanes", "Elemental"], path: "Tests/Bridges/BridgeLanesTests"
+            name: "BridgingTests",
+            dependencies: ["Bridging", "Elemental", "ElementalSecurity", "Support", "TestSupport"],
+            path: "Tests/Bridges/BridgingTests"
+        ),
+        .testTarget(
+            name: "WebServerTests",
+            dependencies: [
+                "Support", "TestSupport", "WebServer",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Bridges/WebServerTests"
+        ),
+        .testTarget(
+            name: "ServiceMetricsTests",
+            dependencies: ["Bridging", "Elemental", "ServiceMetrics", "Support", "TestSupport"],
+            path: "Tests/Bridges/ServiceMetricsTests"
+        ),
+        .testTarget(
+            name: "DashboardTests",
+            dependencies: [
+                "Bridging", "Dashboard", "Elemental", "ElementalSecurity", "Support", "TestSupport", "WebServer",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Bridges/DashboardTests"
         ),
         .testTarget(
             name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],
@@ -248,6 +315,9 @@ let package = Package(
                 "ElementalBench", "ElementalCLI", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
             ],
             path: "Tests/Tools/CommandLineTests"),
+        // The dashboard's page in a real browser.
+        .testTarget(
+            name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",

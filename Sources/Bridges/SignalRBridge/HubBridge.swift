@@ -1,4 +1,4 @@
-import BridgeLanes
+import Bridging
 public import Elemental
 public import SignalR
 import Support

@@ -1,7 +1,7 @@
 import Elemental
 import Testing
 
-@testable import BridgeLanes
+@testable import Bridging
 
 /// When values may be forwarded, without clocks.
 struct LaneTests {

@@ -1,4 +1,4 @@
-import BridgeLanes
+import Bridging
 import Elemental
 import Testing
 

@@ -1,5 +1,5 @@
 package import Elemental
-import Support
+internal import Support
 
 /// Recognizes values of `latest` elements that only come back: the newest of each element that passed in either
 /// direction.

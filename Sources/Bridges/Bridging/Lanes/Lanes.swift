@@ -1,4 +1,4 @@
-import DequeModule
+internal import DequeModule
 package import Elemental
 
 /// The waiting values of one direction, with a lane for each element: decides which may go when. It has no clock and no

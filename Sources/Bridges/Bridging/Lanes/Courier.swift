@@ -1,5 +1,5 @@
 package import Elemental
-import Support
+internal import Support
 
 /// Forwards the values of one direction, one at a time and as their intervals allow.
 package final class Courier: Sendable {

@@ -1,0 +1,58 @@
+package import Elemental
+
+/// A service among those that are followed: by its name and that of its instance, or by host and port.
+///
+/// Two instances of one name that are different services, a robot "Rover" and a lamp "Rover", have different keys; a
+/// service that is started again has the one it had.
+package struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The service's name, such as `robot`; `nil` for a host and port.
+    package let service: String?
+    /// The instance's name, such as "Rover", or `HOST:PORT`. An instance's name comes from the network.
+    package let name: String
+
+    package init(service: String?, name: String) {
+        self.service = service
+        self.name = name
+    }
+
+    package init(_ service: DiscoveredService) { self.init(service: service.service, name: service.name) }
+
+    /// The key of a host name or address and a port.
+    package init(host: String, port: Int) {
+        self.init(service: nil, name: ServicePlace.address(host: host, port: port).target)
+    }
+
+    /// `SERVICE/NAME` or `HOST:PORT`.
+    package var description: String { service.map { "\($0)/\(name)" } ?? name }
+
+    /// By the services' names, then by those of the instances; those by host and port come last.
+    package static func < (a: ServiceKey, b: ServiceKey) -> Bool {
+        switch (a.service, b.service) {
+        case (nil, nil): a.name < b.name
+        case (nil, _?): false
+        case (_?, nil): true
+        case (let first?, let second?): (first, a.name) < (second, b.name)
+        }
+    }
+}
+
+/// Which services are followed.
+package enum ServiceSubject: Sendable, Hashable {
+    /// All element services that Zeroconf finds. Older ones are found by their names only.
+    case all
+    /// The services of that name, older ones too; with an instance's name that one alone.
+    case service(String, name: String?)
+    /// What answers there. A name in .local has to be one that the system resolves.
+    case address(host: String, port: Int)
+}
+
+extension ServiceSubject {
+    /// Whether a service that was found is meant.
+    func lists(_ found: DiscoveredService) -> Bool {
+        switch self {
+        case .all: true
+        case .service(let service, let name): service == found.service && (name == nil || name == found.name)
+        case .address: false
+        }
+    }
+}

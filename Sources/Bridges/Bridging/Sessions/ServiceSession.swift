@@ -1,0 +1,177 @@
+internal import Elemental
+internal import ElementalWire
+internal import NIOCore
+internal import Support
+
+/// Follows one service: connects, tries again, tells what it sees.
+///
+/// Everything that it tells, it tells on one event loop, which is that of its devices: so the events are in order.
+final class ServiceSession: Sendable {
+    typealias Teller = @Sendable (SessionEvent) -> Void
+
+    /// A device that is connected or reconnecting.
+    struct Attachment {
+        let device: ElementalDevice
+        let catalogue: ElementCatalogue
+        var registrations: [HandlerRegistration] = []
+    }
+
+    struct State {
+        var place: ServicePlace
+        /// Whether it is listed, or needs no listing.
+        var isListed = true
+        var attachment: Attachment?
+        /// The role that was granted in a pairing.
+        var pairedRole: Role?
+        /// Whether the device is to be replaced by another one at once.
+        var mustRenew = false
+        /// Whether the user asked for the next attempt.
+        var wasAsked = false
+        /// Whether the place has changed since that was last looked at.
+        var hasMoved = false
+        /// The refusal that was told and still holds.
+        var refusal: SessionRefusal?
+    }
+
+    /// How an attempt to use the service ended.
+    enum End {
+        /// Begin anew at once.
+        case renew
+        case refused(SessionRefusal)
+        /// Try again later.
+        case failed(reason: String, wasSteady: Bool)
+    }
+
+    /// The shortest time between two attempts that something else than the time has called for.
+    private static let leastInterval = Duration.milliseconds(250)
+
+    let key: ServiceKey
+    let options: SessionOptions
+    let loop: any EventLoop
+    let state: Locked<State>
+    /// Opened when something has changed that an attempt should not wait for.
+    let wake = Latch()
+    private let tell: Teller
+
+    init(_ key: ServiceKey, _ place: ServicePlace, _ options: SessionOptions, _ tell: @escaping Teller) {
+        self.key = key
+        self.options = options
+        self.tell = tell
+        state = Locked(State(place: place))
+        loop = options.connect.eventLoopGroup.next()
+    }
+
+    var place: ServicePlace { state.withLock { $0.place } }
+    var device: ElementalDevice? { state.withLock { $0.attachment?.device } }
+    var isRefused: Bool { state.withLock { $0.refusal != nil } }
+    /// Whether it goes on when there is no connection.
+    var isWanted: Bool { options.keepsGone || state.withLock { $0.isListed } }
+
+    /// Follows the service until it is gone or the task is cancelled. Nothing is told after it has returned.
+    func run() async {
+        say(.place(key, place))
+        var backOff = BackOff(first: options.firstRetry, maximum: options.longestRetry)
+        var isQuiet = false
+        while !Task.isCancelled, isWanted {
+            let start = ContinuousClock.now
+            wake.close()
+            if !isQuiet {
+                state.withLock { $0.refusal = nil }
+                say(.state(key, .connecting))
+            }
+            let end = await attempt()
+            guard !Task.isCancelled, isWanted else { break }
+            switch end {
+            case .renew: isQuiet = false
+            case .refused(let refusal):
+                let isNews = state.withLock { state in
+                    defer { state.refusal = refusal }
+                    return state.refusal != refusal
+                }
+                if isNews { say(.state(key, .refused(refusal))) }
+                isQuiet = await pause(options.refusalInterval)
+            case .failed(let reason, let wasSteady):
+                if wasSteady { backOff.reset() }
+                let delay = backOff.next()
+                state.withLock { $0.refusal = nil }
+                say(.state(key, .away(reason: reason, retryIn: delay)))
+                isQuiet = await pause(delay)
+            }
+            await Delay.wait(max(.zero, Self.leastInterval - (.now - start)), on: loop)
+        }
+        // What was told is out, and nobody is called after this.
+        let isOver = !Task.isCancelled
+        await loop.run { if isOver { self.tell(.state(self.key, .gone)) } }
+    }
+
+    /// Waits, unless something has changed since the last attempt began.
+    ///
+    /// - Returns: whether the next attempt is made without a word.
+    private func pause(_ duration: Duration) async -> Bool {
+        _ = await wake.wait(duration, on: loop)
+        return state.withLock { state in
+            defer { state.wasAsked = false }
+            return !state.wasAsked
+        }
+    }
+
+    /// Tells on the event loop.
+    func say(_ event: SessionEvent) {
+        loop.execute { [tell] in tell(event) }
+    }
+
+    /// Tells at once. Must be called on the event loop.
+    func sayNow(_ event: SessionEvent) { tell(event) }
+}
+
+// What the network and the user say. From any thread.
+extension ServiceSession {
+    /// Zeroconf says where the service is, and what it is.
+    func update(_ place: ServicePlace) {
+        let isNews = state.withLock { state in
+            let (old, wasListed) = (state.place, state.isListed)
+            state.place = place
+            state.isListed = true
+            if place.differs(from: old) { state.hasMoved = true }
+            return (place: old != place, wake: old != place || !wasListed)
+        }
+        if isNews.place { say(.place(key, place)) }
+        if isNews.wake { wake.open() }
+    }
+
+    /// The service is listed no more. A connection may last all the same.
+    func withdraw() {
+        state.withLock { $0.isListed = false }
+        guard !isWanted else { return }
+        if let device { if device.isReconnecting { device.disconnect() } } else { wake.open() }
+    }
+
+    /// The next attempt is made now.
+    ///
+    /// - Parameter asked: whether the user asks for it, who is told that it is made.
+    func hurry(asked: Bool = false) {
+        if asked { state.withLock { if $0.attachment == nil { $0.wasAsked = true } } }
+        wake.open()
+    }
+
+    /// The service has granted that role: connects anew, unless that was seen in the store and done meanwhile.
+    func paired(as role: Role?) {
+        let device = state.withLock { state in
+            state.pairedRole = role ?? state.pairedRole
+            return state.attachment?.device
+        }
+        if let device, device.isConnected, device.fingerprint != nil, device.grantedRole == role { return }
+        renew()
+    }
+
+    /// Connects anew.
+    func renew() {
+        let device = state.withLock { state in
+            state.mustRenew = true
+            state.wasAsked = true
+            return state.attachment?.device
+        }
+        device?.disconnect()
+        wake.open()
+    }
+}

@@ -1,0 +1,166 @@
+internal import Dispatch
+internal import Elemental
+internal import Support
+
+// Which services there are, and which of them are followed.
+extension ServiceSessions {
+    /// How long browsing that began anew takes to find again what is there.
+    private static let settlingTime = Duration.seconds(5)
+
+    /// Follows what is listed under one service's name, or all, until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - service: the service's name; `nil` for all element services.
+    ///   - name: the only instance that counts; `nil` for all.
+    ///   - number: the subject's.
+    func browse(_ service: String?, name: String?, _ number: Int) async {
+        let browser = ElementalBrowser(service, logger: options.connect.logger)
+        while !Task.isCancelled, let events = try? browser.events() {
+            // What was there before browsing began anew, and was not found again yet.
+            let missing = Locked(keys(of: number))
+            let hasFailed = Locked(false)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await event in events {
+                        self.noteWorking(event, hasFailed)
+                        self.take(event, name, number, missing)
+                    }
+                }
+                group.addTask {
+                    await Delay.wait(Self.settlingTime)
+                    guard !Task.isCancelled else { return }
+                    for key in missing.withLock({ $0 }) { self.lost(key, by: number) }
+                    await Latch().wait()
+                }
+                await group.next()
+                group.cancelAll()
+            }
+            // So much came at once that the browser gave up.
+            await Delay.wait(.seconds(1))
+        }
+    }
+
+    /// Tells that browsing works again when something comes after it has failed.
+    private func noteWorking(_ event: ElementalBrowser.Event, _ hasFailed: Locked<Bool>) {
+        var fails = false
+        if case .failed = event { fails = true }
+        let failed = hasFailed.withLock { flag in
+            defer { flag = fails }
+            return flag
+        }
+        if failed, !fails { tell(.browsingWorks) }
+    }
+
+    private func take(
+        _ event: ElementalBrowser.Event, _ name: String?, _ number: Int, _ missing: Locked<Set<ServiceKey>>
+    ) {
+        switch event {
+        case .found(let service), .updated(let service):
+            guard name == nil || service.name == name else { return }
+            let key = ServiceKey(service)
+            missing.withLock { _ = $0.remove(key) }
+            found(key, .found(service), by: number)
+        case .gone(let service, let gone):
+            lost(ServiceKey(service: service, name: gone), by: number)
+        case .failed(let error, let delay):
+            tell(.browsingFailed(error.message, retryIn: delay))
+        // It was never found, so that nothing is known of it but its name.
+        case .unresolved: break
+        }
+    }
+
+    private func keys(of number: Int) -> Set<ServiceKey> {
+        state.withLock { state in Set(state.entries.filter { $0.value.subjects.contains(number) }.keys) }
+    }
+
+    /// A subject lists a service.
+    func found(_ key: ServiceKey, _ place: ServicePlace, by number: Int) {
+        let known: ServiceSession? = state.withLock { state in
+            if state.entries[key] == nil {
+                guard state.entries.count < options.maximumServices + Self.mostWaiting else { return nil }
+                state.entries[key] = Entry(place: place)
+            }
+            state.entries[key]?.subjects.insert(number)
+            state.entries[key]?.place = place
+            if let session = state.entries[key]?.session { return session }
+            start(key, &state)
+            return nil
+        }
+        known?.update(place)
+        tellExcess()
+    }
+
+    /// A subject lists a service no more.
+    private func lost(_ key: ServiceKey, by number: Int) {
+        let session: ServiceSession? = state.withLock { state in
+            guard var entry = state.entries[key], entry.subjects.remove(number) != nil else { return nil }
+            state.entries[key] = entry
+            guard entry.subjects.isEmpty else { return nil }
+            if entry.session == nil { state.entries[key] = nil }
+            return entry.session
+        }
+        session?.withdraw()
+        tellExcess()
+    }
+
+    /// A session has ended, because its service is gone or all of them end.
+    func ended(_ session: ServiceSession) {
+        state.withLock { state in
+            guard state.entries[session.key]?.session === session else { return }
+            state.count -= 1
+            state.entries[session.key]?.session = nil
+            if state.entries[session.key]?.subjects.isEmpty == true { state.entries[session.key] = nil }
+            // It may have returned meanwhile.
+            let next =
+                state.entries[session.key] != nil ? session.key : state.entries.first { $0.value.session == nil }?.key
+            if let next { start(next, &state) }
+        }
+        tellExcess()
+    }
+
+    /// Begins to follow a service if there is room.
+    private func start(_ key: ServiceKey, _ state: inout State) {
+        guard state.count < options.maximumServices, let starts = state.starts, let place = state.entries[key]?.place
+        else { return }
+        let session = ServiceSession(key, place, options) { [observers = state.observers] event in
+            for observer in observers { observer(event) }
+        }
+        state.entries[key]?.session = session
+        state.count += 1
+        starts.yield(session)
+    }
+
+    private func tellExcess() {
+        let news: Int? = state.withLock { state in
+            let excess = max(state.entries.count - state.count, 0)
+            guard excess != state.excess, state.starts != nil else { return nil }
+            state.excess = excess
+            return excess
+        }
+        if let news { tell(.tooMany(news)) }
+    }
+}
+
+// Who is trusted may change while a service is refused.
+extension ServiceSessions {
+    /// Looks at the store again and again while a service is refused, and tries again when it has changed.
+    func watch(_ store: any TrustStore) async {
+        var known = await Self.revision(of: store)
+        while !Task.isCancelled {
+            await Delay.wait(options.trustInterval)
+            let refused = state.withLock { $0.entries.values.compactMap(\.session) }.filter(\.isRefused)
+            guard !refused.isEmpty, !Task.isCancelled else { continue }
+            let revision = await Self.revision(of: store)
+            guard revision != known else { continue }
+            known = revision
+            for session in refused { session.hurry() }
+        }
+    }
+
+    /// On a thread that may block.
+    private static func revision(of store: any TrustStore) async -> TrustRevision {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: store.revision()) }
+        }
+    }
+}

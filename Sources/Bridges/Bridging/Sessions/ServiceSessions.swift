@@ -1,0 +1,150 @@
+package import Elemental
+package import ElementalWire
+internal import Support
+
+/// Follows services as they come and go, each with a connection of its own that is restored when it is lost: what a
+/// bridge shows to something else.
+///
+/// ```swift
+/// let sessions = ServiceSessions([.all], SessionOptions(name: "dashboard"))
+/// sessions.onEvent { event in … }
+/// try await sessions.run()
+/// ```
+package final class ServiceSessions: Sendable {
+    typealias Observer = @Sendable (SessionEvent) -> Void
+
+    /// A service that is listed.
+    struct Entry {
+        /// The subjects that list it, by their numbers.
+        var subjects: Set<Int> = []
+        var place: ServicePlace
+        /// `nil` if there are too many.
+        var session: ServiceSession?
+    }
+
+    struct State {
+        var entries: [ServiceKey: Entry] = [:]
+        var observers: [Observer] = []
+        /// Takes the sessions that begin; `nil` before ``ServiceSessions/run()`` and after it.
+        var starts: AsyncStream<ServiceSession>.Continuation?
+        var hasRun = false
+        /// How many are followed.
+        var count = 0
+        /// How many were said to be too many.
+        var excess = 0
+    }
+
+    /// How many services that are too many are remembered, to take the place of one that goes.
+    static let mostWaiting = 4096
+
+    package let options: SessionOptions
+    let subjects: [ServiceSubject]
+    let state = Locked(State())
+
+    /// - Parameter subjects: what to follow; empty for all element services.
+    package init(_ subjects: [ServiceSubject], _ options: SessionOptions) {
+        self.subjects = subjects.isEmpty ? [.all] : subjects
+        self.options = options
+    }
+
+    /// Calls `observer` with every event, on the devices' event loops or in tasks. It must not block. The events of one
+    /// key come in order and one at a time; those of different keys may come at the same time, unless there is one event
+    /// loop in ``SessionOptions/connect``.
+    ///
+    /// Before ``run()``.
+    package func onEvent(_ observer: @escaping @Sendable (SessionEvent) -> Void) {
+        state.withLock { $0.observers.append(observer) }
+    }
+
+    /// Follows the services until the task is cancelled; then closes all connections. Call it once.
+    ///
+    /// - Throws: ``ElementalError`` with the code `invalidValue` for a service's name that is not one, `invalidState` for
+    ///   a second call.
+    package func run() async throws(ElementalError) {
+        for case .service(let service, _) in subjects { try ElementalService.check(service: service) }
+        let (starts, start) = AsyncStream.makeStream(of: ServiceSession.self)
+        let isFirst = state.withLock { state in
+            defer { state.hasRun = true }
+            if !state.hasRun { state.starts = start }
+            return !state.hasRun
+        }
+        guard isFirst else { throw ElementalError(.invalidState, "services are followed once: make another one") }
+        await withDiscardingTaskGroup { group in
+            for service in options.known {
+                let number = subjects.firstIndex { $0.lists(service) }
+                if let number { found(ServiceKey(service), .found(service), by: number) }
+            }
+            for (number, subject) in subjects.enumerated() {
+                switch subject {
+                case .all: group.addTask { await self.browse(nil, name: nil, number) }
+                case .service(let service, let name):
+                    group.addTask { await self.browse(service, name: name, number) }
+                case .address(let host, let port):
+                    found(ServiceKey(host: host, port: port), .address(host: host, port: port), by: number)
+                }
+            }
+            if let trust = options.trust { group.addTask { await self.watch(trust) } }
+            for await session in starts {
+                group.addTask {
+                    await session.run()
+                    if !Task.isCancelled { self.ended(session) }
+                }
+            }
+            group.cancelAll()
+        }
+        state.withLock { state in
+            state.starts = nil
+            state.entries = [:]
+        }
+    }
+
+    /// Tries now to connect to a service that is away or refuses.
+    package func retry(_ key: ServiceKey) { session(of: key)?.hurry(asked: true) }
+
+    /// The device of a service that is connected, or was and is being connected to again.
+    package func device(of key: ServiceKey) -> ElementalDevice? { session(of: key)?.device }
+
+    /// Where a service is.
+    package func place(of key: ServiceKey) -> ServicePlace? { session(of: key)?.place }
+
+    /// Pairs with a service, with the identity in the options, and connects to it again with the role that it grants.
+    ///
+    /// - Parameters:
+    ///   - code: what the service shows: six digits, or a long secret.
+    ///   - role: what this client wants to do.
+    /// - Throws: ``ElementalError`` as `pair` of a service does, and with the code `serviceNotFound` for a service that is
+    ///   not followed.
+    @discardableResult
+    package func pair(
+        _ key: ServiceKey, code: String, role: Role = .control
+    ) async throws(ElementalError) -> TrustedService {
+        guard let session = session(of: key) else {
+            throw ElementalError(.serviceNotFound, "'\(key)' is no longer there")
+        }
+        let (digits, secret) = (PairingSecret(code: code), PairingSecret(secret: code))
+        guard digits != nil || secret != nil else { throw Self.noCode }
+        let isOtherKind = Locked(false)
+        let service: TrustedService
+        do throws(ElementalError) {
+            service = try await session.place.pair(as: options.name, role: role, options: options.connect) { request in
+                let entered = request.kind == .code ? digits : secret
+                isOtherKind.withLock { $0 = entered == nil }
+                return entered
+            }
+        } catch {
+            throw isOtherKind.withLock { $0 } ? Self.noCode : error
+        }
+        session.paired(as: service.role)
+        return service
+    }
+
+    private static var noCode: ElementalError {
+        ElementalError(.wrongCode, "that is not what the service shows: a code has six digits")
+    }
+
+    private func session(of key: ServiceKey) -> ServiceSession? { state.withLock { $0.entries[key]?.session } }
+
+    func tell(_ event: SessionEvent) {
+        for observer in state.withLock({ $0.observers }) { observer(event) }
+    }
+}
