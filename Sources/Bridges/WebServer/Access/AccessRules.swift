@@ -1,0 +1,88 @@
+internal import NIOCore
+import NIOHTTP1
+import Support
+
+/// Which requests a server answers, by the host that they ask for and the page that they come from. Of every request,
+/// also those for WebSockets.
+///
+/// A page whose name leads to this machine (DNS rebinding) has an Origin equal to its Host: it is the list of hosts that
+/// keeps it out. Browsers send Sec-Fetch-Site only to loopback and https, so it is not relied on.
+struct AccessRules {
+    private let scheme: String
+    /// The server's.
+    private let port: Int
+    private let hosts: Set<WebHost>
+    private var own: OwnAddresses?
+
+    /// - Parameter address: the address that the server listens on.
+    init(_ options: WebServerOptions, address: IPAddress?, port: Int) {
+        self.port = port
+        scheme = options.tls == nil ? "http" : "https"
+        var hosts = Set(options.hosts.compactMap { WebHost(option: $0) })
+        hosts.formUnion(["localhost", "127.0.0.1", "[::1]"].compactMap { WebHost($0) })
+        if options.acceptsOwnAddresses, let name = HostName.known {
+            hosts.formUnion([name, name + ".local"].compactMap { WebHost($0) })
+        }
+        if options.acceptsOwnAddresses || address?.isWildcard == true {
+            own = OwnAddresses()
+        } else if let address {
+            hosts.insert(.address(address))
+        }
+        self.hosts = hosts
+    }
+
+    /// Why a request is refused; `nil` if it is not.
+    ///
+    /// - Parameter isForPage: whether only the server's own page, or a program, has a reason to ask for this.
+    mutating func refusal(of head: HTTPRequestHead, isForPage: Bool, at now: NIODeadline) -> WebResponse? {
+        let asked = head.headers["host"]
+        guard asked.count == 1, let authority = WebAuthority(asked[0][...]) else {
+            return WebResponse(status: 400, "The request has no valid Host.")
+        }
+        guard isOwn(authority, at: now) else {
+            return WebResponse(status: 421, "This server does not answer to that host and port.")
+        }
+        let origins = head.headers["origin"]
+        guard origins.isEmpty || (origins.count == 1 && isOwn(origin: origins[0], at: now)) else {
+            return WebResponse(status: 403, "Pages of other servers have no access.")
+        }
+        if isForPage, head.headers["sec-fetch-site"].contains(where: { $0.lowercased() == "cross-site" }) {
+            return WebResponse(status: 403, "Pages of other servers have no access.")
+        }
+        return nil
+    }
+
+    private mutating func isOwn(origin: String, at now: NIODeadline) -> Bool {
+        let prefix = scheme + "://"
+        guard origin.utf8.count > prefix.utf8.count, origin.prefix(prefix.count).lowercased() == prefix,
+            let authority = WebAuthority(origin.dropFirst(prefix.count))
+        else { return false }
+        return isOwn(authority, at: now)
+    }
+
+    private mutating func isOwn(_ authority: WebAuthority, at now: NIODeadline) -> Bool {
+        guard authority.port ?? (scheme == "http" ? 80 : 443) == port else { return false }
+        if hosts.contains(authority.host) { return true }
+        guard case .address(let address) = authority.host else { return false }
+        return own?.contains(address, at: now) ?? false
+    }
+}
+
+/// The addresses of this machine's interfaces. They change, so they are looked up again for one that is not known, at
+/// most once a second.
+struct OwnAddresses {
+    private var known: Set<IPAddress> = []
+    private var nextLook = NIODeadline.uptimeNanoseconds(0)
+    private let look: () -> [SocketAddress]
+
+    init(look: @escaping () -> [SocketAddress] = { (try? System.enumerateDevices())?.compactMap(\.address) ?? [] }) {
+        self.look = look
+    }
+
+    mutating func contains(_ address: IPAddress, at now: NIODeadline) -> Bool {
+        guard !known.contains(address), nextLook <= now else { return known.contains(address) }
+        nextLook = now + .seconds(1)
+        known = Set(look().compactMap { IPAddress($0) })
+        return known.contains(address)
+    }
+}

@@ -1,0 +1,59 @@
+internal import NIOCore
+
+/// An IPv4 or IPv6 address without port and scope. An IPv4 address equals its form on a dual-stack socket.
+struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// The address of a peer that has none.
+    static let unknown = IPAddress(high: 0, low: 0)
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    init?(_ address: SocketAddress) {
+        switch address {
+        case .v4(let v4):
+            self.init(high: 0, low: 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.address.sin_addr.s_addr)))
+        case .v6(let v6):
+            let (high, low) = withUnsafeBytes(of: v6.address.sin6_addr) {
+                ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            }
+            self.init(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+
+    /// - Parameter literal: an address in its usual form, an IPv6 one without brackets.
+    init?(literal: some StringProtocol) {
+        guard literal.utf8.count <= 45, let address = try? SocketAddress(ipAddress: String(literal), port: 0) else {
+            return nil
+        }
+        self.init(address)
+    }
+
+    private var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
+
+    /// 127.0.0.0/8, and ::1.
+    var isLoopback: Bool { isIPv4 ? low >> 24 & 0xff == 127 : high == 0 && low == 1 }
+
+    /// 0.0.0.0, or ::.
+    var isWildcard: Bool { self == Self.unknown || (isIPv4 && low & 0xffff_ffff == 0) }
+
+    /// What counts as one client: the address, or the network of a global IPv6 one, all of whose addresses a client may
+    /// have.
+    var client: IPAddress {
+        let isLinkLocal = high >> 54 == 0xfe80 >> 6
+        return high == 0 || isLinkLocal ? self : IPAddress(high: high, low: 0)
+    }
+
+    var description: String {
+        if isIPv4 { return (0..<4).reversed().map { String(low >> (8 * $0) & 0xff) }.joined(separator: ".") }
+        // Not shortened: it is for the log alone.
+        return [high, low].flatMap { word in (0..<4).reversed().map { String(word >> (16 * $0) & 0xffff, radix: 16) } }
+            .joined(separator: ":")
+    }
+}

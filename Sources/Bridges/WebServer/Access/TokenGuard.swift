@@ -1,0 +1,57 @@
+internal import NIOCore
+
+/// What a token that somebody sent is worth.
+package enum TokenVerdict: Sendable {
+    case accepted
+    /// Wrong or missing.
+    case wrong
+    /// There were too many wrong ones from there: it was not looked at.
+    case tooMany
+}
+
+/// Compares tokens with the server's, and stops to do so for a host that guesses. Takes times. No timers.
+struct TokenGuard {
+    /// The most hosts whose wrong tokens are counted.
+    static let maximumHosts = 1024
+
+    private let token: [UInt8]?
+    private let maximum: Int
+    private let period: TimeAmount
+    private var wrong: [IPAddress: (count: Int, since: NIODeadline)] = [:]
+
+    init(_ options: WebServerOptions) {
+        token = options.token.map { Array($0.utf8) }
+        maximum = options.limits.maximumWrongTokens
+        period = TimeAmount(options.limits.wrongTokenPeriod)
+    }
+
+    /// The hosts whose wrong tokens are counted.
+    var count: Int { wrong.count }
+
+    mutating func check(_ given: String?, from host: IPAddress, at now: NIODeadline) -> TokenVerdict {
+        guard let token else { return .accepted }
+        let host = host.client
+        if let entry = wrong[host] {
+            if entry.since + period <= now {
+                wrong[host] = nil
+            } else if entry.count >= maximum {
+                return .tooMany
+            }
+        }
+        // No guess, but somebody who does not know that one is needed.
+        guard let given else { return .wrong }
+        if Self.areEqual(Array(given.utf8), token) { return .accepted }
+        if wrong[host] == nil, wrong.count >= Self.maximumHosts {
+            wrong = wrong.filter { $0.value.since + period > now }
+            guard wrong.count < Self.maximumHosts else { return .tooMany }
+        }
+        wrong[host, default: (0, now)].count += 1
+        return .wrong
+    }
+
+    /// Whether they are equal, in a time that depends on their lengths alone.
+    private static func areEqual(_ given: [UInt8], _ token: [UInt8]) -> Bool {
+        guard given.count == token.count else { return false }
+        return zip(given, token).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0
+    }
+}

@@ -1,0 +1,79 @@
+/// The host of a Host or Origin header: a name in lower case without a final dot, or an address.
+enum WebHost: Hashable, Sendable {
+    case name(String)
+    case address(IPAddress)
+
+    /// - Parameter text: a host as in a URL, an IPv6 address in brackets.
+    init?(_ text: Substring) {
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard text.utf8.last == UInt8(ascii: "]"), text.utf8.contains(UInt8(ascii: ":")),
+                let address = IPAddress(literal: text.dropFirst().dropLast())
+            else { return nil }
+            self = .address(address)
+            return
+        }
+        var name = text.lowercased()
+        if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
+        guard Self.isName(name) else { return nil }
+        if let address = IPAddress(literal: name) { self = .address(address) } else { self = .name(name) }
+    }
+
+    init?(_ text: String) { self.init(text[...]) }
+
+    /// - Parameter option: a host as a person writes it; an IPv6 address may have its brackets or not.
+    init?(option: String) {
+        if option.utf8.contains(UInt8(ascii: ":")), let address = IPAddress(literal: option) {
+            self = .address(address)
+        } else {
+            self.init(option)
+        }
+    }
+
+    var isLoopback: Bool {
+        switch self {
+        case .name(let name): name == "localhost"
+        case .address(let address): address.isLoopback
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard 1...253 ~= name.utf8.count else { return false }
+        return name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            1...63 ~= label.count
+                && label.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                        UInt8(ascii: "-"), UInt8(ascii: "_"):
+                        true
+                    default: false
+                    }
+                }
+        }
+    }
+}
+
+/// A host and, unless it is the scheme's default, a port.
+struct WebAuthority: Equatable {
+    let host: WebHost
+    let port: Int?
+
+    /// - Parameter text: the value of a Host header, or an origin behind its scheme. Nothing else may be in it: neither
+    ///   a user's name nor spaces nor a path.
+    init?(_ text: Substring) {
+        guard text.utf8.count <= 300 else { return nil }
+        let bytes = text.utf8
+        let colon = bytes.lastIndex(of: UInt8(ascii: ":"))
+        let bracket = bytes.lastIndex(of: UInt8(ascii: "]"))
+        if let colon, bracket.map({ $0 < colon }) ?? true {
+            let digits = bytes[bytes.index(after: colon)...]
+            guard 1...5 ~= digits.count, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+                let port = Int(String(decoding: Array(digits), as: UTF8.self)), 1...65_535 ~= port,
+                let host = WebHost(text[..<colon])
+            else { return nil }
+            (self.host, self.port) = (host, port)
+        } else {
+            guard let host = WebHost(text) else { return nil }
+            (self.host, port) = (host, nil)
+        }
+    }
+}

@@ -1,0 +1,339 @@
+internal import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOWebSocket
+import Support
+
+/// Answers the requests of one connection in their order, each when the answer before has room.
+final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Item {
+        case request(HTTPRequestHead)
+        /// The connection is closed after this answer.
+        case refusal(WebResponse)
+    }
+
+    /// What the connection waits for, and for how long at most.
+    private enum Phase {
+        case head, idle, answer, sending, lingering, nothing
+    }
+
+    private let core: ServerCore
+    private let host: IPAddress
+    /// Whether there were too many connections before this one: it is only told so.
+    private let isOneTooMany: Bool
+    private var context: ChannelHandlerContext?
+
+    private var waiting = CircularBuffer<Item>(initialCapacity: 1)
+    /// Whether no request has been received yet.
+    private var isNew = true
+    private var head: HTTPRequestHead?
+    /// Bytes that arrived since the last complete head.
+    private var unparsed = 0
+    /// Whether a head was completed by the bytes that are being parsed.
+    private var hasParsedHead = false
+    /// Whether no further request is taken.
+    private var hasLast = false
+    /// The request whose answer is being made.
+    private var answering: (number: UInt64, head: HTTPRequestHead, task: Task<Void, Never>)?
+    private var lastNumber: UInt64 = 0
+    private var isUpgrading = false
+    /// Answers that the system has not taken completely.
+    private var unsent = 0
+    /// Whether the last answer has been written: what arrives is thrown away.
+    private var isClosing = false
+    private var isReadHeld = false
+    private var phase = Phase.nothing
+    private var timer: Scheduled<Void>?
+
+    init(core: ServerCore, host: IPAddress, isOneTooMany: Bool) {
+        self.core = core
+        self.host = host
+        self.isOneTooMany = isOneTooMany
+    }
+
+    // MARK: - Life
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        if context.channel.isActive { begin() }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin()
+        context.fireChannelActive()
+    }
+
+    private func begin() {
+        if isOneTooMany {
+            refuse(WebResponse(status: 503, "Too many connections.", headers: [("Retry-After", "10")]))
+        }
+        updatePhase()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    private func end() {
+        context = nil
+        answering?.task.cancel()
+        answering = nil
+        waiting.removeAll()
+        timer?.cancel()
+        timer = nil
+    }
+
+    /// Closes the connection, after the answer that is being made or sent.
+    func stop() {
+        waiting.removeAll()
+        hasLast = true
+        if answering == nil, unsent == 0, !isUpgrading { context?.close(promise: nil) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow: refuse(Self.tooLarge)
+        case HTTPParserError.invalidEOFState: context.close(promise: nil)
+        case is HTTPParserError: refuse(WebResponse(status: 400, "This is not HTTP/1.1."))
+        default: context.close(promise: nil)
+        }
+    }
+
+    private static let tooLarge = WebResponse(status: 431, "The request is too large.")
+
+    // MARK: - Receiving
+
+    /// - Returns: whether they are to be parsed.
+    func bytesArrive(_ count: Int) -> Bool {
+        guard !hasLast else { return false }
+        unparsed += count
+        hasParsedHead = false
+        updatePhase()
+        return true
+    }
+
+    func bytesWereParsed() {
+        if hasParsedHead { unparsed = 0 }
+        if unparsed > core.limits.maximumHeadBytes { refuse(Self.tooLarge) }
+        updatePhase()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasLast else { return }
+        switch Self.unwrapInboundIn(data) {
+        case .head(let head):
+            hasParsedHead = true
+            guard head.byteCount <= core.limits.maximumHeadBytes else { return refuse(Self.tooLarge) }
+            self.head = head
+            // Answered before the body comes, which is thrown away.
+            if head.hasBody { take(head) }
+        case .body: break
+        case .end:
+            if let head { take(head) }
+        }
+    }
+
+    private func take(_ head: HTTPRequestHead) {
+        self.head = nil
+        isNew = false
+        if !head.isLasting { hasLast = true }
+        guard waiting.count < core.limits.maximumPipelined else {
+            return refuse(WebResponse(status: 503, "Too many requests at once.", headers: [("Retry-After", "1")]))
+        }
+        waiting.append(.request(head))
+        proceed()
+    }
+
+    /// Closes the connection with an answer, after those before.
+    private func refuse(_ response: WebResponse) {
+        if case .refusal = waiting.last { return }
+        guard !isClosing else { return }
+        hasLast = true
+        waiting.append(.refusal(response))
+        proceed()
+    }
+
+    /// Nothing is read while requests wait, so that a client cannot have more answers made than it takes.
+    func read(context: ChannelHandlerContext) {
+        if isHolding { isReadHeld = true } else { context.read() }
+    }
+
+    private var isHolding: Bool {
+        guard let context else { return false }
+        if isClosing { return unsent > 0 }
+        return answering != nil || isUpgrading || !waiting.isEmpty || !context.channel.isWritable
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        proceed()
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func proceed() {
+        while let context, answering == nil, !isUpgrading, !isClosing, context.channel.isWritable {
+            guard let item = waiting.popFirst() else { break }
+            switch item {
+            case .refusal(let response): write(response, to: nil, context)
+            case .request(let head): answer(head, context)
+            }
+        }
+        updatePhase()
+        if isReadHeld, !isHolding, let context {
+            isReadHeld = false
+            context.read()
+        }
+    }
+
+    // MARK: - Answering
+
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        switch core.decide(head, from: host) {
+        case .answer(let response): write(response, to: head, context)
+        case .generate(let route): generate(route, head, context)
+        case .upgrade: upgrade(head, context)
+        }
+    }
+
+    private func generate(
+        _ route: @escaping @Sendable () async -> WebResponse, _ head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        lastNumber += 1
+        let number = lastNumber
+        let task = core.compute(route) { [weak self] response in
+            guard let self, self.answering?.number == number, let context = self.context else { return }
+            self.answering = nil
+            self.write(response, to: head, context)
+            self.proceed()
+        }
+        guard let task else {
+            let busy = WebResponse(status: 503, "Too many requests at once.", headers: [("Retry-After", "1")])
+            return write(busy, to: head, context)
+        }
+        answering = (number, head, task)
+    }
+
+    /// - Parameter head: the request; `nil` for one that was not understood.
+    private func write(_ response: WebResponse, to head: HTTPRequestHead?, _ context: ChannelHandlerContext) {
+        // A stopping server has no further answers.
+        let isLast = head?.isLasting != true || (hasLast && waiting.isEmpty)
+        var connection: String? = isLast ? "close" : nil
+        if !isLast, head?.version == .http1_0 { connection = "keep-alive" }
+        if response.headers.contains(where: { $0.name == "Upgrade" }) { connection = "upgrade, close" }
+        let text = ResponseText.head(response, date: core.date(), connection: connection)
+        if isLast {
+            isClosing = true
+            hasLast = true
+            waiting.removeAll()
+        }
+        unsent += 1
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.sent() }
+        if head?.method == .HEAD || response.body.readableBytes == 0 {
+            context.writeAndFlush(Self.wrapOutboundOut(text), promise: promise)
+        } else {
+            context.write(Self.wrapOutboundOut(text), promise: nil)
+            context.writeAndFlush(Self.wrapOutboundOut(response.body), promise: promise)
+        }
+    }
+
+    private func sent() {
+        unsent -= 1
+        phase = .nothing
+        if isClosing, unsent == 0, let context {
+            // Closing at once would reset the connection if the client still sends, and the answer might get lost.
+            context.close(mode: .output, promise: nil)
+        }
+        proceed()
+    }
+
+    private func upgrade(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        guard core.hasRoomForSocket else {
+            let busy = WebResponse(status: 503, "Too many WebSockets.", headers: [("Retry-After", "10")])
+            return write(busy, to: head, context)
+        }
+        isUpgrading = true
+        Self.upgrader.buildUpgradeResponse(
+            channel: context.channel, upgradeRequest: head, initialResponseHeaders: [:]
+        ).assumeIsolated().whenComplete { [weak self] result in
+            guard let self, let context = self.context else { return }
+            self.isUpgrading = false
+            switch result {
+            case .success(let headers): self.open(headers, context)
+            case .failure:
+                self.write(WebResponse(status: 400, "The request is no WebSocket's."), to: head, context)
+                self.proceed()
+            }
+        }
+    }
+
+    /// Answers, and gives the connection to a WebSocket.
+    private func open(_ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
+        let (channel, isReadHeld) = (context.channel, isReadHeld)
+        context.writeAndFlush(Self.wrapOutboundOut(ResponseText.switching(headers, date: core.date())), promise: nil)
+        do { try core.open(channel, self, from: host) } catch { return channel.close(promise: nil) }
+        if isReadHeld { channel.read() }
+    }
+
+    /// Only computes the answer's headers.
+    private static let upgrader = NIOWebSocketServerUpgrader(
+        shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+        upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
+
+    // MARK: - Time
+
+    private func updatePhase() {
+        let now: Phase =
+            if context == nil {
+                .nothing
+            } else if unsent > 0 || (!waiting.isEmpty && answering == nil && !isUpgrading) {
+                .sending
+            } else if isClosing {
+                .lingering
+            } else if answering != nil || isUpgrading {
+                .answer
+            } else if unparsed > 0 || head != nil || isNew {
+                .head
+            } else {
+                .idle
+            }
+        guard now != phase || timer == nil else { return }
+        phase = now
+        timer?.cancel()
+        timer = nil
+        let limits = core.limits
+        let time: Duration
+        switch now {
+        case .head: time = limits.headTimeout
+        case .idle: time = limits.idleTimeout
+        case .answer: time = limits.computingTimeout
+        case .sending: time = limits.sendTimeout
+        case .lingering: time = limits.lingerTimeout
+        case .nothing: return
+        }
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { [weak self] in
+            self?.expire()
+        }
+    }
+
+    private func expire() {
+        timer = nil
+        guard let context else { return }
+        switch phase {
+        case .head where unparsed > 0: refuse(WebResponse(status: 408, "The request took too long."))
+        case .answer:
+            guard let (_, head, task) = answering.take() else { return context.close(promise: nil) }
+            task.cancel()
+            let late = WebResponse(status: 503, "The answer took too long.", headers: [("Retry-After", "1")])
+            write(late, to: head, context)
+            proceed()
+        default: context.close(promise: nil)
+        }
+    }
+}

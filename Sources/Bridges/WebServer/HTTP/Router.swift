@@ -1,0 +1,136 @@
+internal import NIOCore
+import NIOHTTP1
+
+/// Decides on requests: every one passes the same rules here before anything is done for it.
+struct Router {
+    enum Decision {
+        case answer(WebResponse)
+        case generate(@Sendable () async -> WebResponse)
+        case upgrade
+    }
+
+    private let routes: WebRoutes
+    private let needsToken: Bool
+    private var rules: AccessRules
+    private var tokens: TokenGuard
+
+    init(_ options: WebServerOptions, _ routes: WebRoutes, _ rules: AccessRules) {
+        self.routes = routes
+        self.rules = rules
+        needsToken = options.token != nil
+        tokens = TokenGuard(options)
+    }
+
+    mutating func decide(_ head: HTTPRequestHead, from host: IPAddress, at now: NIODeadline) -> Decision {
+        let path = String(head.uri.prefix { $0 != "?" })
+        let isSocket = path == routes.socketPath && routes.onSocket != nil
+        let generated = routes.generated[path]
+        if let refusal = rules.refusal(of: head, isForPage: isSocket || generated != nil, at: now) {
+            return .answer(refusal)
+        }
+        guard head.method == .GET || (head.method == .HEAD && !isSocket) else {
+            let allowed = isSocket ? "GET" : "GET, HEAD"
+            return .answer(WebResponse(status: 405, "Only \(allowed).", headers: [("Allow", allowed)]))
+        }
+        guard !head.hasBody else { return .answer(WebResponse(status: 413, "No content is accepted.")) }
+        guard head.uri.utf8.first == UInt8(ascii: "/") else {
+            return .answer(WebResponse(status: 400, "The request has no valid path."))
+        }
+        if isSocket { return upgrade(head) }
+        if let generated { return generate(generated, head, from: host, at: now) }
+        if let file = routes.files[path] { return .answer(Self.answer(file, head)) }
+        return .answer(WebResponse(status: 404, "There is nothing here."))
+    }
+
+    mutating func check(_ token: String?, from host: IPAddress, at now: NIODeadline) -> TokenVerdict {
+        tokens.check(token, from: host, at: now)
+    }
+
+    // MARK: - Files
+
+    private static func answer(_ file: WebFile, _ head: HTTPRequestHead) -> WebResponse {
+        let isKnown = head.headers[canonicalForm: "if-none-match"].contains { tag in
+            tag == "*" || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == file.tag
+        }
+        var response = WebResponse(
+            status: isKnown ? 304 : 200, contentType: file.contentType, body: isKnown ? ByteBuffer() : file.bytes)
+        response.headers = [("Cache-Control", "no-cache"), ("ETag", file.tag)]
+        return response
+    }
+
+    // MARK: - Generated answers
+
+    private mutating func generate(
+        _ route: @escaping @Sendable () async -> WebResponse, _ head: HTTPRequestHead, from host: IPAddress,
+        at now: NIODeadline
+    ) -> Decision {
+        guard needsToken else { return .generate(route) }
+        switch tokens.check(head.bearer, from: host, at: now) {
+        case .accepted: return .generate(route)
+        case .wrong:
+            return .answer(
+                WebResponse(status: 401, "The token is needed.", headers: [("WWW-Authenticate", "Bearer")]))
+        case .tooMany:
+            return .answer(WebResponse(status: 429, "Too many wrong tokens.", headers: [("Retry-After", "60")]))
+        }
+    }
+
+    // MARK: - WebSockets
+
+    private func upgrade(_ head: HTTPRequestHead) -> Decision {
+        guard head.version == .http1_1, head.has("websocket", in: "upgrade"), head.has("upgrade", in: "connection")
+        else {
+            return .answer(
+                WebResponse(status: 426, "Only WebSockets.", headers: [("Upgrade", "websocket")]))
+        }
+        guard head.headers["sec-websocket-version"] == ["13"] else {
+            return .answer(
+                WebResponse(status: 426, "Only version 13.", headers: [("Sec-WebSocket-Version", "13")]))
+        }
+        let keys = head.headers["sec-websocket-key"]
+        guard keys.count == 1, Self.isKey(keys[0]) else {
+            return .answer(WebResponse(status: 400, "The request has no valid key."))
+        }
+        return .upgrade
+    }
+
+    /// Whether it is 16 bytes in base64.
+    private static func isKey(_ text: String) -> Bool {
+        text.utf8.count == 24 && text.hasSuffix("==")
+            && text.utf8.dropLast(2).allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension HTTPRequestHead {
+    /// Whether a body follows, which is never read.
+    var hasBody: Bool {
+        headers.contains(name: "transfer-encoding") || headers["content-length"].contains { $0 != "0" }
+    }
+
+    /// Whether another request may follow on the connection. The parser stops at one that would change the protocol.
+    var isLasting: Bool { isKeepAlive && !hasBody && !headers.contains(name: "upgrade") && method != .CONNECT }
+
+    /// Whether a list of words in a header has this one.
+    func has(_ word: String, in header: String) -> Bool {
+        headers[canonicalForm: header].contains { $0.lowercased() == word }
+    }
+
+    /// Bytes of the head as it arrived, about.
+    var byteCount: Int {
+        headers.reduce(uri.utf8.count + 16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    }
+
+    /// The token of an Authorization header.
+    fileprivate var bearer: String? {
+        let values = headers["authorization"]
+        guard values.count == 1, values[0].prefix(7).lowercased() == "bearer " else { return nil }
+        return String(values[0].dropFirst(7).drop { $0 == " " })
+    }
+}

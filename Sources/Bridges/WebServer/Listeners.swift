@@ -1,0 +1,153 @@
+internal import Logging
+internal import NIOCore
+import NIOPosix
+import Support
+
+/// A server's open ports. Nothing is accepted before ``accept(_:)``.
+struct Listeners: Sendable {
+    let host: String
+    let port: Int
+    let address: IPAddress?
+    private let channels: [any Channel]
+    private let core: Locked<NIOLoopBound<ServerCore>?>
+    private let eventLoop: any EventLoop
+
+    static func bind(
+        _ options: WebServerOptions, on eventLoop: any EventLoop, logger: Logger
+    ) async throws -> Listeners {
+        let core = Locked<NIOLoopBound<ServerCore>?>(nil)
+        func open(_ host: String, _ port: Int) async throws -> any Channel {
+            try await bootstrap(core, options, eventLoop, logger).bind(host: host, port: port).get()
+        }
+        var channels: [any Channel] = []
+        let host: String
+        do {
+            if options.acceptsOwnAddresses {
+                // One socket for both families, where there is IPv6.
+                do { channels = [try await open("::", options.port)] } catch let error as IOError
+                    where error.errnoCode == EAFNOSUPPORT || error.errnoCode == EADDRNOTAVAIL
+                {
+                    channels = [try await open("0.0.0.0", options.port)]
+                }
+            } else {
+                channels = [try await open(options.host, options.port)]
+            }
+            host = channels[0].localAddress?.ipAddress ?? options.host
+        } catch {
+            throw explain(error, options)
+        }
+        let port = channels[0].localAddress?.port ?? options.port
+        let address = channels[0].localAddress.flatMap { IPAddress($0) }
+        // A browser looks for localhost at ::1 first.
+        if let twin = ["127.0.0.1": "::1", "::1": "127.0.0.1"][host] {
+            do { channels.append(try await open(twin, port)) } catch {
+                logger.debug("only one of the loopback addresses is listened on", metadata: ["address": "\(host)"])
+            }
+        }
+        return Listeners(
+            host: host, port: port, address: address, channels: channels, core: core, eventLoop: eventLoop)
+    }
+
+    private static func bootstrap(
+        _ core: Locked<NIOLoopBound<ServerCore>?>, _ options: WebServerOptions, _ eventLoop: any EventLoop,
+        _ logger: Logger
+    ) -> ServerBootstrap {
+        let high = max(options.limits.outboundHighWatermark, 2)
+        return ServerBootstrap(group: eventLoop)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.autoRead, value: false)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptShortageHandler(logger))
+                }
+            }
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // What the system holds back unsent is old when it arrives: on a slow link it would be seconds old.
+            .childChannelOption(.tcpOption(.init(rawValue: Self.unsentLimitOption)), value: 64 << 10)
+            .childChannelOption(
+                .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: high / 2, high: high)
+            )
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16_384))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try core.withLock { $0 }?.value.receive(channel) }
+            }
+    }
+
+    /// TCP_NOTSENT_LOWAT of linux/tcp.h and netinet/tcp.h, which not every C library's module has.
+    private static var unsentLimitOption: CInt {
+        #if os(Linux)
+        25
+        #else
+        0x201
+        #endif
+    }
+
+    /// Begins to accept connections.
+    func accept(_ core: NIOLoopBound<ServerCore>) async {
+        self.core.withLock { $0 = core }
+        for channel in channels { try? await channel.setOption(.autoRead, value: true).get() }
+    }
+
+    func close() async {
+        for channel in channels { try? await channel.close() }
+        // It refers to what refers to this.
+        core.withLock { $0 = nil }
+    }
+
+    private static func explain(_ error: any Error, _ options: WebServerOptions) -> WebServerError {
+        let place = options.acceptsOwnAddresses ? "port \(options.port)" : "\(options.host), port \(options.port)"
+        if let error = error as? SocketAddressError.UnknownHost {
+            return WebServerError(
+                .addressUnavailable,
+                "cannot listen on \(place): the host is not known (\(error.errorDescription)); give an address of this "
+                    + "machine")
+        }
+        guard let io = error as? IOError else {
+            return WebServerError(.other, "cannot listen on \(place): \(NetworkFailure(error).reason)")
+        }
+        switch io.errnoCode {
+        case EADDRINUSE:
+            return WebServerError(.portTaken, "port \(options.port) is taken; give another with --port")
+        case EACCES, EPERM:
+            return WebServerError(
+                .permissionDenied,
+                "the system does not permit listening on \(place); ports below 1024 need special rights: give another "
+                    + "with --port")
+        case EADDRNOTAVAIL, EAFNOSUPPORT:
+            return WebServerError(
+                .addressUnavailable, "\(options.host) is not an address of this machine; give one that is")
+        default:
+            return WebServerError(.other, "cannot listen on \(place): \(NetworkFailure(error).reason)")
+        }
+    }
+}
+
+/// Keeps a listening channel from accepting in a busy loop when the process has run out of descriptors or memory: the
+/// connection is still pending, and SwiftNIO tries again at once.
+private final class AcceptShortageHandler: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private let logger: Logger
+    private var isPaused = false
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
+            return context.fireErrorCaught(error)
+        }
+        guard !isPaused else { return }
+        isPaused = true
+        logger.warning(
+            "no connection can be accepted; raise the limit of open files (ulimit -n)",
+            metadata: ["reason": "\(String(systemError: error.errnoCode))"])
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+        let channel = context.channel
+        context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { [weak self] in
+            self?.isPaused = false
+            try? channel.syncOptions?.setOption(.autoRead, value: true)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+internal import Logging
+internal import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOWebSocket
+import Support
+
+/// What a server's connections share. On its event loop only.
+final class ServerCore {
+    /// Connections that are only told that they are too many.
+    private static var maximumTurnedAway: Int { 32 }
+
+    struct TooManyConnections: Error {}
+
+    let eventLoop: any EventLoop
+    let limits: WebServerLimits
+    let tls: NIOSSLContext?
+    private let routes: WebRoutes
+    private let logger: Logger
+    private var router: Router
+    private var isStopping = false
+
+    /// Connections that were admitted.
+    private var channels: [ObjectIdentifier: (channel: any Channel, requests: RequestHandler)] = [:]
+    private var admissions: Admissions
+    private var turnedAway: [ObjectIdentifier: any Channel] = [:]
+    private var sockets: [ObjectIdentifier: WebSocketConnection] = [:]
+    private var lastSocket: UInt64 = 0
+    private var computingCount = 0
+    private var unflushed: [WebSocketConnection] = []
+    private var dated: (time: time_t, text: String) = (-1, "")
+    private var nextWarning = NIODeadline.uptimeNanoseconds(0)
+    private var onEmpty: EventLoopPromise<Void>?
+
+    init(
+        _ options: WebServerOptions, _ routes: WebRoutes, _ rules: AccessRules, tls: NIOSSLContext?,
+        on eventLoop: any EventLoop, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.routes = routes
+        self.tls = tls
+        self.logger = logger
+        limits = options.limits
+        admissions = Admissions(options.limits)
+        router = Router(options, routes, rules)
+    }
+
+    var connectionCount: Int { channels.count + turnedAway.count }
+    var socketCount: Int { sockets.count }
+
+    // MARK: - Connections
+
+    /// Prepares an accepted connection.
+    ///
+    /// - Throws: if it is to be closed at once.
+    func receive(_ channel: any Channel) throws {
+        guard !isStopping else { throw ChannelError.ioOnClosedChannel }
+        let host = channel.remoteAddress.flatMap { IPAddress($0) } ?? .unknown
+        let id = ObjectIdentifier(channel)
+        let isAdmitted = admissions.admit(host)
+        let requests = RequestHandler(core: self, host: host, isOneTooMany: !isAdmitted)
+        if isAdmitted {
+            keep(channel, requests, host)
+        } else {
+            warn("a connection too many was refused", host)
+            guard tls == nil, turnedAway.count < Self.maximumTurnedAway else { throw TooManyConnections() }
+            turnedAway[id] = channel
+            channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+                turnedAway[id] = nil
+                checkEmpty()
+            }
+        }
+        let pipeline = channel.pipeline.syncOperations
+        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+        var parsing = NIOHTTPDecoderLimitConfiguration()
+        parsing.maxHeaderFieldSize = limits.maximumHeadBytes
+        parsing.maxHeaderListSize = limits.maximumHeadBytes
+        parsing.maxHeaderFieldCount = 128
+        let parser = ByteToMessageHandler(
+            HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: parsing))
+        try pipeline.addHandlers(ArrivalHandler(requests), parser, requests)
+    }
+
+    private func keep(_ channel: any Channel, _ requests: RequestHandler, _ host: IPAddress) {
+        let id = ObjectIdentifier(channel)
+        channels[id] = (channel, requests)
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+            channels[id] = nil
+            sockets.removeValue(forKey: id)?.end()
+            admissions.release(host)
+            checkEmpty()
+        }
+    }
+
+    // MARK: - Requests
+
+    func decide(_ head: HTTPRequestHead, from host: IPAddress) -> Router.Decision {
+        let decision = router.decide(head, from: host, at: .now())
+        if case .answer(let response) = decision, [403, 421, 429].contains(response.status) {
+            warn("a request was refused", host, asked: head.headers.first(name: "host"), response)
+        }
+        return decision
+    }
+
+    func check(_ token: String?, from host: IPAddress) -> TokenVerdict { router.check(token, from: host, at: .now()) }
+
+    /// Makes an answer.
+    ///
+    /// - Parameter completion: called on the event loop, unless the task was cancelled.
+    /// - Returns: `nil` if too many are in the making.
+    func compute(
+        _ route: @escaping @Sendable () async -> WebResponse, completion: @escaping (WebResponse) -> Void
+    ) -> Task<Void, Never>? {
+        guard computingCount < limits.maximumComputing else { return nil }
+        computingCount += 1
+        let made = eventLoop.makePromise(of: WebResponse.self)
+        made.futureResult.assumeIsolated().whenComplete { [self] result in
+            computingCount -= 1
+            if case .success(let response) = result { completion(response) }
+        }
+        return made.completeWithTask { await route() }
+    }
+
+    /// The time for a Date header.
+    func date() -> String {
+        let now = time(nil)
+        if dated.time != now { dated = (now, ResponseText.date(now)) }
+        return dated.text
+    }
+
+    // MARK: - WebSockets
+
+    var hasRoomForSocket: Bool { !isStopping && sockets.count < limits.maximumWebSockets }
+
+    /// Makes a WebSocket of a connection whose request for one has been answered.
+    func open(_ channel: any Channel, _ requests: RequestHandler, from host: IPAddress) throws {
+        guard channel.isActive, let onSocket = routes.onSocket else { throw ChannelError.ioOnClosedChannel }
+        lastSocket += 1
+        let connection = WebSocketConnection(id: lastSocket, channel: channel, host: host, core: self)
+        let pipeline = channel.pipeline.syncOperations
+        let frames = WebSocketFrameDecoder(maxFrameSize: max(limits.maximumMessageBytes, 125))
+        try pipeline.addHandlers(ByteToMessageHandler(frames), WebSocketHandler(connection))
+        pipeline.removeHandler(try pipeline.handler(type: ArrivalHandler.self), promise: nil)
+        pipeline.removeHandler(requests, promise: nil)
+        // The last: it passes on the frames that came with the request.
+        pipeline.removeHandler(
+            try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self), promise: nil)
+        sockets[ObjectIdentifier(channel)] = connection
+        onSocket(connection)
+        connection.start()
+    }
+
+    /// Flushes a connection when this turn of the event loop is over.
+    func flushLater(_ connection: WebSocketConnection) {
+        unflushed.append(connection)
+        guard unflushed.count == 1 else { return }
+        eventLoop.assumeIsolated().execute { [self] in
+            let connections = unflushed
+            unflushed = []
+            for connection in connections { connection.flush() }
+        }
+    }
+
+    // MARK: - Stopping
+
+    /// Asks all clients to go.
+    func stop() {
+        isStopping = true
+        for (id, entry) in channels where sockets[id] == nil { entry.requests.stop() }
+        for connection in sockets.values { connection.close(code: 1001, reason: "the server is stopping") }
+        for channel in turnedAway.values { channel.close(promise: nil) }
+    }
+
+    /// Succeeds when no connections are left.
+    func empty() -> EventLoopFuture<Void> {
+        let promise = onEmpty ?? eventLoop.makePromise()
+        onEmpty = promise
+        checkEmpty()
+        return promise.futureResult
+    }
+
+    /// Closes what is left.
+    func abort() {
+        for connection in sockets.values { connection.abort() }
+        for entry in channels.values { entry.channel.close(promise: nil) }
+    }
+
+    private func checkEmpty() {
+        if connectionCount == 0 { onEmpty.take()?.succeed() }
+    }
+
+    // MARK: - Log
+
+    /// One line every ten seconds at most, however much is refused.
+    private func warn(
+        _ message: Logger.Message, _ host: IPAddress, asked: String? = nil, _ response: WebResponse? = nil
+    ) {
+        let now = NIODeadline.now()
+        guard nextWarning <= now else { return }
+        nextWarning = now + .seconds(10)
+        var metadata: Logger.Metadata = ["from": host.isLoopback ? "this machine" : "\(host)"]
+        if let asked { metadata["host"] = "\(asked.prefix(100))" }
+        if let response { metadata["status"] = "\(response.status)" }
+        logger.notice(message, metadata: metadata)
+    }
+}

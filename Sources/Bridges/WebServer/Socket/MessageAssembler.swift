@@ -1,0 +1,113 @@
+internal import NIOCore
+import NIOWebSocket
+
+/// Makes messages of a browser's WebSocket frames (RFC 6455), and says what is wrong with them. No sockets, no timers.
+struct MessageAssembler {
+    enum Step: Equatable {
+        /// Nothing to do, such as for a pong or a part of a message.
+        case nothing
+        case text(ByteBuffer)
+        case ping(ByteBuffer)
+        /// The browser closes; the code is its own, or 1005 if it sent none.
+        case closed(UInt16)
+        /// The socket has to be closed with this.
+        case failed(code: UInt16, reason: String)
+    }
+
+    private let maximumBytes: Int
+    private let maximumFragments: Int
+    private var bucket: FrameBucket
+    private var partial: (bytes: ByteBuffer, fragments: Int)?
+
+    init(_ limits: WebServerLimits, at now: NIODeadline) {
+        maximumBytes = limits.maximumMessageBytes
+        maximumFragments = limits.maximumFragments
+        bucket = FrameBucket(perSecond: limits.framesPerSecond, burst: limits.frameBurst, at: now)
+    }
+
+    mutating func receive(_ frame: WebSocketFrame, at now: NIODeadline) -> Step {
+        guard frame.maskKey != nil else { return .failed(code: 1002, reason: "a frame without mask") }
+        guard frame.reservedBits.isEmpty else { return .failed(code: 1002, reason: "reserved bits") }
+        guard bucket.take(at: now) else { return .failed(code: 1008, reason: "too fast") }
+        let data = frame.unmaskedData
+        switch frame.opcode {
+        case .text:
+            guard partial == nil else { return .failed(code: 1002, reason: "a message within another") }
+            guard frame.fin else { return begin(data) }
+            return complete(data)
+        case .binary:
+            return .failed(code: 1003, reason: "binary messages are not understood")
+        case .continuation:
+            return proceed(data, isLast: frame.fin)
+        case .ping:
+            return .ping(data)
+        case .pong:
+            return .nothing
+        case .connectionClose:
+            return close(data)
+        default:
+            return .failed(code: 1002, reason: "an unknown opcode")
+        }
+    }
+
+    private mutating func begin(_ data: ByteBuffer) -> Step {
+        guard data.readableBytes <= maximumBytes else { return tooLarge }
+        partial = (data, 1)
+        return .nothing
+    }
+
+    private mutating func proceed(_ data: ByteBuffer, isLast: Bool) -> Step {
+        // Taken out, so that its bytes are not copied for each fragment.
+        guard var (bytes, fragments) = partial.take() else {
+            return .failed(code: 1002, reason: "a continuation of nothing")
+        }
+        guard bytes.readableBytes + data.readableBytes <= maximumBytes else { return tooLarge }
+        guard fragments < maximumFragments else { return .failed(code: 1009, reason: "too many fragments") }
+        bytes.writeImmutableBuffer(data)
+        fragments += 1
+        if isLast { return complete(bytes) }
+        partial = (bytes, fragments)
+        return .nothing
+    }
+
+    private func complete(_ bytes: ByteBuffer) -> Step {
+        guard bytes.readableBytes <= maximumBytes else { return tooLarge }
+        let isText = bytes.withUnsafeReadableBytes { String(validating: $0, as: UTF8.self) != nil }
+        return isText ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
+    }
+
+    private var tooLarge: Step { .failed(code: 1009, reason: "a message over \(maximumBytes) bytes") }
+
+    private func close(_ data: ByteBuffer) -> Step {
+        var data = data
+        guard data.readableBytes > 0 else { return .closed(1005) }
+        guard let code = data.readInteger(as: UInt16.self) else { return .failed(code: 1002, reason: "half a code") }
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: return .closed(code)
+        default: return .failed(code: 1002, reason: "a code that may not be sent")
+        }
+    }
+}
+
+/// Allows a number of frames each second, and more at once after a pause. Takes times.
+struct FrameBucket {
+    private let perSecond: Int
+    private let burst: Int
+    private var level: Double
+    private var last: NIODeadline
+
+    init(perSecond: Int, burst: Int, at now: NIODeadline) {
+        self.perSecond = perSecond
+        self.burst = burst
+        level = Double(burst)
+        last = now
+    }
+
+    mutating func take(at now: NIODeadline) -> Bool {
+        level = min(Double(burst), level + Double((now - last).nanoseconds) / 1e9 * Double(perSecond))
+        last = now
+        guard level >= 1 else { return false }
+        level -= 1
+        return true
+    }
+}

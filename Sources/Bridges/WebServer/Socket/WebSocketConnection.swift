@@ -1,0 +1,215 @@
+package import NIOCore
+import NIOWebSocket
+import Support
+
+/// A browser's WebSocket. On the server's event loop only.
+package final class WebSocketConnection {
+    private enum State {
+        case open
+        /// A close frame has been sent; the browser's is waited for.
+        case closing
+        case closed
+    }
+
+    /// Unlike that of any other connection of the server.
+    package let id: UInt64
+    /// Whether the browser runs on this machine.
+    package let isLoopback: Bool
+    package let isEncrypted: Bool
+    /// Called with each complete text message, valid UTF-8 of at most ``WebServerLimits/maximumMessageBytes``.
+    package var onText: ((ByteBuffer) -> Void)?
+    /// Called when the connection has room again after it had none.
+    package var onWritable: (() -> Void)?
+    /// Called once, when the connection has ended or is about to: nothing is received or sent afterwards.
+    package var onClose: (() -> Void)?
+
+    let host: IPAddress
+    private let channel: any Channel
+    private let core: ServerCore
+    private var assembler: MessageAssembler
+    private var state = State.open
+    private var lastArrival = NIODeadline.now()
+    /// Bytes written since the last flush. The channel counts them as buffered, unless a TLS handler keeps them.
+    private var unflushed = 0
+    /// The data of the newest ping received while there was no room. Only this one needs an answer (RFC 6455, 5.5.3).
+    private var unansweredPing: ByteBuffer?
+    private var pinging: Scheduled<Void>?
+    private var silence: Scheduled<Void>?
+    private var deadline: Scheduled<Void>?
+
+    init(id: UInt64, channel: any Channel, host: IPAddress, core: ServerCore) {
+        self.id = id
+        self.channel = channel
+        self.host = host
+        self.core = core
+        isLoopback = host.isLoopback
+        isEncrypted = core.tls != nil
+        assembler = MessageAssembler(core.limits, at: .now())
+    }
+
+    /// Whether little enough waits to be sent. Somebody who sends without looking at this fills the connection's bound,
+    /// which ends it.
+    package var isWritable: Bool { state == .open && channel.isWritable }
+
+    /// Sends a frame as it is, together with others of the same turn of the event loop. Does nothing once the connection
+    /// closes.
+    package func send(_ frame: EncodedFrame) {
+        guard state == .open else { return }
+        write(frame)
+    }
+
+    /// Closes in an orderly way, with what is being sent before.
+    ///
+    /// - Parameters:
+    ///   - code: RFC 6455, 7.4.
+    ///   - reason: at most 123 bytes, for the page; the rest is cut.
+    package func close(code: UInt16, reason: String) { close(code, reason, isAnswer: false) }
+
+    /// - Parameter isAnswer: whether the browser has sent its close frame, so that nothing more will come.
+    private func close(_ code: UInt16, _ reason: String, isAnswer: Bool) {
+        guard state == .open else { return }
+        let sent = isAnswer ? channel.eventLoop.makePromise(of: Void.self) : nil
+        write(.close(code, reason), promise: sent)
+        guard state == .open else { return }
+        state = .closing
+        stopTimers()
+        deadline = schedule(in: core.limits.closeTimeout) { $0.abort() }
+        sent?.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.abort() }
+        flush()
+        notifyClosed()
+    }
+
+    /// What a token that the browser sent is worth.
+    func verdict(on token: String?) -> TokenVerdict { core.check(token, from: host) }
+
+    // MARK: - Life
+
+    /// Called when the handlers are in place.
+    func start() {
+        ping()
+        watchSilence(for: core.limits.maximumSilence)
+        writabilityChanged()
+    }
+
+    private func ping() {
+        pinging = schedule(in: core.limits.pingInterval) { connection in
+            // Without room it would only wait in the queue.
+            if connection.isWritable { connection.write(EncodedFrame(.ping, ByteBuffer())) }
+            if connection.state == .open { connection.ping() }
+        }
+    }
+
+    private func watchSilence(for duration: Duration) {
+        silence = schedule(in: duration) { connection in
+            let silent = Duration.nanoseconds((NIODeadline.now() - connection.lastArrival).nanoseconds)
+            let left = connection.core.limits.maximumSilence - silent
+            if left > .zero { connection.watchSilence(for: left) } else { connection.abort() }
+        }
+    }
+
+    private func schedule(in time: Duration, _ body: @escaping (WebSocketConnection) -> Void) -> Scheduled<Void> {
+        channel.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+
+    private func stopTimers() {
+        pinging?.cancel()
+        silence?.cancel()
+        deadline?.cancel()
+        (pinging, silence, deadline) = (nil, nil, nil)
+    }
+
+    /// Closes without waiting for anything.
+    func abort() {
+        guard state != .closed else { return }
+        end()
+        channel.close(promise: nil)
+    }
+
+    /// Called when the channel has been closed, and before that when it is about to.
+    func end() {
+        guard state != .closed else { return }
+        let wasOpen = state == .open
+        state = .closed
+        stopTimers()
+        if wasOpen { notifyClosed() }
+    }
+
+    private func notifyClosed() {
+        let onClose = onClose.take()
+        // What they hold may hold this.
+        (onText, onWritable, unansweredPing) = (nil, nil, nil)
+        onClose?()
+    }
+
+    // MARK: - Receiving
+
+    func receive(_ frame: WebSocketFrame) {
+        guard state != .closed else { return }
+        lastArrival = .now()
+        if state == .closing {
+            if frame.opcode == .connectionClose { abort() }
+            return
+        }
+        switch assembler.receive(frame, at: lastArrival) {
+        case .nothing: break
+        case .text(let bytes): onText?(bytes)
+        case .ping(let data): receivePing(data)
+        case .failed(let code, let reason): close(code: code, reason: reason)
+        case .closed(let code): close(code == 1005 ? 1000 : code, "", isAnswer: true)
+        }
+    }
+
+    func receive(_ error: any Error) {
+        switch error {
+        case NIOWebSocketError.invalidFrameLength:
+            close(code: 1009, reason: "a message over \(core.limits.maximumMessageBytes) bytes")
+        case is NIOWebSocketError:
+            close(code: 1002, reason: "an invalid control frame")
+        // After such an error nothing that arrives is a frame, not even the one that answers a close frame.
+        case is ByteToMessageDecoderError where state == .closing:
+            break
+        default:
+            abort()
+        }
+    }
+
+    /// A browser that sends pings without reading the answers could otherwise fill the memory with them.
+    private func receivePing(_ data: ByteBuffer) {
+        if channel.isWritable { write(EncodedFrame(.pong, data)) } else { unansweredPing = data }
+    }
+
+    // MARK: - Sending
+
+    func writabilityChanged() {
+        guard state == .open else { return }
+        deadline?.cancel()
+        deadline = nil
+        guard channel.isWritable else {
+            deadline = schedule(in: core.limits.sendTimeout) { $0.abort() }
+            return
+        }
+        if let ping = unansweredPing.take() { receivePing(ping) }
+        onWritable?()
+    }
+
+    private func write(_ frame: EncodedFrame, promise: EventLoopPromise<Void>? = nil) {
+        let buffered = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        let waiting = buffered + (isEncrypted ? unflushed : 0)
+        let count = frame.bytes.readableBytes
+        guard waiting == 0 || waiting + count <= core.limits.maximumOutboundBytes else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return abort()
+        }
+        if unflushed == 0 { core.flushLater(self) }
+        unflushed += count
+        channel.pipeline.syncOperations.write(NIOAny(frame.bytes), promise: promise)
+    }
+
+    func flush() {
+        guard unflushed > 0 else { return }
+        unflushed = 0
+        channel.flush()
+    }
+}

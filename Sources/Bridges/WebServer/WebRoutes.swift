@@ -1,0 +1,69 @@
+package import NIOCore
+
+/// What a web server has to offer.
+package struct WebRoutes: Sendable {
+    /// Files by path, such as "/" and "/page.js".
+    package var files: [String: WebFile]
+    /// Answers made for each request, by path. Where the server has a token they need it, as a Bearer's.
+    package var generated: [String: @Sendable () async -> WebResponse]
+    /// Where browsers open WebSockets; `nil` without ``onSocket``.
+    package var socketPath: String
+    /// Called on the server's event loop with each new WebSocket. It sets the connection's handlers.
+    package var onSocket: (@Sendable (WebSocketConnection) -> Void)?
+
+    package init(
+        files: [String: WebFile] = [:], generated: [String: @Sendable () async -> WebResponse] = [:],
+        socketPath: String = "/live", onSocket: (@Sendable (WebSocketConnection) -> Void)? = nil
+    ) {
+        self.files = files
+        self.generated = generated
+        self.socketPath = socketPath
+        self.onSocket = onSocket
+    }
+}
+
+/// A file that does not change while the server runs.
+package struct WebFile: Sendable {
+    package let contentType: String
+    package let bytes: ByteBuffer
+    /// The entity tag, with its quotation marks.
+    package let tag: String
+
+    package init(contentType: String, bytes: ByteBuffer) {
+        self.contentType = contentType
+        self.bytes = bytes
+        tag = Self.tag(bytes.readableBytesView)
+    }
+
+    package init(contentType: String, bytes: [UInt8]) {
+        self.init(contentType: contentType, bytes: ByteBuffer(bytes: bytes))
+    }
+
+    /// FNV-1a, 64 bits: it tells versions of the same file apart, and nobody gains by a collision.
+    private static func tag(_ bytes: ByteBufferView) -> String {
+        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return "\"\(String(hash, radix: 16))-\(String(bytes.count, radix: 16))\""
+    }
+}
+
+/// An answer.
+package struct WebResponse: Sendable {
+    /// The HTTP status.
+    package var status: Int
+    package var contentType: String
+    package var body: ByteBuffer
+    /// Further headers.
+    package var headers: [(name: String, value: String)] = []
+
+    package init(status: Int = 200, contentType: String, body: ByteBuffer) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// A short text for a person.
+    package init(status: Int, _ text: String, headers: [(name: String, value: String)] = []) {
+        self.init(status: status, contentType: "text/plain; charset=utf-8", body: ByteBuffer(string: text + "\n"))
+        self.headers = headers
+    }
+}

@@ -1,0 +1,144 @@
+package import Logging
+package import NIOCore
+import NIOPosix
+import NIOSSL
+import Support
+
+/// A small HTTP/1.1 and WebSocket server for a page that browsers of this network may open and pages of others may not
+/// use. It answers GET and HEAD alone, reads no bodies, and bounds whatever a client can use.
+package final class WebServer: Sendable {
+    private enum State {
+        case new
+        case starting
+        case running(Listeners, NIOLoopBound<ServerCore>)
+        case stopped
+    }
+
+    /// The server's only event loop: everything of it runs there. Gone after ``stop()``.
+    package let eventLoop: any EventLoop
+    private let group: MultiThreadedEventLoopGroup
+    private let options: WebServerOptions
+    private let routes: WebRoutes
+    private let logger: Logger
+    private let state = Locked(State.new)
+    private let stopping = Locked<Task<Void, Never>?>(nil)
+
+    package init(
+        _ options: WebServerOptions, routes: WebRoutes,
+        logger: Logger = Logger(label: "web", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) {
+        self.options = options
+        self.routes = routes
+        self.logger = logger.printable
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        eventLoop = group.next()
+    }
+
+    deinit {
+        if stopping.withLock({ $0 }) == nil { group.shutdownGracefully { _ in } }
+    }
+
+    /// Begins to listen. Once.
+    ///
+    /// - Returns: the address and the port that it listens on.
+    /// - Throws: ``WebServerError``. The server has to be stopped all the same.
+    @discardableResult
+    package func start() async throws -> (host: String, port: Int) {
+        let isNew = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .starting
+            return true
+        }
+        guard isNew else { throw WebServerError(.stopped, "the web server was started before") }
+        let tls = try options.tls.map { try Self.context($0) }
+        let listeners = try await Listeners.bind(options, on: eventLoop, logger: logger)
+        let core = await eventLoop.run { [options, routes, logger, eventLoop] in
+            let rules = AccessRules(options, address: listeners.address, port: listeners.port)
+            return NIOLoopBound(
+                ServerCore(options, routes, rules, tls: tls, on: eventLoop, logger: logger), eventLoop: eventLoop)
+        }
+        let isStarted = state.withLock { state in
+            guard case .starting = state else { return false }
+            state = .running(listeners, core)
+            return true
+        }
+        guard isStarted else {
+            await listeners.close()
+            throw WebServerError(.stopped, "the web server was stopped while it started")
+        }
+        await listeners.accept(core)
+        return (listeners.host, listeners.port)
+    }
+
+    /// Closes everything: sends WebSockets the code 1001 and waits for the clients, though no longer than
+    /// ``WebServerLimits/stopTimeout`` and as long again.
+    package func stop() async {
+        let task = stopping.withLock { stopping in
+            if let stopping { return stopping }
+            // A task of its own: a cancelled caller waits for it all the same.
+            let task = Task { await self.end() }
+            stopping = task
+            return task
+        }
+        await task.value
+    }
+
+    private func end() async {
+        let last = state.withLock { state in
+            defer { state = .stopped }
+            return state
+        }
+        if case .running(let listeners, let core) = last {
+            await listeners.close()
+            await eventLoop.run { core.value.stop() }
+            await wait(for: core)
+            await eventLoop.run { core.value.abort() }
+            await wait(for: core)
+        }
+        try? await group.shutdownGracefully()
+    }
+
+    private func wait(for core: NIOLoopBound<ServerCore>) async {
+        let done = Latch()
+        eventLoop.execute { core.value.empty().whenComplete { _ in done.open() } }
+        _ = await done.wait(options.limits.stopTimeout, on: eventLoop)
+    }
+
+    /// What a token is worth that came over a WebSocket. On the event loop. Wrong ones count against its host.
+    package func verdict(token: String?, from connection: WebSocketConnection) -> TokenVerdict {
+        connection.verdict(on: token)
+    }
+
+    /// Whether the token that came over a WebSocket is the server's, if it has one. On the event loop. Wrong ones count
+    /// against its host, and after too many none is accepted for a while.
+    package func accepts(token: String?, from connection: WebSocketConnection) -> Bool {
+        verdict(token: token, from: connection) == .accepted
+    }
+
+    /// The open connections, and those of them that are WebSockets.
+    package func counts() async -> (connections: Int, sockets: Int) {
+        guard case .running(_, let core) = state.withLock({ $0 }) else { return (0, 0) }
+        return await eventLoop.run { (core.value.connectionCount, core.value.socketCount) }
+    }
+
+    private static func context(_ tls: WebServerTLS) throws -> NIOSSLContext {
+        let advice = "give the certificate with those that signed it, and its key, as PEM files without passphrase"
+        let chain: [NIOSSLCertificate]
+        do { chain = try NIOSSLCertificate.fromPEMBytes(tls.certificateChain) } catch {
+            throw WebServerError(.certificate, "the certificate cannot be read; \(advice)")
+        }
+        guard !chain.isEmpty else { throw WebServerError(.certificate, "there is no certificate; \(advice)") }
+        let key: NIOSSLPrivateKey
+        do { key = try NIOSSLPrivateKey(bytes: tls.privateKey, format: .pem) } catch {
+            throw WebServerError(.certificate, "the certificate's key cannot be read; \(advice)")
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        configuration.shutdownTimeout = .seconds(1)
+        do { return try NIOSSLContext(configuration: configuration) } catch {
+            throw WebServerError(.certificate, "the key is not that of the certificate; \(advice)")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import NIOCore
+import Support
+import TestSupport
+import Testing
+
+@testable import WebServer
+
+/// Who gets an answer, over real connections.
+struct AccessTests {
+    @Test func everyAnswerForbidsWhatPagesOfOthersCouldDo() async throws {
+        try await WebServerFixture.with { fixture in
+            for path in ["/", "/metrics", "/nothing"] {
+                let headers = try await fixture.client().get(path).headers
+                #expect(headers["content-security-policy"]?.contains("default-src 'self'") == true)
+                #expect(headers["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+                #expect(headers["x-content-type-options"] == "nosniff")
+                #expect(headers["referrer-policy"] == "no-referrer")
+                #expect(headers["cross-origin-opener-policy"] == "same-origin")
+                #expect(headers["cross-origin-resource-policy"] == "same-origin")
+                #expect(!headers.keys.contains { $0.hasPrefix("access-control") })
+                #expect(headers["cache-control"] == (path == "/" ? "no-cache" : "no-store"))
+            }
+        }
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "[::1]", "[0:0:0:0:0:0:0:1]", "lamp.test"])
+    func ownHostsAreAnswered(_ host: String) async throws {
+        try await WebServerFixture.with {
+            $0.hosts = ["Lamp.test", "192.0.2.7"]
+        } _: { (fixture) async throws in
+            #expect(try await fixture.status(host: "\(host):\(fixture.port)") == 200)
+            #expect(try await fixture.status("/", ["Origin: http://\(host):\(fixture.port)"]) == 200)
+        }
+    }
+
+    /// A name that leads here is not one of this server's: a page under it has an Origin equal to its Host.
+    @Test(arguments: [
+        "evil.test", "127.0.0.2", "192.0.2.1", "localhost.evil.test", "[::2]", "0.0.0.0", "127.1", "2130706433",
+    ])
+    func foreignHostsAreMisdirected(_ host: String) async throws {
+        try await WebServerFixture.with { (fixture) async throws in
+            let own = "Origin: http://\(host):\(fixture.port)"
+            let authority = "\(host):\(fixture.port)"
+            #expect(try await fixture.status(host: authority) == 421)
+            #expect(try await fixture.status("/", [own], host: authority) == 421)
+            #expect(try await fixture.status("/metrics", [own], host: authority) == 421)
+            #expect(try await fixture.status("/live", WebClient.upgrade + [own], host: authority) == 421)
+            #expect(fixture.sockets.count == 0)
+        }
+    }
+
+    @Test func otherPortsAreMisdirected() async throws {
+        try await WebServerFixture.with { (fixture) async throws in
+            #expect(try await fixture.status(host: "localhost") == 421)
+            #expect(try await fixture.status(host: "localhost:80") == 421)
+            #expect(try await fixture.status(host: "localhost:\(fixture.port == 9 ? 10 : 9)") == 421)
+        }
+    }
+
+    @Test(arguments: [
+        "", " ", "user@localhost:PORT", "localhost:PORT/", "local host:PORT", "localhost:", "localhost:x",
+        "localhost:+1",
+        "[::1:PORT", "[fe80::1%25lo]:PORT", "::1", "localhost..:PORT", ".localhost:PORT", "löcalhost:PORT",
+        "localhost:0", "localhost:99999", "[127.0.0.1]:PORT",
+    ])
+    func strangeHostsAreInvalid(_ host: String) async throws {
+        try await WebServerFixture.with { (fixture) async throws in
+            let host = host.replacing("PORT", with: "\(fixture.port)")
+            #expect(try await fixture.status(host: host) == 400)
+        }
+    }
+
+    @Test func oneHostIsNeeded() async throws {
+        try await WebServerFixture.with { fixture in
+            let two = try await fixture.client().get("/", ["Host: localhost:\(fixture.port)"])
+            #expect(two.status == 400)
+            for version in ["1.0", "1.1"] {
+                let client = try fixture.client()
+                try client.send("GET / HTTP/\(version)\r\n\r\n")
+                #expect(try await client.response().status == 400)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "http://evil.test", "http://evil.test:PORT", "null", "https://localhost:PORT", "http://localhost",
+        "http://localhost:1", "http://localhost:PORT/", "http://x@localhost:PORT", "localhost:PORT", "", "file://",
+        "http://localhost:PORT http://evil.test", "http://",
+    ])
+    func pagesOfOthersAreForbidden(_ origin: String) async throws {
+        try await WebServerFixture.with { fixture in
+            let origin = "Origin: " + origin.replacing("PORT", with: "\(fixture.port)")
+            for method in ["GET", "HEAD", "POST", "OPTIONS"] {
+                let client = try fixture.client()
+                let response = try await client.get(method: method, [origin])
+                #expect(response.status == 403)
+                #expect(!response.headers.keys.contains { $0.hasPrefix("access-control") })
+            }
+            #expect(try await fixture.status("/metrics", [origin]) == 403)
+            #expect(try await fixture.status("/live", WebClient.upgrade + [origin]) == 403)
+            #expect(fixture.sockets.count == 0)
+        }
+    }
+
+    @Test func twoOriginsAreForbidden() async throws {
+        try await WebServerFixture.with { (fixture) async throws in
+            let own = "Origin: http://localhost:\(fixture.port)"
+            #expect(try await fixture.status("/", [own, "Origin: http://evil.test"]) == 403)
+            #expect(try await fixture.status("/", [own, own]) == 403)
+        }
+    }
+
+    /// A link to the page may be anywhere; what only the page and programs ask for is not fetched from elsewhere.
+    @Test func foreignFetchesAreForbidden() async throws {
+        try await WebServerFixture.with { (fixture) async throws in
+            let site = "Sec-Fetch-Site: cross-site"
+            #expect(try await fixture.status("/", [site]) == 200)
+            #expect(try await fixture.status("/metrics", [site]) == 403)
+            #expect(try await fixture.status("/live", WebClient.upgrade + [site]) == 403)
+            #expect(try await fixture.status("/metrics", ["Sec-Fetch-Site: same-origin"]) == 200)
+        }
+    }
+
+    @Test func metricsNeedTheToken() async throws {
+        try await WebServerFixture.with {
+            $0.token = "correct horse"
+            $0.limits.maximumWrongTokens = 3
+        } _: { fixture in
+            let missing = try await fixture.client().get("/metrics")
+            #expect(missing.status == 401)
+            #expect(missing.headers["www-authenticate"] == "Bearer")
+            #expect(try await fixture.status("/metrics", ["Authorization: Bearer correct horse"]) == 200)
+            #expect(try await fixture.status("/metrics", ["authorization: bearer correct horse"]) == 200)
+            for wrong in ["Bearer correct horsf", "Bearer correct hors", "Bearer correct horse1"] {
+                #expect(try await fixture.status("/metrics", ["Authorization: \(wrong)"]) == 401)
+            }
+            let late = try await fixture.client().get("/metrics", ["Authorization: Bearer correct horse"])
+            #expect(late.status == 429)
+            #expect(late.headers["retry-after"] != nil)
+            // The page itself is no secret.
+            #expect(try await fixture.status() == 200)
+        }
+    }
+
+    @Test func tokensOfSocketsCountAsWell() async throws {
+        try await WebServerFixture.with {
+            $0.token = "correct"
+            $0.limits.maximumWrongTokens = 2
+        } _: { fixture in
+            let client = try fixture.client()
+            try await client.open()
+            let server = fixture.server
+            let verdicts = Locked<[TokenVerdict]>([])
+            try await fixture.on(0) { socket in
+                for token in [nil, nil, nil, "correct", "wrong", "correct", "", "correct"] {
+                    verdicts.withLock { $0.append(server.verdict(token: token, from: socket)) }
+                }
+                #expect(!server.accepts(token: "correct", from: socket))
+            }
+            #expect(
+                verdicts.withLock { $0 }
+                    == [.wrong, .wrong, .wrong, .accepted, .wrong, .accepted, .wrong, .tooMany])
+            #expect(try await fixture.status("/metrics", ["Authorization: Bearer correct"]) == 429)
+        }
+    }
+}

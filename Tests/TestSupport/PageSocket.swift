@@ -1,0 +1,93 @@
+import Foundation
+
+/// A browser's end of a WebSocket, byte by byte, for tests of what a page is told.
+public final class PageSocket: Sendable {
+    /// A message that came.
+    public enum Message: Sendable, Equatable {
+        case text(String)
+        case binary([UInt8])
+        /// The end, with its code.
+        case close(UInt16)
+    }
+
+    private let socket: RawSocket
+
+    private init(_ socket: RawSocket) { self.socket = socket }
+
+    /// Connects, and makes a WebSocket of the connection.
+    ///
+    /// - Throws: ``TestSupportError`` with the answer if the server does not want to.
+    public static func open(
+        port: Int, path: String = "/live", headers: [String: String] = [:], receiveBuffer: Int32? = nil
+    ) async throws -> PageSocket {
+        let socket = try RawSocket.connect(to: port, receiveBuffer: receiveBuffer)
+        var lines = [
+            "GET \(path) HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        ]
+        var headers = headers
+        headers["Host"] = headers["Host"] ?? "127.0.0.1:\(port)"
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { lines.append("\(name): \(value)") }
+        try socket.write(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+        var answer: [UInt8] = []
+        while !answer.suffix(4).elementsEqual("\r\n\r\n".utf8) { answer += try await socket.read(1) }
+        let text = String(decoding: answer, as: UTF8.self)
+        guard text.hasPrefix("HTTP/1.1 101") else { throw TestSupportError(text) }
+        return PageSocket(socket)
+    }
+
+    /// Sends a text as one masked frame.
+    public func send(_ text: String) throws {
+        let payload = Array(text.utf8)
+        var frame: [UInt8] = [0x81]
+        switch payload.count {
+        case ..<126: frame.append(0x80 | UInt8(payload.count))
+        case ..<65536: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+        default:
+            frame.append(0x80 | 127)
+            frame += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+        }
+        let mask: [UInt8] = [1, 2, 3, 4]
+        frame += mask
+        frame += payload.enumerated().map { $1 ^ mask[$0 & 3] }
+        try socket.write(frame)
+    }
+
+    /// The next message. Pings are skipped.
+    public func next() async throws -> Message {
+        while true {
+            let head = try await socket.read(2)
+            var length = UInt64(head[1] & 0x7F)
+            if length == 126 {
+                length = try await socket.read(2).reduce(0) { $0 << 8 | UInt64($1) }
+            } else if length == 127 {
+                length = try await socket.read(8).reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            let payload = length == 0 ? [] : try await socket.read(Int(length))
+            switch head[0] {
+            case 0x81: return .text(String(decoding: payload, as: UTF8.self))
+            case 0x82: return .binary(payload)
+            case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
+            case 0x89: continue
+            default: throw TestSupportError("a frame that begins with \(head)")
+            }
+        }
+    }
+
+    /// The next message of that kind, the member `t`; others are skipped.
+    public func next(
+        _ kind: String, where isWanted: (JSONLine) -> Bool = { _ in true }
+    ) async throws -> JSONLine {
+        while true {
+            switch try await next() {
+            case .text(let text):
+                guard let json = JSONLine(text), let t: String = json["t"] else {
+                    throw TestSupportError("no message of the page: \(text)")
+                }
+                if t == kind, isWanted(json) { return json }
+            case .binary: break
+            case .close(let code): throw TestSupportError("closed with \(code) while waiting for '\(kind)'")
+            }
+        }
+    }
+}
