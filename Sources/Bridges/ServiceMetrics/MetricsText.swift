@@ -1,0 +1,125 @@
+internal import ElementalWire
+
+/// Metrics in Prometheus' text format, version 0.0.4.
+struct MetricsText {
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    /// Begins a metric: all its samples follow at once, before the next metric begins.
+    ///
+    /// - Parameter help: one sentence, without line breaks and backslashes.
+    mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    /// Adds a sample.
+    ///
+    /// - Parameters:
+    ///   - labels: the labels as they are written.
+    ///   - value: the value as it is written.
+    mutating func add(_ name: String, _ labels: MetricLabels, _ value: String) {
+        append(name)
+        if !labels.text.isEmpty {
+            append("{")
+            append(labels.text)
+            append("}")
+        }
+        append(" ")
+        append(value)
+        append("\n")
+    }
+
+    mutating func add(_ name: String, _ labels: MetricLabels, _ value: Int) { add(name, labels, String(value)) }
+
+    /// Adds the only sample of a metric without labels.
+    mutating func add(_ name: String, _ value: Int) { add(name, MetricLabels(), String(value)) }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// A number as the format spells it, with the fewest digits that tell it from its neighbours.
+    static func number(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return value.description
+    }
+}
+
+/// The labels of a sample as they are written: `service="robot",device="Rover"`.
+struct MetricLabels: Sendable, Hashable {
+    private(set) var text = ""
+
+    /// The labels with another one. One without a value is left out, which means the same.
+    func with(_ name: String, _ value: String) -> MetricLabels {
+        guard !value.isEmpty else { return self }
+        var labels = self
+        if !text.isEmpty { labels.text += "," }
+        labels.text += name
+        labels.text += "=\""
+        labels.text += Self.escape(value)
+        labels.text += "\""
+        return labels
+    }
+
+    /// The value between its quotes. Names come from the network and may have any characters. A zero ends the text for
+    /// Prometheus' own parser, so it is replaced.
+    private static func escape(_ value: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\": escaped.append(contentsOf: #"\\"#.unicodeScalars)
+            case "\"": escaped.append(contentsOf: #"\""#.unicodeScalars)
+            case "\n": escaped.append(contentsOf: #"\n"#.unicodeScalars)
+            case "\0": escaped.append("\u{FFFD}")
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    // Byte for byte: texts that only look the same are different labels.
+    static func == (a: MetricLabels, b: MetricLabels) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+
+    func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+extension ElementValue {
+    /// The components with their numbers as the format spells them; a value with a single one has no name for it. Texts
+    /// and data have none.
+    func forEachNumber(_ body: (_ component: String, _ number: String) -> Void) {
+        switch self {
+        case .int8(let value): body("", String(value))
+        case .uint8(let value): body("", String(value))
+        case .int16(let value): body("", String(value))
+        case .uint16(let value): body("", String(value))
+        case .int32(let value): body("", String(value))
+        case .uint32(let value): body("", String(value))
+        case .int64(let value): body("", String(value))
+        case .uint64(let value): body("", String(value))
+        case .float(let value): body("", MetricsText.number(value))
+        case .double(let value): body("", MetricsText.number(value))
+        case .bool(let value): body("", value ? "1" : "0")
+        case .string, .data: break
+        case .float2(let value): Self.forEach(Self.axes, in: value, body)
+        case .float3(let value): Self.forEach(Self.axes, in: value, body)
+        case .float4(let value): Self.forEach(Self.axes, in: value, body)
+        case .float4x4(let matrix):
+            let columns = [matrix.columns.0, matrix.columns.1, matrix.columns.2, matrix.columns.3]
+            for row in 0..<4 {
+                for (position, column) in columns.enumerated() {
+                    body("m\(row)\(position)", MetricsText.number(column[row]))
+                }
+            }
+        }
+    }
+
+    private static let axes = ["x", "y", "z", "w"]
+
+    private static func forEach<Vector: SIMD>(
+        _ names: [String], in vector: Vector, _ body: (String, String) -> Void
+    ) where Vector.Scalar == Float {
+        for position in vector.indices { body(names[position], MetricsText.number(vector[position])) }
+    }
+}

@@ -1,0 +1,127 @@
+internal import Elemental
+internal import ElementalWire
+
+/// What is known of one service, as the metrics tell it.
+struct ServiceSeries: Sendable {
+    let labels: MetricLabels
+    private(set) var isUp = false
+    private(set) var reconnectionCount = 0
+    private(set) var elements: [ElementSeries] = []
+    private(set) var roundTrips = RoundTripHistogram()
+    /// The newest device, whose statistics go on.
+    private(set) var device: ElementalDevice?
+    /// The traffic of the devices before it.
+    private(set) var pastTraffic = Traffic()
+    /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
+    private var positions = [UInt8](repeating: unused, count: 128)
+    private var wasUp = false
+
+    private static let unused = UInt8.max
+
+    init(labels: MetricLabels) { self.labels = labels }
+
+    /// The traffic with the service since it is followed, which only grows.
+    var traffic: Traffic {
+        var traffic = pastTraffic
+        if let device { traffic.add(device.statistics) }
+        return traffic
+    }
+
+    /// The service is connected, or its catalogue or this client's role has changed.
+    mutating func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
+        let isSameConnection = isUp && self.device === device
+        if !isUp, wasUp { reconnectionCount += 1 }
+        if let old = self.device, old !== device { pastTraffic.add(old.statistics) }
+        self.device = device
+        (isUp, wasUp) = (true, true)
+        use(catalogue, keepsValues: isSameConnection)
+    }
+
+    /// The connection is lost or not established yet: what the values are is not known.
+    mutating func disconnect() {
+        guard isUp else { return }
+        isUp = false
+        for position in elements.indices { elements[position].value = nil }
+    }
+
+    mutating func note(_ id: Int8, _ value: ElementValue, at time: Double) {
+        guard isUp, id >= 0 else { return }
+        let position = Int(positions[Int(id)])
+        guard position < elements.count else { return }
+        elements[position].note(value, at: time)
+    }
+
+    mutating func note(roundTrip: Duration) { roundTrips.add(roundTrip) }
+
+    private mutating func use(_ catalogue: ElementCatalogue, keepsValues: Bool) {
+        let known = elements
+        elements = []
+        for position in positions.indices { positions[position] = Self.unused }
+        var used: Set<MetricLabels> = []
+        for definition in catalogue {
+            var series = ElementSeries(definition, of: labels)
+            guard used.insert(series.labels).inserted else { continue }
+            if let before = known.first(where: { $0.definition == definition }) {
+                series.updated = before.updated
+                if keepsValues { series.value = before.value }
+            }
+            positions[Int(definition.id)] = UInt8(elements.count)
+            elements.append(series)
+        }
+    }
+}
+
+/// One element of a service.
+struct ElementSeries: Sendable {
+    let definition: ElementDefinition
+    /// The service's labels and the element's name.
+    let labels: MetricLabels
+    /// The newest value; `nil` if none is known, and for texts and data, which are not kept.
+    var value: ElementValue?
+    /// When it arrived, in seconds since 1970.
+    var updated: Double?
+
+    init(_ definition: ElementDefinition, of service: MetricLabels) {
+        self.definition = definition
+        labels = service.with("element", definition.name)
+    }
+
+    mutating func note(_ value: ElementValue, at time: Double) {
+        updated = time
+        switch value {
+        case .string, .data: break
+        default: self.value = value
+        }
+    }
+}
+
+/// The traffic with a service.
+struct Traffic: Sendable, Hashable {
+    var messagesReceived = 0
+    var messagesSent = 0
+    var bytesReceived = 0
+    var bytesSent = 0
+    var malformed = 0
+    var unknown = 0
+    var rejected = 0
+    var replaced = 0
+    var datagrams = 0
+
+    mutating func add(_ statistics: DeviceStatistics) {
+        messagesReceived += statistics.messagesReceived
+        messagesSent += statistics.messagesSent
+        bytesReceived += statistics.bytesReceived
+        bytesSent += statistics.bytesSent
+        malformed += statistics.messagesMalformed
+        unknown += statistics.messagesUnknown
+        rejected += statistics.messagesRejected
+        replaced += statistics.messagesReplaced
+        datagrams += statistics.datagramsDropped
+    }
+
+    /// The values that did not arrive, by the reason.
+    static let drops: [(reason: String, count: @Sendable (Traffic) -> Int)] = [
+        ("malformed", { $0.malformed }), ("unknown", { $0.unknown }), ("rejected", { $0.rejected }),
+        ("replaced", { $0.replaced }), ("datagram", { $0.datagrams }),
+    ]
+}
