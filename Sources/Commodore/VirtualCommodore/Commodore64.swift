@@ -108,6 +108,9 @@ public final class Commodore64 {
         machine.kernal.keys.append([UInt8](petscii: text, in: characterSet))
     }
 
+    /// Types keys by their PETSCII codes.
+    package func type(petscii keys: [UInt8]) { machine.kernal.keys.append(keys) }
+
     /// Presses a key that has no character, such as a function key or a cursor key.
     public func press(_ key: ControlCode) { machine.kernal.keys.append(key.rawValue) }
 

@@ -9,6 +9,9 @@ struct ColourRAM: ~Copyable {
 
     deinit { cells.deallocate() }
 
+    /// All 1024 cells.
+    var all: [UInt8] { Array(UnsafeBufferPointer(start: cells, count: 1024)) }
+
     /// A cell's colour, 0...15; only the lower 10 bits of the index are used.
     subscript(index: Int) -> UInt8 {
         get { cells[index & 0x3FF] }

@@ -23,6 +23,11 @@ struct RAM: ~Copyable {
         }
     }
 
+    /// Copies bytes that do not reach beyond $FFFF.
+    func bytes(_ address: UInt16, _ count: Int) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: bytes + Int(address), count: min(count, 0x10000 - Int(address))))
+    }
+
     /// Stores bytes, wrapping from $FFFF to $0000.
     func store(_ new: some Sequence<UInt8>, at address: UInt16) {
         var address = address

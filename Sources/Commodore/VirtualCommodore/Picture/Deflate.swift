@@ -85,7 +85,9 @@ struct Deflate {
 
     /// Codes are written with their highest bit first, everything else with its lowest.
     private mutating func writeReversed(_ code: Int, _ count: Int) {
-        for bit in (0..<count).reversed() { write(UInt64(code >> bit & 1), 1) }
+        var reversed: UInt64 = 0
+        for bit in 0..<count { reversed = reversed << 1 | UInt64(code >> bit & 1) }
+        write(reversed, count)
     }
 
     private mutating func write(_ bits: UInt64, _ count: Int) {

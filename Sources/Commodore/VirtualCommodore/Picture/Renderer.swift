@@ -12,13 +12,13 @@ struct Renderer {
     private let columns: Range<Int>
     private let rows: Range<Int>
 
-    init(_ memory: borrowing AddressSpace) {
+    init(_ memory: VideoSnapshot) {
         // The narrower display begins 7 points later and ends 9 earlier, the lower one 4 and 4.
         columns = memory.video.hasAllColumns ? 0..<Self.displayWidth : 7..<Self.displayWidth - 9
         rows = memory.video.hasAllRows ? 0..<Self.displayHeight : 4..<Self.displayHeight - 4
     }
 
-    func picture(_ memory: borrowing AddressSpace) -> Picture {
+    func picture(_ memory: VideoSnapshot) -> Picture {
         var picture = Picture(border: memory.video.colour(0x20))
         guard memory.video.isDisplayOn else { return picture }
         var line = DisplayLine(width: Self.displayWidth)
@@ -32,17 +32,17 @@ struct Renderer {
     }
 
     /// Draws one line of text or bitmap.
-    private func draw(_ y: Int, into line: inout DisplayLine, _ memory: borrowing AddressSpace) {
+    private func draw(_ y: Int, into line: inout DisplayLine, _ memory: VideoSnapshot) {
         guard (0..<Self.displayHeight).contains(y) else { return }
         let video = memory.video
         guard !video.isExtendedColour || !(video.isBitmap || video.isMulticolour) else { return line.clear(0) }
         for column in 0..<40 {
             let index = y / 8 * 40 + column
-            let code = memory.readVideo(video.screenOffset + UInt16(index))
+            let code = memory.read(video.screenOffset + UInt16(index))
             let colour = memory.colours[index]
             let x = column * 8 + video.scrollX
             if video.isBitmap {
-                let bits = memory.readVideo(video.bitmapOffset + UInt16(index * 8 + y % 8))
+                let bits = memory.read(video.bitmapOffset + UInt16(index * 8 + y % 8))
                 if video.isMulticolour {
                     line.drawPairs(bits, at: x, video.colour(0x21), code >> 4, code & 0x0F, colour)
                 } else {
@@ -51,7 +51,7 @@ struct Renderer {
                 continue
             }
             let shape = video.isExtendedColour ? code & 0x3F : code
-            let bits = memory.readVideo(video.characterOffset + UInt16(shape) * 8 + UInt16(y % 8))
+            let bits = memory.read(video.characterOffset + UInt16(shape) * 8 + UInt16(y % 8))
             if video.isMulticolour && colour & 0x08 != 0 {
                 line.drawPairs(
                     bits, at: x, video.colour(0x21), video.colour(0x22), video.colour(0x23), colour & 0x07)
@@ -63,16 +63,16 @@ struct Renderer {
     }
 
     /// Draws the line of a sprite that is on the given line of the display.
-    private func drawSprite(_ sprite: Int, _ y: Int, into line: inout DisplayLine, _ memory: borrowing AddressSpace) {
+    private func drawSprite(_ sprite: Int, _ y: Int, into line: inout DisplayLine, _ memory: VideoSnapshot) {
         let registers = memory.video.registers
         let bit = UInt8(1) << UInt8(sprite)
         guard registers[0x15] & bit != 0 else { return }
         let isTall = registers[0x17] & bit != 0
         let row = y + Self.spriteOrigin.y - Int(registers[sprite * 2 + 1])
         guard row >= 0, row < (isTall ? 42 : 21) else { return }
-        let pointer = memory.readVideo(memory.video.screenOffset + 0x03F8 + UInt16(sprite))
+        let pointer = memory.read(memory.video.screenOffset + 0x03F8 + UInt16(sprite))
         let data = UInt16(pointer) * 64 + UInt16(isTall ? row / 2 : row) * 3
-        let bits = (0..<3).reduce(UInt32(0)) { $0 << 8 | UInt32(memory.readVideo(data + UInt16($1))) }
+        let bits = (0..<3).reduce(UInt32(0)) { $0 << 8 | UInt32(memory.read(data + UInt16($1))) }
         let x = Int(registers[sprite * 2]) + (registers[0x10] & bit != 0 ? 256 : 0) - Self.spriteOrigin.x
         let isWide = registers[0x1D] & bit != 0
         let isBehind = registers[0x1B] & bit != 0

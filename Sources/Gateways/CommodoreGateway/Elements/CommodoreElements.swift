@@ -33,6 +33,11 @@ public enum CommodoreElements {
     /// The joystick in port 2, likewise.
     public static let joystick2 = Element<UInt8>(6, "joystick2", range: 0...31, access: .read, latest: true)
 
+    /// Both joysticks of a virtual machine, which clients can move.
+    public static let virtualJoysticks = [joystick1, joystick2].map {
+        Element<UInt8>(Int($0.id), $0.name, range: 0...31, latest: true)
+    }
+
     // MARK: Sound
 
     /// The pitch of each voice.
@@ -95,6 +100,11 @@ public enum CommodoreElements {
     /// Text for the chat program to show, under the name of the client that sends it.
     public static let say = Element<String>(42, "say", access: .write)
 
+    /// The screen of a virtual machine with its border, as a PNG file of 384 by 272 points.
+    public static let screen = Element<Data>(43, "screen", access: .read, latest: true)
+    /// Text to type on a virtual machine's keyboard; a line feed is RETURN, U+0008 and U+007F are DEL.
+    public static let keys = Element<String>(44, "keys", access: .write)
+
     /// The identifiers that are the gateway's.
     static let ownIdentifiers: ClosedRange<Int8> = 30...47
 
@@ -109,16 +119,26 @@ public enum CommodoreElements {
     static let own: [any AnyElement] = [
         present, program, queued, delay, recordsSent, commandsReceived, replaced, unsent, skipped, name, said, say,
     ]
+    static let ofVirtualMachine: [any AnyElement] = [screen, keys]
 
     /// The catalogue of a gateway.
     ///
-    /// - Parameter allowsMemory: whether clients may read and write the machine's memory.
-    public static func catalogue(allowsMemory: Bool = false) -> ElementCatalogue {
-        catalogue(of: machine + (allowsMemory ? ofMemory : []))
+    /// - Parameters:
+    ///   - allowsMemory: whether clients may read and write the machine's memory.
+    ///   - isVirtual: whether the machine is a virtual one, with a screen, a keyboard and joysticks for clients.
+    public static func catalogue(allowsMemory: Bool = false, isVirtual: Bool = false) -> ElementCatalogue {
+        let machine = machine + (allowsMemory ? ofMemory : [])
+        return isVirtual
+            ? catalogue(of: machine.map { movable($0.definition) }, own + ofVirtualMachine) : catalogue(of: machine)
+    }
+
+    /// The element, or if it is a joystick, that of a virtual machine.
+    static func movable(_ element: ElementDefinition) -> ElementDefinition {
+        virtualJoysticks.first { $0.id == element.id }?.definition ?? element
     }
 
     /// The gateway's own elements behind those of a machine, which have other identifiers and names.
-    static func catalogue(of machine: [any AnyElement]) -> ElementCatalogue {
+    static func catalogue(of machine: [any AnyElement], _ own: [any AnyElement] = own) -> ElementCatalogue {
         do {
             return try ElementCatalogue(machine + own)
         } catch {

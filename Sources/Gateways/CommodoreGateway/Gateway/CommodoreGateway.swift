@@ -13,6 +13,9 @@ import Support
 /// connected.
 public final class CommodoreGateway: Sendable {
     /// The service that represents the machine. Start it with ``run()``, or separately around ``openLine()``.
+    ///
+    /// With a virtual machine the gateway uses `onConnectionRequest`, so that the first client's first picture is the
+    /// newest one. A program that sets its own may see an older picture first.
     public let service: ElementalService
     private let line: GatewayLine
     private let configuration: GatewayConfiguration
@@ -42,13 +45,27 @@ public final class CommodoreGateway: Sendable {
         eventLoop = configuration.service.eventLoopGroup.next()
         var serviceConfiguration = configuration.service
         serviceConfiguration.eventLoopGroup = eventLoop
+        let isVirtual = if case .virtual = line { true } else { false }
         self.service = ElementalService(
             service, displayName: displayName,
-            elements: CommodoreElements.catalogue(allowsMemory: configuration.allowsMemory),
+            elements: CommodoreElements.catalogue(allowsMemory: configuration.allowsMemory, isVirtual: isVirtual),
             configuration: serviceConfiguration)
         self.service.onAnyValue { [weak self] element, value, device in
             guard let server = self?.state.withLock({ $0.server }) else { return }
             server.value.take(value, of: element, from: device)
+        }
+        guard isVirtual else { return }
+        self.service.onEvent { [weak self] event in
+            guard let server = self?.state.withLock({ $0.server }) else { return }
+            switch event {
+            case .deviceConnected: server.value.clientConnected()
+            case .deviceDisconnected(let device, _): server.value.clientDisconnected(device)
+            default: break
+            }
+        }
+        self.service.onConnectionRequest { [weak self] _ in
+            self?.state.withLock { $0.server }?.value.clientIsConnecting()
+            return .accept
         }
     }
 
@@ -78,12 +95,15 @@ public final class CommodoreGateway: Sendable {
         let standardElements = (CommodoreElements.machine + memory).map(\.definition)
         let (eventLoop, service) = (eventLoop, service)
         await eventLoop.run { [self, settings] in
-            let addresses = Addresses(
+            var addresses = Addresses(
                 characterSet: configuration.characterSet, standardElements: standardElements,
                 hubs: configuration.hubs,
                 hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
+            let panel = machine.map { VirtualPanel($0, service: service, eventLoop: eventLoop) }
+            if panel != nil { addresses.ownElements += CommodoreElements.ofVirtualMachine }
             let server = GatewayServer(
-                line: line.value, service: service, eventLoop: eventLoop, settings: settings, addresses: addresses
+                line: line.value, panel: panel, service: service, eventLoop: eventLoop, settings: settings,
+                addresses: addresses
             ) { [events] event in events.emit(event) }
             state.withLock { state in
                 state.server = NIOLoopBound(server, eventLoop: eventLoop)
@@ -102,6 +122,13 @@ public final class CommodoreGateway: Sendable {
         }
         guard let server else { return }
         await eventLoop.run { server.value.stop() }
+    }
+
+    /// How many pictures of the virtual machine were rendered so far.
+    var renderedPictureCount: Int {
+        get async {
+            await eventLoop.run { [self] in state.withLock { $0.server }?.value.renderedPictureCount ?? 0 }
+        }
     }
 
     /// Opens the line, publishes and serves until the task is cancelled or a service group shuts it down gracefully.

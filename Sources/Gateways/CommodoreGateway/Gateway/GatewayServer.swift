@@ -6,6 +6,9 @@ final class GatewayServer {
     private let eventLoop: any EventLoop
     private let service: ElementalService
     private let line: any Line
+    /// The screen, keyboard and joysticks of a virtual machine.
+    private let panel: VirtualPanel?
+    private let standardElements: [ElementDefinition]
     private let tell: @Sendable (GatewayEvent) -> Void
     private var modem: Modem?
     private var timer: Scheduled<Void>?
@@ -18,10 +21,12 @@ final class GatewayServer {
     private static let statisticsInterval = TimeAmount.seconds(1)
 
     init(
-        line: any Line, service: ElementalService, eventLoop: any EventLoop, settings: Modem.Settings,
-        addresses: Addresses, tell: @escaping @Sendable (GatewayEvent) -> Void
+        line: any Line, panel: VirtualPanel? = nil, service: ElementalService, eventLoop: any EventLoop,
+        settings: Modem.Settings, addresses: Addresses, tell: @escaping @Sendable (GatewayEvent) -> Void
     ) {
         self.line = line
+        self.panel = panel
+        standardElements = addresses.standardElements
         self.service = service
         self.eventLoop = eventLoop
         self.tell = tell
@@ -32,6 +37,7 @@ final class GatewayServer {
         modem(publishes: .bool(false), of: CommodoreElements.present.definition)
         modem(publishes: .string(""), of: CommodoreElements.program.definition)
         publishStatistics()
+        panel?.start()
         line.start(self)
     }
 
@@ -47,6 +53,7 @@ final class GatewayServer {
 
     func stop() {
         isStopped = true
+        panel?.stop()
         line.stop()
         statisticsTimer?.cancel()
         timer?.cancel()
@@ -57,6 +64,15 @@ final class GatewayServer {
     /// A client sent a value.
     func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
         guard let modem, !isStopped else { return }
+        if let panel, panel.has(element) {
+            do throws(ValueRefusal) {
+                try panel.take(value, of: element, from: device)
+            } catch {
+                tell(.refused(element, device: device, reason: error.description))
+                service.refuse(element, from: device, error)
+            }
+            return
+        }
         let queued = modem.queuedByteCount
         let reason = modem.take(value, of: element, from: device.name, at: .now())
         if let reason {
@@ -73,6 +89,21 @@ final class GatewayServer {
         }
         pump()
     }
+
+    /// A client is about to connect, and may be refused yet.
+    func clientIsConnecting() { panel?.screen.refresh() }
+
+    /// A client has connected.
+    func clientConnected() { panel?.screen.clientsChanged() }
+
+    /// A client has disconnected.
+    func clientDisconnected(_ device: ElementalDevice) {
+        panel?.release(device)
+        panel?.screen.clientsChanged()
+    }
+
+    /// How many pictures were rendered so far.
+    var renderedPictureCount: Int { panel?.screen.renderedCount ?? 0 }
 
     /// Writes what may be sent now, and schedules the rest.
     private func pump() {
@@ -129,15 +160,22 @@ extension GatewayServer: LineHandler {
 
 extension GatewayServer: ModemOwner {
     func modem(publishes value: ElementValue, of element: ElementDefinition) {
+        if let panel, let port = panel.port(of: element) {
+            panel.programReports(value, port) { [tell] in tell(.told(element, value)) }
+            return
+        }
         // The machine's values are validated already, but the catalogue may have changed since.
         _ = try? service.send(value, to: element)
         if !CommodoreElements.isAboutLine(element.id) { tell(.told(element, value)) }
     }
 
     func modem(replacesElements elements: [ElementDefinition]) {
+        let isStandard = elements == standardElements
         service.update(
-            elements: CommodoreElements.catalogue(of: elements),
+            elements: panel.map { $0.catalogue(of: elements, isStandard: isStandard) }
+                ?? CommodoreElements.catalogue(of: elements),
             reason: "the Commodore now runs a program with other elements; reconnect to get them")
+        panel?.elementsChanged(isStandard: isStandard)
     }
 
     func modemConnected(_ program: String) {

@@ -20,6 +20,8 @@ public final class VirtualMachine: Sendable {
         let program: Program
         var pacer: RealTimePacer
         var isReady = false
+        /// The frame whose picture was noted last.
+        var frame: UInt64 = 0
         var tell: (@Sendable (Event) -> Void)?
 
         init(_ commodore: Commodore64, _ program: Program) {
@@ -39,6 +41,13 @@ public final class VirtualMachine: Sendable {
     private let eventLoop: any EventLoop
     private let runner: NIOLoopBoundBox<Runner?>
     private let state = Locked(State())
+    private let view = Locked(View())
+
+    /// What other threads see of the machine without waiting for it.
+    private struct View {
+        var snapshot: VideoSnapshot?
+        var keyboard = VirtualKeyboard()
+    }
 
     /// The time slice of the machine. Its line transfers a byte every 8 ms at 1200 baud.
     private static let step = TimeAmount.milliseconds(4)
@@ -92,16 +101,50 @@ public final class VirtualMachine: Sendable {
         }
     }
 
+    /// What its video chip saw at the end of the last frame; `nil` before the first one.
+    var snapshot: VideoSnapshot? { view.withLock { $0.snapshot } }
+
+    /// The most keys that may wait to be typed; the machine takes 50 or 60 a second while its program lets it.
+    public static let keyCapacity = VirtualKeyboard.capacity
+
+    /// How many more keys may wait to be typed now: none while the program has ended and is started again.
+    public var roomForKeys: Int { view.withLock { $0.keyboard.room } }
+
+    /// Types a text on the keyboard, or nothing of it. A line feed is RETURN; U+0008 and U+007F are DEL.
+    ///
+    /// - Parameter isLenient: whether characters without a key are replaced by similar ones, or else question marks.
+    /// - Throws: a refusal that says which characters have no key, or that too many keys are waiting.
+    public func type(_ text: String, replacingOthers isLenient: Bool = false) throws(ValueRefusal) {
+        // Under the lock, so that texts are typed in the order in which they were counted.
+        let outcome = view.withLock { view in
+            Result { () throws(ValueRefusal) in
+                let keys = try view.keyboard.keys(of: text, replacingOthers: isLenient)
+                guard !keys.isEmpty else { return }
+                view.keyboard.submitted += keys.count
+                change { [view = self.view] commodore in
+                    commodore.type(petscii: keys)
+                    view.withLock {
+                        $0.keyboard.submitted -= keys.count
+                        $0.keyboard.waiting = commodore.untypedKeyCount
+                    }
+                }
+            }
+        }
+        try outcome.get()
+    }
+
     /// Switches the machine on and starts the program.
     func start(_ tell: @escaping @Sendable (Event) -> Void) {
         guard !state.withLock({ $0.isOver }) else { return }
-        eventLoop.execute { [runner] in
+        view.withLock { $0.keyboard.isConnected = true }
+        eventLoop.execute { [runner, view] in
             guard let runner = runner.value else { return }
             runner.tell = tell
             runner.isReady = false
             do {
                 try runner.commodore.start(runner.program)
             } catch {
+                view.withLock { $0.keyboard.isConnected = false }
                 return tell(.stopped("\(error)"))
             }
             runner.commodore.line.cut()
@@ -109,8 +152,9 @@ public final class VirtualMachine: Sendable {
         }
         state.withLock { state in
             guard state.clock == nil else { return }
-            state.clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) { [runner] task in
-                if let runner = runner.value { Self.run(runner) }
+            state.clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) {
+                [runner, view] task in
+                if let runner = runner.value { Self.run(runner, view) }
             }
         }
     }
@@ -121,14 +165,16 @@ public final class VirtualMachine: Sendable {
             state.isOver = true
             return state.clock.take()
         }
+        view.withLock { $0.keyboard.isConnected = false }
         clock?.cancel()
         group.shutdownGracefully { _ in }
     }
 
-    private static func run(_ runner: Runner) {
+    private static func run(_ runner: Runner, _ view: Locked<View>) {
         guard let tell = runner.tell else { return }
         let commodore = runner.commodore
         runner.pacer.run(commodore)
+        note(runner, in: view)
         if commodore.line.dtr != runner.isReady {
             runner.isReady.toggle()
             tell(.terminalReady(runner.isReady))
@@ -137,7 +183,21 @@ public final class VirtualMachine: Sendable {
         if !bytes.isEmpty { tell(.bytes(bytes)) }
         if let reason = commodore.stopReason {
             runner.tell = nil
+            view.withLock { $0.keyboard.isConnected = false }
             tell(.stopped("\(reason)"))
+        }
+    }
+
+    /// Lets other threads see the keyboard and, once a frame, the picture.
+    private static func note(_ runner: Runner, in view: Locked<View>) {
+        let commodore = runner.commodore
+        let frame = commodore.cycle / UInt64(commodore.standard.cyclesPerFrame)
+        let snapshot = frame == runner.frame ? nil : commodore.videoSnapshot()
+        runner.frame = frame
+        view.withLock { view in
+            if let snapshot { view.snapshot = snapshot }
+            view.keyboard.waiting = commodore.untypedKeyCount
+            view.keyboard.characterSet = commodore.characterSet
         }
     }
 }

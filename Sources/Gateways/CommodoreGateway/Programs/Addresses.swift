@@ -8,6 +8,8 @@ struct Addresses {
     let characterSet: CommodoreCharacterSet
     /// The elements of a program that sends no catalogue.
     let standardElements: [ElementDefinition]
+    /// The gateway's own elements.
+    var ownElements: [any AnyElement] = CommodoreElements.own
 
     /// The real hubs, by the addresses that programs ask for.
     var hubs: [String: String] = [:]
@@ -26,7 +28,8 @@ struct Addresses {
                 ChatSession(host: host)
             }
         case .elemental(let name):
-            NativeSession(name: name, characterSet: characterSet, standard: standardElements, host: host)
+            NativeSession(
+                name: name, characterSet: characterSet, standard: standardElements, own: ownElements, host: host)
         }
     }
 }

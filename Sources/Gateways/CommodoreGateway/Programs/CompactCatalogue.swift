@@ -25,8 +25,11 @@ enum CompactCatalogue {
 
     /// The elements of a catalogue.
     ///
+    /// - Parameter own: the gateway's own elements, whose names are taken.
     /// - Throws: ``Problem`` if it is truncated or an element is invalid.
-    static func elements(in bytes: ArraySlice<UInt8>) throws(Problem) -> [ElementDefinition] {
+    static func elements(
+        in bytes: ArraySlice<UInt8>, besides own: [any AnyElement]
+    ) throws(Problem) -> [ElementDefinition] {
         var reader = Reader(rest: bytes)
         guard try reader.byte() == version else { throw Problem(text: "version is not 1") }
         var elements: [ElementDefinition] = []
@@ -39,7 +42,7 @@ enum CompactCatalogue {
         }
         guard !elements.isEmpty else { throw Problem(text: "no elements") }
         do {
-            _ = try ElementCatalogue(elements + CommodoreElements.own)
+            _ = try ElementCatalogue(elements + own)
         } catch {
             throw Problem(text: "double number or name")
         }

@@ -18,6 +18,7 @@ final class NativeSession: ProgramSession {
     private(set) var wakeTime: NIODeadline?
     private let characterSet: CommodoreCharacterSet
     private let standard: [ElementDefinition]
+    private let own: [any AnyElement]
     private unowned let host: any ProgramHost
     /// Whether the program has sent an envelope: the first one may be its catalogue.
     private var hasSpoken = false
@@ -31,10 +32,17 @@ final class NativeSession: ProgramSession {
     /// The longest piece of memory that fits into an envelope after its address.
     static let maximumMemoryByteCount = maximumValueByteCount - 2
 
-    init(name: String, characterSet: CommodoreCharacterSet, standard: [ElementDefinition], host: any ProgramHost) {
+    /// - Parameters:
+    ///   - standard: the elements of a program that declares none.
+    ///   - own: the gateway's own elements.
+    init(
+        name: String, characterSet: CommodoreCharacterSet, standard: [ElementDefinition], own: [any AnyElement],
+        host: any ProgramHost
+    ) {
         self.name = name
         self.characterSet = characterSet
         self.standard = standard
+        self.own = own
         self.host = host
     }
 
@@ -60,7 +68,7 @@ final class NativeSession: ProgramSession {
             if envelope.id == CompactCatalogue.identifier {
                 guard !hasSpoken, index == 0 else { return .error("Catalogue too late") }
                 do throws(CompactCatalogue.Problem) {
-                    host.machineElements = try CompactCatalogue.elements(in: envelope.value)
+                    host.machineElements = try CompactCatalogue.elements(in: envelope.value, besides: own)
                 } catch {
                     return .error("Catalogue: \(error.text)")
                 }

@@ -1,0 +1,33 @@
+/// A joystick that several clients move: the newest value counts, and a client that leaves releases what it pressed.
+struct HeldJoystick<Client: Hashable> {
+    /// The closed switches.
+    private(set) var switches: UInt8 = 0
+    /// How often clients have moved it.
+    private(set) var moves = 0
+    /// The switches that each client closed and nobody has opened since.
+    private var held: [Client: UInt8] = [:]
+
+    /// A client's value.
+    mutating func set(_ value: UInt8, by client: Client) {
+        let pressed = value & ~switches
+        note(value)
+        if pressed != 0 { held[client, default: 0] |= pressed }
+        moves += 1
+    }
+
+    /// The joystick was found in this position.
+    mutating func note(_ value: UInt8) {
+        switches = value
+        held = held.mapValues { $0 & value }.filter { $0.value != 0 }
+    }
+
+    /// A client has left.
+    ///
+    /// - Returns: whether that changed anything.
+    mutating func release(_ client: Client) -> Bool {
+        guard let own = held.removeValue(forKey: client) else { return false }
+        switches &= ~own
+        moves += 1
+        return true
+    }
+}
