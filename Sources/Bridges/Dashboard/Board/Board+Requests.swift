@@ -1,0 +1,76 @@
+internal import Bridging
+import Elemental
+import ElementalSecurity
+import ElementalWire
+import NIOCore
+import Support
+internal import WebServer
+
+// What pages ask of services.
+extension Board {
+    /// A page sets an element.
+    func set(_ number: UInt32, _ id: Int8, _ page: PageValue, _ request: Int?, for viewer: Viewer) {
+        func refuse(_ reason: String) {
+            viewer.socket.send(PageMessage.refused(number, id, reason, request: request))
+        }
+        guard policy.allowsControl else { return refuse(policy.reason ?? "this page only reads") }
+        guard let service = services[number], let device = service.device, case .connected = service.standing,
+            let element = service.catalogue?[id: id]
+        else { return refuse("the service is not connected") }
+        guard element.access.contains(.write) else {
+            return refuse(service.canPair ? "setting it takes a pairing" : "it can only be read")
+        }
+        let value: ElementValue
+        do throws(WireError) {
+            value = try page.elementValue(of: element)
+        } catch {
+            return refuse(error.message)
+        }
+        do throws(ElementalError) {
+            try inbox.put(value, of: element, service.key) { () throws(ElementalError) in
+                try device.send(value, to: element)
+            }
+            service.note(viewer.socket.id, sets: id, request)
+        } catch {
+            refuse(error.message)
+        }
+    }
+
+    /// A person pairs a service.
+    func pair(_ number: UInt32, _ code: String, _ request: Int?, for viewer: Viewer) {
+        func refuse(_ reason: String) {
+            viewer.socket.send(PageMessage.notPaired(number, reason, request: request))
+        }
+        guard policy.allowsPairing else { return refuse(policy.reason ?? "this page does not pair") }
+        guard let service = services[number] else { return refuse("the service is gone") }
+        guard code.utf8.count == 6, code.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
+            return refuse("the code has six digits")
+        }
+        guard !viewer.isPairing, pairing[number] == nil else {
+            return refuse("a pairing is under way; wait for its end")
+        }
+        viewer.isPairing = true
+        let key = service.key
+        let place = service.place
+        let (sessions, pairings) = (sessions, pairings)
+        let bound = NIOLoopBound((self, viewer), eventLoop: eventLoop)
+        let eventLoop = eventLoop
+        pairing[number] = Task {
+            let frame: EncodedFrame
+            do throws(ElementalError) {
+                let paired = try await sessions.pair(key, code: code)
+                if let place { pairings.insert(place) }
+                frame = PageMessage.paired(number, role: (paired.role ?? .observe).rawValue, request: request)
+            } catch {
+                frame = PageMessage.notPaired(number, error.message, request: request)
+            }
+            // The event loop ends after those that were waited for.
+            await eventLoop.run {
+                let (board, viewer) = bound.value
+                viewer.isPairing = false
+                board.pairing[number] = nil
+                viewer.socket.send(frame)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import Bridging
+import Elemental
+import ElementalWire
+import NIOCore
+import Support
+internal import WebServer
+
+/// What a page is told, each a JSON object with its kind as `t`.
+enum PageMessage {
+    static func hello(_ policy: BoardPolicy, host: String) -> EncodedFrame {
+        frame(
+            "hello",
+            [
+                ("version", .integer(1)), ("host", .string(host)), ("control", .bool(policy.allowsControl)),
+                ("pairing", .bool(policy.allowsPairing)), ("why", .optional(policy.reason)),
+            ])
+    }
+
+    static func service(_ service: BoardService, _ policy: BoardPolicy) -> EncodedFrame {
+        let found = service.place?.discovered
+        let address: (host: String, port: Int)? =
+            if case .address(let host, let port) = service.place { (host, port) } else { nil }
+        return frame(
+            "service",
+            [
+                ("key", .integer(Int(service.number))), ("service", .optional(service.key.service)),
+                ("name", .string(service.key.name)),
+                ("host", .optional(found?.hostName ?? address?.host)),
+                ("port", (found?.port ?? address?.port).map { .integer($0) } ?? .null),
+                ("security", .optional(found?.security?.rawValue)), ("encrypted", .bool(service.isEncrypted)),
+                ("role", .optional(service.role?.rawValue)), ("state", .string(service.standing.code)),
+                ("why", .optional(service.reason(policy))),
+                ("canPair", .bool(policy.allowsPairing && service.canPair)),
+            ])
+    }
+
+    static let listed = frame("listed", [])
+
+    static func gone(_ number: UInt32) -> EncodedFrame { frame("gone", [("key", .integer(Int(number)))]) }
+
+    static func notice(_ text: String?) -> EncodedFrame { frame("notice", [("text", .optional(text))]) }
+
+    static func catalogue(_ elements: ElementCatalogue, of number: UInt32, _ policy: BoardPolicy) -> EncodedFrame {
+        frame(
+            "catalogue",
+            [
+                ("key", .integer(Int(number))),
+                ("elements", .array(elements.map { $0.pageText(isSettable: policy.allowsControl) })),
+            ])
+    }
+
+    static func refused(_ number: UInt32, _ element: Int8, _ reason: String, request: Int?) -> EncodedFrame {
+        frame(
+            "refused",
+            [
+                ("key", .integer(Int(number))), ("id", .integer(Int(element))), ("why", .string(reason)),
+                ("n", request.map { .integer($0) } ?? .null),
+            ])
+    }
+
+    static func paired(_ number: UInt32, role: String, request: Int?) -> EncodedFrame {
+        frame(
+            "paired",
+            [
+                ("key", .integer(Int(number))), ("role", .string(role)),
+                ("n", request.map { .integer($0) } ?? .null),
+            ])
+    }
+
+    static func notPaired(_ number: UInt32, _ reason: String, request: Int?) -> EncodedFrame {
+        frame(
+            "notPaired",
+            [
+                ("key", .integer(Int(number))), ("why", .string(reason)),
+                ("n", request.map { .integer($0) } ?? .null),
+            ])
+    }
+
+    static func pong(_ request: Int?) -> EncodedFrame {
+        frame("pong", [("n", request.map { .integer($0) } ?? .null)])
+    }
+
+    static func bye(_ reason: String) -> EncodedFrame { frame("bye", [("why", .string(reason))]) }
+
+    static func quality(_ services: some Sequence<(number: UInt32, quality: Quality)>) -> EncodedFrame {
+        frame(
+            "quality",
+            [
+                (
+                    "q",
+                    .object(
+                        services.map { service in
+                            let quality = service.quality
+                            return (
+                                "\(service.number)",
+                                .object([
+                                    ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
+                                    ("in", JSONText(quality.received)), ("out", JSONText(quality.sent)),
+                                    ("lost", .integer(quality.lost)),
+                                ])
+                            )
+                        })
+                )
+            ])
+    }
+
+    /// The bytes of a data element: kind, service, element, bytes.
+    static func data(_ bytes: some Sequence<UInt8>, of number: UInt32, _ element: Int8) -> EncodedFrame {
+        var buffer = ByteBuffer()
+        buffer.writeInteger(UInt8(1))
+        buffer.writeInteger(number, endianness: .little)
+        buffer.writeInteger(UInt8(bitPattern: element))
+        buffer.writeBytes(bytes)
+        return EncodedFrame(binary: buffer)
+    }
+
+    private static func frame(_ kind: String, _ members: JSONText.Members) -> EncodedFrame {
+        EncodedFrame(text: ByteBuffer(string: JSONText.object([("t", .string(kind))] + members).text))
+    }
+}
+
+extension ElementDefinition {
+    /// The element for a page.
+    fileprivate func pageText(isSettable: Bool) -> JSONText {
+        .object([
+            ("id", .integer(Int(id))), ("name", .string(name)), ("type", .string(type.name)),
+            ("transport", .string(transport.rawValue)), ("unit", .string(unit)),
+            ("range", range.map { .array([JSONText($0.lowerBound), JSONText($0.upperBound)]) } ?? .null),
+            ("step", step.map { JSONText($0) } ?? .null), ("choices", choicesText),
+            ("access", .string(access.abbreviation)), ("latest", .bool(latest)),
+            ("settable", .bool(isSettable && type != .data && access.contains(.write))),
+        ])
+    }
+
+    private var choicesText: JSONText {
+        guard !choices.isEmpty else { return .null }
+        return .array(
+            choices.map { .object([("value", $0.value.pageText ?? .null), ("name", .string($0.name))]) })
+    }
+}
+
+extension ElementValue {
+    /// The value for a page; `nil` for data, which goes in a message of its own. Integers of 64 bits are strings:
+    /// JavaScript's numbers have 53.
+    var pageText: JSONText? {
+        switch self {
+        case .data: nil
+        case .int64(let value): .string("\(value)")
+        case .uint64(let value): .string("\(value)")
+        default: json
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ElementalWire
+import NIOCore
+import NIOFoundationEssentialsCompat
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a page asks for.
+enum PageRequest: Sendable, Equatable {
+    /// The first message, with the token if the page has one.
+    case hello(token: String?)
+    /// The services whose values are wanted, instead of those of before.
+    case open(Set<UInt32>)
+    /// Sets an element; the number comes back with a refusal.
+    case set(service: UInt32, element: Int8, PageValue, number: Int?)
+    /// Pairs with a service by the code that it shows.
+    case pair(service: UInt32, code: String, number: Int?)
+    case ping(Int?)
+
+    /// The most services that a page may have open.
+    static let maximumOpenCount = 1024
+
+    /// Reads a message of a page; `nil` for anything else, which ends the connection.
+    init?(_ text: ByteBuffer) {
+        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(buffer: text)) else { return nil }
+        switch fields.t {
+        case "hello": self = .hello(token: fields.token)
+        case "open":
+            guard let keys = fields.keys, keys.count <= Self.maximumOpenCount else { return nil }
+            self = .open(Set(keys))
+        case "set":
+            guard let key = fields.key, let id = fields.id, id >= 0, let value = fields.value else { return nil }
+            self = .set(service: key, element: id, value, number: fields.n)
+        case "pair":
+            guard let key = fields.key, let code = fields.code else { return nil }
+            self = .pair(service: key, code: code, number: fields.n)
+        case "ping": self = .ping(fields.n)
+        default: return nil
+        }
+    }
+
+    private struct Fields: Decodable {
+        let t: String
+        let token: String?
+        let keys: [UInt32]?
+        let key: UInt32?
+        let id: Int8?
+        let value: PageValue?
+        let code: String?
+        let n: Int?
+    }
+}
+
+/// A value as a page sends it.
+enum PageValue: Sendable, Equatable, Decodable {
+    case bool(Bool)
+    case number(Double)
+    /// A string, or an integer of 64 bits as its digits.
+    case text(String)
+    case list([Double])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else {
+            self = .list(try container.decode([Double].self))
+        }
+    }
+
+    /// The value in the element's type.
+    ///
+    /// - Throws: ``WireError`` with what would have been accepted.
+    func elementValue(of element: ElementDefinition) throws(WireError) -> ElementValue {
+        guard element.type != .data else {
+            throw WireError(.invalidText, "data cannot be set from this page")
+        }
+        if element.type == .string {
+            guard case .text(let text) = self else { throw WireError(.invalidText, "give a text") }
+            return .string(text)
+        }
+        return try ElementValue(text: text, type: element.type)
+    }
+
+    /// As a person would type it.
+    private var text: String {
+        switch self {
+        case .bool(let value): value ? "true" : "false"
+        case .number(let number): Self.text(number)
+        case .text(let text): text
+        case .list(let numbers): numbers.map(Self.text).joined(separator: ",")
+        }
+    }
+
+    /// Whole numbers without a fraction, as integers are typed. A `Double` has all integers up to 2^53.
+    private static func text(_ number: Double) -> String {
+        number.magnitude <= 0x1p53 && number == number.rounded() ? "\(Int64(number))" : "\(number)"
+    }
+}

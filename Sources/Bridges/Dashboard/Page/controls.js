@@ -1,0 +1,68 @@
+import { Control } from "./control.js";
+import { button, make, span } from "./dom.js";
+import { NumberControl } from "./number.js";
+import { TextControl } from "./text.js";
+import { isNumber } from "./values.js";
+import { FadersControl, PadControl } from "./vector.js";
+
+class SwitchControl extends Control {
+	constructor(element, send) {
+		super(element, send);
+		this.button = button("switch", undefined, () => {
+			const value = this.button.getAttribute("aria-checked") !== "true";
+			this.render(value);
+			this.send(value);
+		}, { role: "switch", "aria-checked": "false", "aria-label": element.name });
+		this.button.append(span("knob"));
+		this.describe(this.button);
+		this.node.append(this.head(this.button), this.refusal);
+	}
+
+	render(value) {
+		this.button.setAttribute("aria-checked", value === true);
+	}
+
+	enable(isEnabled) {
+		this.button.disabled = !isEnabled;
+	}
+}
+
+class ChoicesControl extends Control {
+	constructor(element, send) {
+		super(element, send);
+		this.options = element.choices.map((choice) => make("option", { text: choice.name }));
+		this.other = make("option", { text: "—", disabled: true });
+		this.select = make("select", { "aria-label": element.name }, this.other, ...this.options);
+		this.select.addEventListener("change", () => {
+			const choice = element.choices[this.select.selectedIndex - 1];
+			this.release("list");
+			if (choice) this.send(choice.value);
+		});
+		this.select.selectedIndex = 0;
+		// An open list stays.
+		this.select.addEventListener("pointerdown", () => this.isEnabled && this.hold("list"));
+		for (const name of ["blur", "keydown"]) this.select.addEventListener(name, () => this.release("list"));
+		this.describe(this.select);
+		this.node.append(this.head(this.select), this.refusal);
+	}
+
+	render(value) {
+		const index = this.element.choices.findIndex((choice) => String(choice.value) === String(value));
+		if (index < 0) this.other.textContent = String(value);
+		this.select.selectedIndex = index + 1;
+	}
+
+	enable(isEnabled) {
+		this.select.disabled = !isEnabled;
+	}
+}
+
+// The control of an element; null for types that a page cannot set.
+export function makeControl(element, send) {
+	if (element.choices) return new ChoicesControl(element, send);
+	if (element.type === "bool") return new SwitchControl(element, send);
+	if (element.type === "string") return new TextControl(element, send);
+	if (element.type === "float2") return new PadControl(element, send);
+	if (element.type === "float3" || element.type === "float4") return new FadersControl(element, send);
+	return isNumber(element.type) ? new NumberControl(element, send) : null;
+}

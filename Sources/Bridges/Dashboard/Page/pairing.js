@@ -1,0 +1,87 @@
+// Pairing with a service: the code that it shows, typed here.
+
+import { announce, button, make, setText, uniqueId } from "./dom.js";
+
+export class PairingForm {
+	#isOpen = false;
+	#isBusy = false;
+
+	constructor(service, page) {
+		this.service = service;
+		this.page = page;
+		const id = uniqueId("code");
+		this.error = make("p", { class: "refusal", id: uniqueId("refusal"), hidden: true });
+		this.why = make("p");
+		this.how = make("p");
+		this.command = make("code");
+		this.input = make("input", {
+			id, class: "code", type: "text", inputmode: "numeric", autocomplete: "one-time-code", pattern: "[0-9]{6}", maxlength: "7",
+			"aria-describedby": this.error.id, placeholder: "000000",
+		});
+		this.button = make("button", { class: "tool primary", type: "submit", text: "Pair" });
+		this.form = make("form", { class: "pair-form", novalidate: true }, this.how, make("p", {}, this.command),
+			make("div", { class: "pair-row" }, make("label", { for: id, text: "Code" }), this.input, this.button), this.error);
+		this.offer = button("tool", "Pair…", () => {
+			this.#isOpen = !this.#isOpen;
+			this.update();
+			if (this.#isOpen) this.input.focus();
+		});
+		this.form.onsubmit = (event) => {
+			event.preventDefault();
+			this.#pair();
+		};
+		this.node = make("div", { class: "pairing" }, this.why, this.offer, this.form);
+	}
+
+	update() {
+		const { info, isListed } = this.service;
+		const { hello, isLinked } = this.page;
+		const isNeeded = info?.state === "notPaired";
+		const isOffered = info?.state === "connected" && (info.role === "plain" || info.role === "observe" || info.role === null)
+			&& info.security !== "open";
+		this.node.hidden = !isLinked || !isListed || !info?.canPair || !(isNeeded || isOffered);
+		if (this.node.hidden) return;
+		const canPair = hello.pairing !== false;
+		setText(this.why, !canPair ? "Pairing is not possible from this page."
+			: isNeeded ? "" : "This service lets everybody read, and paired devices control.");
+		this.why.hidden = this.why.textContent === "";
+		this.offer.hidden = isNeeded || !canPair;
+		this.offer.setAttribute("aria-expanded", this.#isOpen);
+		this.form.hidden = !canPair || !(isNeeded || this.#isOpen);
+		setText(this.how, "Type the six digits that the service shows. If it shows none, let it show them on its computer:");
+		const target = info.service ? `${info.service}/${info.name}` : info.name;
+		setText(this.command, `elemental pair --open ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
+		this.input.disabled = this.button.disabled = this.#isBusy;
+	}
+
+	async #pair() {
+		const code = this.input.value.replace(/[\s-]/g, "");
+		if (!/^\d{6}$/.test(code)) {
+			this.#tell("The code has six digits.");
+			return;
+		}
+		this.#isBusy = true;
+		this.#tell("");
+		this.update();
+		setText(this.button, "Pairing…");
+		const answer = await this.page.store.pair(this.service, code);
+		this.#isBusy = false;
+		setText(this.button, "Pair");
+		this.input.value = "";
+		this.update();
+		if (answer.t === "paired") {
+			this.#isOpen = false;
+			this.update();
+			announce(`Paired with ${this.service.info?.name ?? "the service"}: role ${answer.role}.`);
+		} else {
+			this.#tell(answer.why ?? "Pairing failed.");
+			this.input.focus();
+		}
+	}
+
+	#tell(text) {
+		setText(this.error, text);
+		this.error.hidden = text === "";
+		if (text) announce(text);
+	}
+}

@@ -1,0 +1,169 @@
+// The services as the dashboard tells them, and what is sent to them.
+
+import { nextFrame } from "./frame.js";
+import { Series } from "./series.js";
+import { axes, isNumber, toNumber } from "./values.js";
+
+// Milliseconds from one sent value to the next.
+const SPACING = 8;
+
+// A service: what the list shows, its elements, and their newest values.
+class Service {
+	key = null;
+	info = null;
+	isListed = false;
+	elements = null;
+	quality = null;
+	values = new Map();
+	pictures = new Map();
+	#series = new Map();
+
+	constructor(id) {
+		this.id = id;
+	}
+
+	// What plots an element's values; kept while the service is open.
+	series(element) {
+		const known = this.#series.get(element.id);
+		if (known && known.type === element.type) return known.series;
+		const series = new Series(axes(element.type)?.length ?? 1);
+		this.#series.set(element.id, { type: element.type, series });
+		return series;
+	}
+
+	record(id, value, time) {
+		const entry = this.#series.get(id);
+		if (!entry) return;
+		entry.series.add(time, Array.isArray(value) ? value.map(toNumber) : [toNumber(value)]);
+	}
+
+	interrupt(time) {
+		for (const { series } of this.#series.values()) series.interrupt(time);
+	}
+
+	forgetValues() {
+		this.elements = null;
+		this.quality = null;
+		this.values.clear();
+		this.pictures.clear();
+	}
+
+	close() {
+		this.forgetValues();
+		this.#series.clear();
+	}
+}
+
+// The name by which a service is remembered: keys are new with each connection to the dashboard.
+const identify = (message) => `${message.service ?? ""}/${message.name}`;
+
+export class Store {
+	services = new Map();
+	#keys = new Map();
+	#outbox = new Map();
+	#answers = new Map();
+	#difference = Infinity;
+	#rest = 0;
+	#later = 0;
+	#flush = () => this.#send();
+
+	constructor(link) {
+		this.link = link;
+		window.addEventListener("pagehide", () => this.#send());
+	}
+
+	byKey(key) {
+		return this.#keys.get(key);
+	}
+
+	// The service of this name, also one that is not listed (yet).
+	byId(id) {
+		let service = this.services.get(id);
+		if (!service) {
+			service = new Service(id);
+			this.services.set(id, service);
+		}
+		return service;
+	}
+
+	// A new connection to the dashboard: it tells its services anew.
+	begin() {
+		this.#keys.clear();
+		this.#outbox.clear();
+		this.#difference = Infinity;
+		for (const service of this.services.values()) {
+			service.key = null;
+			service.isListed = false;
+		}
+	}
+
+	list(message) {
+		const service = this.byId(identify(message));
+		if (service.key !== null && service.key !== message.key) this.#keys.delete(service.key);
+		service.key = message.key;
+		service.info = message;
+		service.isListed = true;
+		this.#keys.set(message.key, service);
+		return service;
+	}
+
+	unlist(key) {
+		const service = this.#keys.get(key);
+		this.#keys.delete(key);
+		if (service?.key !== key) return;
+		service.key = null;
+		service.isListed = false;
+	}
+
+	now = () => performance.now();
+
+	// The page's time for one of the dashboard's clock: the least delayed message tells how the clocks differ.
+	timeOf(clock) {
+		const difference = performance.now() - clock;
+		this.#difference = Math.min(this.#difference + 0.02, difference);
+		return clock + this.#difference;
+	}
+
+	// Sends a value with the next frame: of several before that, the newest alone.
+	set(service, element, value) {
+		if (service.key === null) return;
+		this.#outbox.set(`${service.key}/${element.id}`, { t: "set", key: service.key, id: element.id, value });
+		if (document.visibilityState === "hidden") this.#send();
+		else nextFrame(this.#flush);
+	}
+
+	#send() {
+		// Several fingers on a quick display send no more than the dashboard takes.
+		const wait = this.#rest - performance.now();
+		clearTimeout(this.#later);
+		if (wait > 0 && document.visibilityState !== "hidden") {
+			this.#later = setTimeout(this.#flush, wait);
+			return;
+		}
+		this.#rest = performance.now() + this.#outbox.size * SPACING;
+		for (const message of this.#outbox.values()) this.link.send({ ...message, n: this.link.nextNumber() });
+		this.#outbox.clear();
+	}
+
+	// Pairs with a service; resolves to the dashboard's answer.
+	pair(service, code) {
+		const n = this.link.nextNumber();
+		return new Promise((resolve) => {
+			if (this.link.send({ t: "pair", key: service.key, code, n })) this.#answers.set(n, resolve);
+			else resolve({ t: "notPaired", why: "There is no connection to the dashboard." });
+		});
+	}
+
+	answer(message) {
+		this.#answers.get(message.n)?.(message);
+		this.#answers.delete(message.n);
+	}
+
+	disconnected() {
+		for (const resolve of this.#answers.values()) resolve({ t: "notPaired", why: "The connection was lost before the answer." });
+		this.#answers.clear();
+		for (const service of this.services.values()) service.interrupt(this.now());
+	}
+}
+
+export const isPlotted = (element) => !element.choices && (isNumber(element.type) || axes(element.type) !== undefined);

@@ -1,0 +1,89 @@
+import Elemental
+import NIOCore
+import Testing
+
+@testable import Dashboard
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What pages may send, and nothing else.
+struct PageRequestTests {
+    @Test(arguments: [
+        (#"{"t":"hello"}"#, PageRequest.hello(token: nil)),
+        (#"{"t":"hello","token":"abc"}"#, .hello(token: "abc")),
+        (#"{"t":"open","keys":[3,5,3]}"#, .open([3, 5])),
+        (#"{"t":"set","key":3,"id":1,"value":0.5,"n":12}"#, .set(service: 3, element: 1, .number(0.5), number: 12)),
+        (#"{"t":"set","key":3,"id":1,"value":true}"#, .set(service: 3, element: 1, .bool(true), number: nil)),
+        (#"{"t":"set","key":3,"id":1,"value":"on"}"#, .set(service: 3, element: 1, .text("on"), number: nil)),
+        (#"{"t":"set","key":3,"id":1,"value":[1,2]}"#, .set(service: 3, element: 1, .list([1, 2]), number: nil)),
+        (#"{"t":"pair","key":3,"code":"483291","n":13}"#, .pair(service: 3, code: "483291", number: 13)),
+        (#"{"t":"ping","n":14}"#, .ping(14)),
+    ])
+    func whatPagesSend(_ text: String, _ request: PageRequest) {
+        #expect(PageRequest(ByteBuffer(string: text)) == request)
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "null", "7", #"{"t":"other"}"#, #"{"keys":[1]}"#, #"{"t":"open"}"#, #"{"t":"open","keys":[-1]}"#,
+        #"{"t":"open","keys":[4294967296]}"#, #"{"t":"set","key":3,"id":1}"#, #"{"t":"set","key":3,"id":-2,"value":1}"#,
+        #"{"t":"set","key":3,"id":128,"value":1}"#, #"{"t":"set","key":3,"id":1,"value":{"a":1}}"#,
+        #"{"t":"set","key":3,"id":1,"value":[[1]]}"#, #"{"t":"pair","key":3}"#, #"{"t":"pair","key":3,"code":7}"#,
+        #"{"t":7}"#, "\u{0}", #"{"t":"hello","token":{}}"#,
+    ])
+    func whatIsNone(_ text: String) {
+        #expect(PageRequest(ByteBuffer(string: text)) == nil)
+    }
+
+    @Test
+    func noPageOpensMoreServicesThanThereCanBe() {
+        func open(_ count: Int) -> PageRequest? {
+            let keys = (0..<count).map { "\($0)" }.joined(separator: ",")
+            return PageRequest(ByteBuffer(string: #"{"t":"open","keys":[\#(keys)]}"#))
+        }
+        #expect(open(PageRequest.maximumOpenCount) != nil)
+        #expect(open(PageRequest.maximumOpenCount + 1) == nil)
+    }
+
+    @Test
+    func deepNestingIsNoMessage() {
+        let nested = String(repeating: "[", count: 30_000)
+        #expect(PageRequest(ByteBuffer(string: #"{"t":"set","key":1,"id":1,"value":"# + nested)) == nil)
+    }
+
+    @Test
+    func valuesTakeTheTypeOfTheirElement() throws {
+        func value(_ page: PageValue, _ element: ElementDefinition) throws -> ElementValue {
+            try page.elementValue(of: element)
+        }
+        #expect(try value(.number(5), Element<UInt8>(1, "A")) == .uint8(5))
+        #expect(try value(.number(0.5), Element<Float>(1, "A")) == .float(0.5))
+        #expect(try value(.number(3), Element<Float>(1, "A")) == .float(3))
+        #expect(try value(.bool(true), Element<Bool>(1, "A")) == .bool(true))
+        #expect(try value(.text("on"), Element<String>(1, "A")) == .string("on"))
+        #expect(try value(.list([1, 2.5]), Element<Vector2>(1, "A")) == .float2([1, 2.5]))
+        #expect(
+            try value(.text("18446744073709551615"), Element<UInt64>(1, "A")) == .uint64(18_446_744_073_709_551_615))
+        #expect(throws: WireError.self) { _ = try value(.number(256), Element<UInt8>(1, "A")) }
+        #expect(throws: WireError.self) { _ = try value(.number(0.5), Element<UInt8>(1, "A")) }
+        #expect(throws: WireError.self) { _ = try value(.list([1]), Element<Vector2>(1, "A")) }
+        #expect(throws: WireError.self) { _ = try value(.number(1), Element<String>(1, "A")) }
+        #expect(throws: WireError.self) { _ = try value(.text("00"), Element<Data>(1, "A")) }
+        #expect(throws: WireError.self) { _ = try value(.number(1e300), Element<Int64>(1, "A")) }
+    }
+
+    /// JavaScript's numbers have 53 bits, and JSON has no infinity.
+    @Test
+    func valuesGoToPagesInFull() {
+        #expect(ElementValue.uint64(.max).pageText?.text == #""18446744073709551615""#)
+        #expect(ElementValue.int64(.min).pageText?.text == #""-9223372036854775808""#)
+        #expect(ElementValue.float(.infinity).pageText?.text == #""inf""#)
+        #expect(ElementValue.double(.nan).pageText?.text == #""nan""#)
+        #expect(ElementValue.float2([1, .nan]).pageText?.text == #"[1.0,"nan"]"#)
+        #expect(ElementValue.string("a\"\u{202E}\n").pageText?.text == #""a\"\u202e\n""#)
+        #expect(ElementValue.data(Data([1])).pageText == nil)
+    }
+}

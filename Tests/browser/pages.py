@@ -1,0 +1,91 @@
+"""The page in chromium, for the tests."""
+
+import mimetypes
+import os
+
+from playwright.sync_api import expect, sync_playwright
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+SIZES = {"phone": PHONE, "desktop": DESKTOP}
+
+
+class Browser:
+    """Chromium, and the pages that are open in it; a page's errors are kept."""
+
+    def __init__(self, files=None, arguments=()):
+        self.files = files
+        self.arguments = ["--no-sandbox", *arguments]
+        if files:
+            # Files that the test gives come from no address, and chromium keeps those from this machine's sockets.
+            self.arguments.append("--disable-features=LocalNetworkAccessChecks")
+        self.errors = []
+
+    def __enter__(self):
+        self.playwright = sync_playwright().start()
+        try:
+            self.browser = self.playwright.chromium.launch(
+                executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=self.arguments)
+        except BaseException:
+            self.playwright.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.browser.close()
+        self.playwright.stop()
+
+    def context(self, size=None, **options):
+        context = self.browser.new_context(**(size or DESKTOP), **options)
+        context.set_default_timeout(10_000)
+        return context
+
+    def open(self, url, size=None, context=None, **options):
+        """Opens the page and waits until it is live."""
+        page = (context or self.context(size, **options)).new_page()
+        if self.files:
+            page.route("**/*", self._from_folder)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and "WebSocket" not in message.text
+                and self.errors.append(message.text))
+        page.goto(url)
+        live(page)
+        return page
+
+    def _from_folder(self, route):
+        """Files of the page from a folder instead of from the dashboard; everything else comes from there."""
+        name = route.request.url.split("#")[0].rsplit("/", 1)[1] or "index.html"
+        path = os.path.join(self.files, name)
+        if not os.path.isfile(path):
+            route.continue_()
+            return
+        answer = route.fetch()
+        if answer.status not in (200, 404):
+            route.fulfill(response=answer)
+            return
+        kind = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0]
+        route.fulfill(status=200, body=open(path, "rb").read(), headers={**answer.headers, "content-type": kind})
+
+
+def live(page, seconds=10):
+    expect(page.locator("#link")).to_have_attribute("data-state", "open", timeout=seconds * 1000)
+
+
+def card(page, name):
+    """An open service's card."""
+    return page.get_by_role("article", name=name, exact=True)
+
+
+def choose(page, name):
+    """Opens a service by its button in the list, if it is not open, and returns its card."""
+    button = page.get_by_role("navigation").get_by_role("button", name=name)
+    expect(button).to_be_visible()
+    if button.get_attribute("aria-pressed") != "true":
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "true")
+    return card(page, name)
+
+
+def reading(card, name):
+    """The text of a value that is only shown."""
+    return card.locator(".reading", has=card.page.get_by_text(name, exact=True)).locator(".amount")

@@ -1,0 +1,97 @@
+"""Whether everybody can use the page: axe, the keyboard alone, narrow and wide screens, dark and light."""
+
+import json
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from pages import choose
+from processes import Failure
+
+ELEMENTS = [
+    "1:Light:bool=off", "2:Brightness:float:0...100:unit %:latest=10", "3:Gain:double=0.5",
+    "4:Mode:uint8:choices 0 steady,1 candle,2 sunrise=0", "5:Label:string=hello", "6:Drive:float2:udp=0,0", "7:Colour:float3=0,0,0",
+    "8:Power with a name that is rather long for a phone:double:unit W:ro=7.5", "9:Pose:float4x4:ro=1,0,0,0,0,1,0,0,0,0,1,0,0.5,0.25,0,1",
+    "10:Tilt:float4:ro=1,2,3,4", "11:Blob:data:ro=00112233", "12:Ticks:int64=-9223372036854775808",
+]
+
+
+def accessibility(bed, browser, ok):
+    lamp = bed.publish("lamp", *ELEMENTS, state="lamp")
+    vault = bed.publish("vault", *ELEMENTS[:2], security="paired", state="vault")
+    gone = bed.publish("gone", *ELEMENTS[:3], state="gone")
+    dashboard = bed.dashboard(lamp.place, vault.place, gone.place)
+    for width, height in ((320, 640), (3840, 2160), (1280, 800)):
+        for scheme in ("dark", "light"):
+            page = browser.open(dashboard.url, {"viewport": {"width": width, "height": height}}, color_scheme=scheme,
+                                reduced_motion="reduce")
+            for service in (lamp, vault, gone):
+                choose(page, service.place)
+            expect(choose(page, gone.place).get_by_role("switch", name="Light")).to_be_visible()
+            choose(page, lamp.place).get_by_role("button", name="Plot of Power").click()
+            looks_well(page, f"{width} pixels, {scheme}")
+            page.context.close()
+        ok(f"{width} pixels, dark and light: axe finds nothing, nothing is cut off, targets are large")
+    page = browser.open(dashboard.url)
+    for service in (lamp, vault, gone):
+        choose(page, service.place)
+    gone.end()
+    expect(choose(page, gone.place).get_by_role("switch", name="Light")).to_be_disabled()
+    looks_well(page, "with a service that has gone")
+    ok("what is away is still readable")
+    keyboard(page, lamp, ok)
+
+
+def looks_well(page, where):
+    violations = Axe().run(page).response["violations"]
+    if violations:
+        short = [{"rule": each["id"], "nodes": [node["html"][:160] for node in each["nodes"][:3]]} for each in violations]
+        raise Failure(f"axe, {where}: {json.dumps(short, indent=1)}")
+    over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    if over > 0:
+        raise Failure(f"{where}: {over} pixels are beyond the right edge")
+    small = page.evaluate("""() => [...document.querySelectorAll('button, input, select, .pad')]
+        .filter(node => node.checkVisibility()).map(node => [node.outerHTML.slice(0, 90), node.getBoundingClientRect()])
+        .filter(([, frame]) => frame.height < 43.5 || frame.width < 43.5).map(([html]) => html)""")
+    if small:
+        raise Failure(f"{where}: smaller than 44 pixels: {small}")
+
+
+def keyboard(page, lamp, ok):
+    """Closes and opens a service and sets its elements with keys alone, following the focus."""
+    def focused():
+        return page.evaluate("""() => { const node = document.activeElement;
+            return (node.getAttribute('aria-label') ?? node.textContent) + '/' + (node.getAttribute('role') ?? node.localName); }""")
+
+    def go_to(name):
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            if focused().startswith(name):
+                return
+        raise Failure(f"the tabulator does not lead to {name}")
+
+    page.locator("body").press("Home")
+    go_to(lamp.place)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name=lamp.place)).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name=lamp.place)).to_be_visible()
+    expect(page.get_by_role("switch", name="Light").first).to_be_visible()
+    for name, keys, element, value in (
+            ("Light/switch", ["Space"], "Light", True), ("Brightness/spinbutton", ["ArrowUp"], "Brightness", None),
+            ("Brightness/input", ["End"], "Brightness", 100), ("Mode/select", ["ArrowDown"], "Mode", None),
+            ("Drive/slider", ["ArrowUp"], "Drive", None)):
+        before = len([event for event in lamp.take() if event.get("element") == element])
+        go_to(name)
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        if outline == "none":
+            raise Failure(f"{name} does not show the focus")
+        for key in keys:
+            page.keyboard.press(key)
+        if value is not None:
+            lamp.event("value", element=element, value=value)
+        else:
+            lamp.event("value", element=element)
+            if len([event for event in lamp.take() if event.get("element") == element]) <= before:
+                raise Failure(f"{name} was not set by its keys")
+    ok("services are opened and elements set by the keyboard alone, and the focus is seen")
