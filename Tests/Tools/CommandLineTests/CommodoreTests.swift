@@ -119,6 +119,49 @@ struct CommodoreTests {
         }
     }
 
+    @Test
+    func aVirtualMachineIsTypedOnAndSeen() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "screen-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (program, seen, last) = (folder.path + "/echo.prg", folder.path + "/seen.png", folder.path + "/last.png")
+        // At $C000: it makes the border green and prints each typed key.
+        let echo: [UInt8] = [
+            0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
+        ]
+        try Data(echo).write(to: URL(filePath: program))
+        try await withGateway(["--virtual", program, "--png", last]) { gateway, _, target in
+            let names = try await ElementalProcess.run("describe", target).output
+            for name in ["screen", "keys"] {
+                #expect(names.contains { $0.contains(name) }, "\(names)")
+            }
+            // Longer than what may wait.
+            try gateway.writeLine(String(repeating: "x", count: 40 * 30))
+            try gateway.writeLine("\u{E9}nd")
+            try await eventually("a picture with text") {
+                try await ChildProcess.run(
+                    "sh", ["-c", "exec \"$0\" get \"$1\" screen --raw > \"$2\"", ElementalProcess.path, target, seen])
+                return try Data(contentsOf: URL(filePath: seen)).count > 1000
+            }
+            #expect(try Data(contentsOf: URL(filePath: seen)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            let refused = try await ElementalProcess.run("set", target, "keys=\u{20AC}")
+            #expect(refused.status == .exited(1))
+            #expect(refused.errors.joined().contains("U+20AC EURO SIGN"), "\(refused.errors)")
+            let set = try await ElementalProcess.run("set", target, "joystick2=16")
+            #expect(set.status == .exited(0), "\(set.errors)")
+            try await eventually("it is released") {
+                try await ElementalProcess.run("get", target, "joystick2").output == ["joystick2=0"]
+            }
+            try await eventually("there is room") {
+                try await ElementalProcess.run("set", target, "keys=bye").status == .exited(0)
+            }
+            gateway.send(signal: SIGINT)
+            let status = try await gateway.waitForExit()
+            #expect(status == .exited(0), "\(gateway.transcript)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: last)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+    }
+
     @Test(arguments: [
         (["c64", "gateway", "--pty", "--map", "ws://a/b"], "ADDRESS=URL"),
         (["c64", "gateway"], "--serial"), (["c64", "gateway", "--pty", "--listen", "127.0.0.1:0"], "one of"),

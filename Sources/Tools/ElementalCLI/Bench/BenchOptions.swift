@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bridging
 import Elemental
 import ElementalBench
 import ElementalWire
@@ -44,7 +45,7 @@ struct BenchOptions: ParsableArguments {
         try await Interruption.run(console, .task) {
             if let target {
                 let access = try await security.load()
-                let place = try await Place.find(target, for: access, output)
+                let place = try await ServicePlace.find(target, for: access, output)
                 return try await measure(place, access, latency, console, output, run)
             }
             let responder = try await ResponderProcess.start(
@@ -53,7 +54,7 @@ struct BenchOptions: ParsableArguments {
                 // It is not one of the services that were paired, whatever port it has. With a policy it has made the
                 // user's identity, if there was none.
                 let access = security.policy == nil ? ClientAccess(security: .open) : try await security.load()
-                let place = Place.address(host: "127.0.0.1", port: responder.port)
+                let place = ServicePlace.address(host: "127.0.0.1", port: responder.port)
                 try await measure(place, access, latency, console, output, run)
             } cleanup: {
                 await responder.end()
@@ -62,7 +63,7 @@ struct BenchOptions: ParsableArguments {
     }
 
     private func measure<Report: ConsoleEvent>(
-        _ place: Place, _ access: ClientAccess, _ latency: Latency, _ console: Console, _ output: OutputOptions,
+        _ place: ServicePlace, _ access: ClientAccess, _ latency: Latency, _ console: Console, _ output: OutputOptions,
         _ run: (ElementalDevice, @escaping ConnectAnother) async throws -> Report
     ) async throws {
         FileDescriptors.allowMany()

@@ -1,4 +1,5 @@
 import ElementalBench
+import Support
 
 extension LatencyReport: ConsoleEvent {
     var isResult: Bool { true }

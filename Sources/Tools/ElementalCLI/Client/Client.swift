@@ -1,3 +1,4 @@
+import Bridging
 import Elemental
 import Logging
 import Support
@@ -8,7 +9,7 @@ struct Client: Sendable {
 
     let device: ElementalDevice
     let elements: ElementCatalogue
-    let place: Place
+    let place: ServicePlace
     let pairing: PairingAdvice
     /// All values from the first on, if ``Settings/wantsValues`` was set.
     let values: Values?
@@ -52,7 +53,7 @@ struct Client: Sendable {
     ///
     /// - Throws: ``CommandFailure`` or ``ElementalError`` if connecting fails; what `body` throws.
     static func with<Result>(
-        _ place: Place, _ settings: Settings, _ output: OutputOptions, _ console: Console,
+        _ place: ServicePlace, _ settings: Settings, _ output: OutputOptions, _ console: Console,
         _ body: (Client) async throws -> Result
     ) async throws -> Result {
         let box = Box()
@@ -146,7 +147,7 @@ extension ClientOptions {
         settings.limits = limits.device
         settings.access = try await security.load(for: deputy)
         configure(&settings)
-        let place = try await Place.find(target, for: settings.access, output)
+        let place = try await ServicePlace.find(target, for: settings.access, output)
         return try await Client.with(place, settings, output, console, body)
     }
 }

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// This client connected to a service.
 struct ConnectedEvent: ConsoleEvent {

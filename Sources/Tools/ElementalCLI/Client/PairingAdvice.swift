@@ -1,9 +1,10 @@
+import Bridging
 import Elemental
 import ElementalSecurity
 
 /// What to type where a service and this client are not paired, or not for enough.
 struct PairingAdvice: Sendable {
-    let place: Place
+    let place: ServicePlace
     let access: ClientAccess
 
     /// The command that pairs them.
@@ -23,7 +24,8 @@ struct PairingAdvice: Sendable {
         case .identityChanged:
             CommandFailure(
                 "identityChanged",
-                "\(error.message); type: elemental trust list, elemental trust revoke NAME, and then \(command)")
+                "\(error.message); type: elemental trust list\(access.stateOptions), elemental trust revoke "
+                    + "NAME\(access.stateOptions), and then \(command)")
         // What a service for paired clients says to one that is not.
         case .refused where error.message.contains("elemental pair"):
             CommandFailure("notPaired", "\(error.message); type: \(remedy)")
@@ -47,15 +49,7 @@ struct PairingAdvice: Sendable {
     }
 }
 
-extension Place {
-    /// The place as a command's TARGET.
-    var target: String {
-        switch self {
-        case .found(let service): "\(service.service)/\(service.name)"
-        case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        }
-    }
-
+extension ServicePlace {
     /// Whether it is this machine, given by host and port.
     fileprivate var isLoopback: Bool {
         guard case .address(let host, _) = self else { return false }

@@ -1,6 +1,8 @@
+import Bridging
 import Elemental
 import ElementalSecurity
 import ElementalWire
+import Support
 
 /// A service at the other end of a connection with its elements, as `describe` and `list` show it.
 struct ServiceDescription: ConsoleEvent {

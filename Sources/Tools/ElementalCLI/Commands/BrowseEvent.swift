@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// What a browser finds, and how this user stands to it.
 struct BrowseEvent: ConsoleEvent {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bridging
 import Elemental
 
 /// Prints the current values of elements.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Support
 import VirtualCommodore
 
 /// Runs a program that tests a 6502.

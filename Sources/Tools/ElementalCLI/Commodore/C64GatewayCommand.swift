@@ -19,6 +19,8 @@ struct C64GatewayCommand: ReportingCommand {
             Any client can set and read the machine's elements (colours, text, sound, a sprite, joysticks, typed lines) \
             and take part in the conversation of the public chat program, which runs unmodified. While the machine is \
             away the service stays published, with its element 'present' false; a line that was lost is opened again.
+            With --virtual the machine is part of this process: clients see its 'screen', type with 'keys' and move its \
+            joysticks; lines of standard input are typed as well.
 
               $ elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den
               $ elemental c64 gateway --pty --link /tmp/c64
@@ -28,6 +30,8 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental describe commodore
               $ elemental set commodore border=blue 'print=Hello'
               $ elemental watch commodore line joystick2
+              $ elemental set commodore 'keys=hello'
+              $ elemental get commodore screen --raw > c64.png
 
             VICE connects to it: x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 \
             (with --ip232 here: -rsdev1ip232). A real machine's user port works with 5 volts, a PC's serial port with \
@@ -127,7 +131,7 @@ struct C64GatewayCommand: ReportingCommand {
             try await gateway.openLine()
             let isVirtual = line.virtual != nil
             try await ServiceHost(gateway.service, security, console, relaysValues: false).run {
-                if isVirtual { try await Self.type(on: gateway, console) }
+                if isVirtual, let machine = gateway.virtualMachine { await Self.type(on: machine, console) }
                 try await Interruption.forever()
             }
             return try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
@@ -143,21 +147,29 @@ struct C64GatewayCommand: ReportingCommand {
     }
 
     /// Types the lines of standard input on the virtual machine's keyboard.
-    private static func type(on gateway: CommodoreGateway, _ console: Console) async throws {
+    private static func type(on machine: VirtualMachine, _ console: Console) async {
         let input = InputLines(limit: InputLines.longestCommand)
         while let line = await input.next() {
             switch line {
-            case .success(let text): try await gateway.virtualMachine?.with { $0.type(text + "\n") }
+            case .success(let text):
+                // In pieces that fit: a character that is replaced takes several keys.
+                var rest = Substring(text + "\n")
+                while !rest.isEmpty, !Task.isCancelled {
+                    do {
+                        try machine.type(String(rest.prefix(pieceLength)), replacingOthers: true)
+                        rest = rest.dropFirst(pieceLength)
+                    } catch {
+                        // The machine takes 50 or 60 keys a second, and none until its program runs: the writer waits.
+                        await Delay.wait(.milliseconds(100))
+                    }
+                }
             case .failure(let failure): await console.talk("ignored: \(failure)")
-            }
-            // The machine reads 60 keys a second: a faster writer waits.
-            while try await gateway.virtualMachine?.with({ $0.untypedKeyCount }) ?? 0 > InputLines.longestCommand,
-                !Task.isCancelled
-            {
-                await Delay.wait(.milliseconds(100))
             }
         }
     }
+
+    /// How many characters are typed at a time.
+    private static let pieceLength = 64
 }
 
 /// An event of a gateway and its time.

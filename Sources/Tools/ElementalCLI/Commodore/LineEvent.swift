@@ -1,3 +1,5 @@
+import Support
+
 /// The state of the line between a Commodore and a gateway or modem changed.
 struct LineEvent: ConsoleEvent {
     private enum State {

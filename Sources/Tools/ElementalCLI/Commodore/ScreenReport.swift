@@ -1,3 +1,4 @@
+import Support
 import VirtualCommodore
 
 /// What a virtual Commodore's screen shows at the end, as text.

@@ -1,4 +1,6 @@
+import Bridging
 import Elemental
+import Support
 
 /// A value that arrived.
 struct ValueEvent: ConsoleEvent {

@@ -24,17 +24,20 @@ struct ClientSecurityOptions: ParsableArguments {
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
     ///
-    /// - Parameter deputy: for a program that has an identity of its own.
+    /// - Parameters:
+    ///   - deputy: for a program that has an identity of its own.
+    ///   - makesIdentity: whether to make an identity where there is none, for a program that can be paired while it runs.
     /// - Throws: ``CommandFailure`` with the code `notPaired` if pairing is required and there is no identity;
     ///   `SecurityError` if the files cannot be used.
-    func load(for deputy: Deputy? = nil) async throws -> ClientAccess {
+    func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
         var access = ClientAccess()
         access.isUser = deputy == nil
         let state = deputy.map { self.state.below($0.name) } ?? self.state
+        access.stateOptions = state.argument
         access.pairOptions = (deputy?.pairOptions ?? "") + state.argument
         if policy == .open {
             access.security = .open
-        } else if let existing = try await state.openForConnecting() {
+        } else if let existing = try await makesIdentity ? state.openForDeputy() : state.openForConnecting() {
             access.paired = existing
             access.security =
                 policy == .paired
@@ -61,6 +64,13 @@ struct ClientAccess: Sendable {
     var security = ClientSecurity.automatic
     /// What `elemental pair TARGET` needs after it, with a blank before it.
     var pairOptions = ""
+    /// What `elemental trust` needs after it to mean this client's identity, with a blank before it.
+    var stateOptions = ""
+    /// The commands that forget a service which has another key than the paired one.
+    var keyRemedy: String {
+        "on this dashboard's computer: elemental trust list\(stateOptions), then elemental trust revoke "
+            + "NAME\(stateOptions)"
+    }
     /// Whether the identity is this user's, which services of the user take without a pairing.
     var isUser = true
     /// The identity and what is paired with it; `nil` if it does not count.

@@ -5,6 +5,11 @@ struct HostPort: Sendable, Hashable {
     let host: String
     let port: Int
 
+    init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
     /// - Parameter ports: the allowed port numbers.
     init(parsing text: some StringProtocol, ports: ClosedRange<Int>) throws(ArgumentProblem) {
         guard let colon = text.lastIndex(of: ":") else {

@@ -30,6 +30,15 @@ struct StateOptions: ParsableArguments {
         }
     }
 
+    /// The same for a program that makes its identity when it starts.
+    func openForDeputy() async throws -> SecurityState? {
+        do {
+            return try await open()
+        } catch let error as SecurityError where error.code == .noStateDirectory && state == nil {
+            return nil
+        }
+    }
+
     /// The directory of a program that has an identity of its own: the one that was given, or one below the user's.
     func below(_ name: String) -> StateOptions {
         guard state == nil, let path = try? StateDirectory.path(environment: StateDirectory.environment) else {

@@ -3,6 +3,8 @@ import Elemental
 import ElementalSecurity
 import SignalR
 import SignalRBridge
+import Support
+import WebServer
 import Zeroconf
 
 extension CommandFailure: ConsoleEvent {
@@ -25,6 +27,7 @@ extension CommandFailure {
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
         case let error as BridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
+        case let error as WebServerError: self.init("\(error.code)", error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
         default: self.init("failed", "\(error)")
         }

@@ -1,3 +1,5 @@
+import Support
+
 /// Something that a command writes, as text for a person and as JSON for a program.
 ///
 /// A command declares its events beside itself, a small type each, and passes them to ``Console/emit(_:)``. The JSON forms

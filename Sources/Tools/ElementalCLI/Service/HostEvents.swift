@@ -1,6 +1,7 @@
 import Elemental
 import ElementalSecurity
 import ElementalWire
+import Support
 
 /// This process's service listens.
 struct ListeningEvent: ConsoleEvent {

@@ -1,6 +1,7 @@
 import Elemental
 import ElementalSecurity
 import ElementalWire
+import Support
 
 /// A pairing window is open, and this is what the client enters.
 struct PairingOpenedEvent: ConsoleEvent {

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// What a connection has transferred.
 struct StatisticsEvent: ConsoleEvent {

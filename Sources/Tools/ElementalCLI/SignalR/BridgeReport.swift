@@ -1,6 +1,8 @@
+import Bridging
 import Elemental
 import SignalR
 import SignalRBridge
+import Support
 
 /// What happens between a service and a hub that a bridge joins.
 struct BridgeReport: ConsoleEvent {

@@ -1,5 +1,6 @@
 import Elemental
 import SignalRBridge
+import Support
 
 /// A bridge begins, and this is who controls the service thereby.
 struct BridgingEvent: ConsoleEvent {

@@ -1,5 +1,6 @@
 import Elemental
 import SignalR
+import Support
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

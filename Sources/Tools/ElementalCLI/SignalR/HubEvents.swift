@@ -1,4 +1,5 @@
 import SignalR
+import Support
 
 /// The state of the connection to a hub changed.
 struct HubConnectionEvent: ConsoleEvent {

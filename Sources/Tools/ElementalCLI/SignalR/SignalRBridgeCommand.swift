@@ -1,20 +1,23 @@
 import ArgumentParser
+import Bridging
 import Elemental
-import SignalR
 import SignalRBridge
-import Support
 
 /// Bridges a service and a hub.
 struct SignalRBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",
         abstract:
-            "Bridge a service to a hub: its values call the hub; with --control the hub's calls set its elements.",
+            "Bridge a service, or all there are, to a hub: values call the hub; with --control its calls set elements.",
         discussion: """
             Each element has a method of its own, for both directions: its name without spaces, unless --map gives it \
             another. Each value of a readable element is a call to the hub. With --control the hub sets a writable element \
             by calling the method on this client with one argument: whoever may do that controls the service. The hub \
             decides which other clients it informs; a hub that leaves out the caller spares the service an echo.
+
+            With --all every service that is found is bridged as long as it is there, each over a connection of its own to \
+            the hub; --map then applies wherever an element has that name. A service that returns with other elements is \
+            bridged with those.
 
             A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
             the options that the bridge names.
@@ -24,9 +27,24 @@ struct SignalRBridgeCommand: ReportingCommand {
 
               $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
               $ elemental signalr bridge robot --hub http://localhost:5000/chat --control --map Speed=SetSpeed --only-mapped
+              $ elemental signalr bridge --all --hub http://localhost:5000/house
             """)
 
-    @OptionGroup var client: ClientOptions
+    @Argument(
+        help: ArgumentHelp(
+            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT; or --all.",
+            discussion: "SERVICE alone is enough if the network has only one. An IPv6 address goes in brackets."),
+        transform: Target.init(parsing:))
+    var target: Target?
+
+    @Flag(help: "Bridge every service that is found, as they come and go.")
+    var all = false
+
+    @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var security: ClientSecurityOptions
+    @OptionGroup var limits: LimitOptions
 
     @Option(
         name: .customLong("hub"),
@@ -59,6 +77,13 @@ struct SignalRBridgeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard (target == nil) == all else {
+            throw ValidationError("give a TARGET or --all" + (all ? ", not both" : ""))
+        }
+        if all, !element.specs.isEmpty {
+            throw ValidationError("--element goes with a TARGET: with --all each service tells its own elements")
+        }
+        try ClientName.check(name)
         try HubOptions.check(url: url, "--hub")
         guard rate == 0 || (0.001...100_000).contains(rate) else {
             throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
@@ -76,55 +101,28 @@ struct SignalRBridgeCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let (catalogue, options, url, prints) = (try element.catalogue, options, url, prints)
         // What the hub may do there is granted to the bridge, not to the user who runs it.
         let deputy = Deputy(name: "signalr-bridge", role: control ? .control : .observe)
-        try await Interruption.run(console) { [client, hub, output] in
-            try await client.withClient(output, console, elements: catalogue, deputy: deputy) {
-                $0.reconnection = ReconnectOptions.untilInterrupted
-            } run: { client in
-                try await client.reportingConnection(console) {
-                    let connection = try await hub.connection(to: url, output, reconnects: true)
-                    try await client.bridge(to: connection, url, options, console, prints: prints)
-                }
-            }
+        try await Interruption.run(console) { [self] in
+            // All are followed for long, and may be paired meanwhile.
+            let access = try await security.load(for: deputy, makesIdentity: all)
+            var sessions = SessionOptions(name: name ?? ClientName.standard)
+            sessions.elements = try element.catalogue
+            sessions.connect.timeout = output.limit
+            sessions.connect.limits = limits.device
+            sessions.connect.logger = output.logger
+            sessions.connect.security = access.security
+            sessions.role = { _ in access.security.role }
+            sessions.trust = access.paired?.trust
+            sessions.keepsGone = !all
+            var place: ServicePlace?
+            if let target { place = try await ServicePlace.find(target, for: access, output) }
+            if let service = place?.discovered { sessions.known = [service] }
+            if all { FileDescriptors.allowMany() }
+            let plan = HubBridging.Plan(
+                url: url, hub: hub, bridge: options, access: access, output: output, console: console, prints: prints,
+                place: place)
+            try await HubBridging(plan, sessions).run()
         }
-    }
-}
-
-extension Client {
-    /// Passes values until the service ends or the task is cancelled.
-    fileprivate func bridge(
-        to connection: HubConnection, _ url: String, _ options: BridgeOptions, _ console: Console, prints: Bool
-    ) async throws {
-        let bridge = try HubBridge(device: device, elements: elements, connection: connection, options: options)
-        await console.emit(BridgingEvent(bridge, url: url, controls: options.setsElements))
-        if options.setsElements, !pairing.toControl(device).isEmpty, !bridge.setsAnything {
-            await console.talk("\(device.name) lets this bridge set nothing\(pairing.toControl(device))")
-        }
-        let dropped = Locked<Set<Dropping>>([])
-        bridge.onEvent { event in
-            switch event {
-            case .toHub, .toDevice: if !prints { return }
-            case .dropped(let element, let direction):
-                // Reported once per element: a flood would fill the screen.
-                guard dropped.withLock({ $0.insert(Dropping(id: element.id, direction: direction)).inserted })
-                else { return }
-            default: break
-            }
-            console.offer(BridgeReport(event: event, url: url))
-        }
-        connection.onOpened {
-            console.offer(HubConnectionEvent(url: url, change: .opened(connection.transport)))
-        }
-        guard let reason = try await bridge.run() else { return }
-        await console.emit(DisconnectedEvent(device: device.name, reason: reason))
-        if !reason.isExpected { throw Self.ended(device, reason) }
-    }
-
-    /// An element and the direction in which its values are dropped.
-    private struct Dropping: Hashable {
-        let id: Int8
-        let direction: BridgeEvent.Direction
     }
 }

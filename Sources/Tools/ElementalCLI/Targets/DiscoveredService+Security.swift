@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 extension DiscoveredService {
     /// What a client needs, as far as the service says; `nil` if it needs nothing.

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Bridging
 import Elemental
 import ElementalSecurity
 import ElementalWire
+import Support
 
 /// Pairs this user with a service.
 struct PairCommand: ReportingCommand {
@@ -87,7 +89,7 @@ struct PairCommand: ReportingCommand {
         }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
-            let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+            let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
             let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()
             var options = ConnectOptions()

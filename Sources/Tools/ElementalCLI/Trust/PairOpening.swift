@@ -1,3 +1,4 @@
+import Bridging
 import Elemental
 import ElementalSecurity
 import ElementalWire
@@ -36,7 +37,7 @@ struct PairOpening: Sendable {
         options.timeout = output.limit
         options.logger = output.logger
         options.security = .required(identity: own.identity, store: own.trust)
-        let place = try await Place.find(target, timeout: output.limit, logger: output.logger)
+        let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
         let window: OpenedPairing
         do throws(ElementalError) {
             window = try await place.openPairing(for: time, role: role, kind, options: options)
@@ -60,7 +61,7 @@ struct PairOpening: Sendable {
     }
 }
 
-extension Place {
+extension ServicePlace {
     fileprivate func openPairing(
         for time: Duration, role: Role, _ kind: PairingSecret.Kind, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ElementalSecurity
 import ElementalWire
+import Support
 
 /// Lists the trusted peers.
 struct TrustListCommand: ReportingCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ElementalSecurity
+import Support
 
 /// Shows this user's fingerprint.
 struct TrustShowCommand: ReportingCommand {

@@ -1,0 +1,98 @@
+import Bridging
+import Elemental
+import ServiceMetrics
+import Support
+
+extension MetricsCommand {
+    /// Prints the metrics when all targets are connected and have sent their values, or after the timeout.
+    ///
+    /// - Throws: ``CommandFailure`` with the code `notConnected` if a target is not connected; the metrics have been
+    ///   printed nevertheless.
+    func print(_ metrics: ServiceMetrics, of followed: FollowedServices, _ console: Console) async throws {
+        let services = followed.sessions
+        let progress = TargetProgress(followed.targets)
+        services.onEvent { progress.note($0) }
+        let (text, missing) = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await services.run() }
+            group.addTask { [sessions, output] in
+                // What is found cannot be known to be all.
+                let deadline = ContinuousClock.now + output.limit
+                if sessions.followsAll {
+                    await Delay.wait(output.limit)
+                } else {
+                    await Interruption.limit(to: output.limit) { await progress.allConnected.wait() }
+                }
+                let rest = max(.milliseconds(100), min(Self.settlingTime, deadline - .now))
+                await settle(progress.connected, of: services, within: rest)
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+            // While the services are still connected.
+            return (metrics.text(), progress.missing)
+        }
+        try Task.checkCancellation()
+        await console.emit(MetricsEvent(text: String(decoding: text, as: UTF8.self)))
+        guard missing.isEmpty else {
+            throw CommandFailure("notConnected", "not connected within \(output.limit): \(quotedList(missing, "and"))")
+        }
+    }
+
+    /// How long services may take to send their values.
+    private static let settlingTime: Duration = .seconds(1)
+
+    /// Waits until the services have sent the values that they had when they were connected: the answer to a ping comes
+    /// after them. An older service answers none.
+    private func settle(_ keys: [ServiceKey], of services: ServiceSessions, within time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            for key in keys {
+                guard let device = services.device(of: key) else { continue }
+                group.addTask {
+                    do throws(ElementalError) {
+                        _ = try await device.ping(timeout: time)
+                    } catch {
+                        if error.code == .notAllowed { await Delay.wait(min(time, .milliseconds(500))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Which targets are connected.
+private final class TargetProgress: Sendable {
+    private let targets: [Target]
+    private let keys = Locked<Set<ServiceKey>>([])
+    /// Opens when all are.
+    let allConnected = Latch()
+
+    init(_ targets: [Target]) { self.targets = targets }
+
+    var connected: [ServiceKey] { keys.withLock { Array($0) } }
+
+    /// The targets of which no service is connected.
+    var missing: [String] {
+        let connected = connected
+        return targets.filter { target in !connected.contains(where: target.covers) }.map(\.text)
+    }
+
+    func note(_ event: SessionEvent) {
+        guard case .state(let key, let state) = event else { return }
+        if case .connected = state {
+            keys.withLock { _ = $0.insert(key) }
+            if missing.isEmpty { allConnected.open() }
+        } else {
+            keys.withLock { _ = $0.remove(key) }
+        }
+    }
+}
+
+/// The metrics of one moment.
+private struct MetricsEvent: ConsoleEvent {
+    let text: String
+
+    var isResult: Bool { true }
+
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+    var json: JSONText { .event("metrics", [("text", .string(text))]) }
+}

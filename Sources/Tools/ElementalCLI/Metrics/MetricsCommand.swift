@@ -1,0 +1,130 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import ElementalSecurity
+import NIOCore
+import ServiceMetrics
+import Support
+import WebServer
+
+/// Serves the values of services as metrics for Prometheus.
+struct MetricsCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Serve services' values and connections as metrics for Prometheus.",
+        discussion: """
+            Connects to the TARGETs, or to every service that is found, and answers GET /metrics with their values, how \
+            old these are, and what passes over the connections. Services are followed as they come and go: one that is \
+            away is tried again until Ctrl-C, and its values are left out until it is back.
+
+            It listens on this machine's loopback address only; --address lets others read the values, and then takes a \
+            --token, which Prometheus sends as 'Authorization: Bearer'. For a service for paired clients it has an \
+            identity of its own: 'elemental pair' with the options that it names.
+
+              $ elemental metrics
+              $ elemental metrics robot 192.168.1.7:5000 --address 0.0.0.0 --token @token.txt
+              $ elemental metrics robot --once
+            """)
+
+    @OptionGroup var sessions: SessionsOptions
+
+    @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
+    var port = defaultPort
+
+    @Option(
+        help: ArgumentHelp(
+            "The address to listen on, such as 0.0.0.0 for all of this machine's (default: loopback only).",
+            valueName: "host"))
+    var address: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A host name by which others ask for this machine, besides its own and its addresses; may be given several times.",
+            valueName: "name"))
+    var host: [String] = []
+
+    @OptionGroup var token: TokenOption
+
+    @Flag(help: "Print the metrics once, when all TARGETs are connected or after --timeout, and end.")
+    var once = false
+
+    @OptionGroup var output: OutputOptions
+
+    /// Prometheus' exporters have 9100 to 9999 among them, all of which are taken; this is below the ports that systems
+    /// choose from.
+    static let defaultPort = 29464
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        if once, port != Self.defaultPort || address != nil || token.token != nil || !host.isEmpty {
+            throw ValidationError("--once serves nothing: leave out --port, --address, --host and --token")
+        }
+        for name in host where !WebServerOptions.isHost(name) {
+            throw ValidationError("--host takes a host name without port, not '\(name.excerpt)'")
+        }
+        guard let address else { return }
+        guard WebServerOptions.isHost(address) else {
+            throw ValidationError("--address takes an address of this machine, not '\(address.excerpt)'")
+        }
+        if !isLoopback, token.token == nil {
+            throw ValidationError(
+                "--address \(address) shows the values to others: give them a --token @FILE, such as one made by "
+                    + "'openssl rand -hex 16'")
+        }
+    }
+
+    private var isLoopback: Bool { address.map { $0 == "localhost" || ComparableHost($0).isLoopback } ?? true }
+
+    func perform(_ console: Console) async throws {
+        let work: Interruption.Work = once ? .task : .endless
+        try await Interruption.run(console, work) { [self] in
+            let deputy = Deputy(name: "metrics", role: .observe)
+            let followed = try await sessions.makeSessions(for: deputy, output, pingInterval: Self.pingInterval)
+            let metrics = ServiceMetrics()
+            followed.sessions.onEvent { metrics.note($0) }
+            let reporter = SessionReporter(console, followed.access)
+            followed.sessions.onEvent { reporter.note($0) }
+            if once {
+                try await print(metrics, of: followed, console)
+            } else {
+                try await serve(metrics, of: followed.sessions, console)
+            }
+        }
+    }
+
+    /// How often round trips are measured: at least once between two scrapes at Prometheus' usual intervals.
+    private static let pingInterval: Duration = .seconds(5)
+
+    private func serve(_ metrics: ServiceMetrics, of sessions: ServiceSessions, _ console: Console) async throws {
+        var options = WebServerOptions()
+        options.port = port
+        if let address { options.host = address }
+        options.acceptsOwnAddresses = address == "0.0.0.0" || address == "::"
+        options.hosts = Set(host)
+        if !isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
+        options.token = try await token.read(output)
+        var routes = WebRoutes()
+        routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
+        let server = WebServer(options, routes: routes, logger: output.logger)
+        let (host, port) = try await server.start()
+        try await withCleanup { [options] in
+            // All addresses are none that could be asked.
+            let known = options.acceptsOwnAddresses ? HostName.known.map { "\($0).local" } ?? host : host
+            let name = known.contains(":") ? "[\(known)]" : known
+            let note =
+                isLoopback
+                ? nil : "whoever listens on this network can read the token and the values: they are not encrypted"
+            await console.emit(ServingEvent(url: "http://\(name):\(port)/metrics", note: note))
+            try await sessions.run()
+        } cleanup: {
+            await server.stop()
+        }
+    }
+}
+
+extension WebResponse {
+    /// The metrics as they are now.
+    init(metrics: ServiceMetrics) {
+        self.init(contentType: ServiceMetrics.contentType, body: ByteBuffer(bytes: metrics.text()))
+    }
+}

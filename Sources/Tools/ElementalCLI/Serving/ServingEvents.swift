@@ -1,0 +1,91 @@
+import Bridging
+import Elemental
+import Support
+
+/// A web server answers.
+struct ServingEvent: ConsoleEvent {
+    let url: String
+    /// What there is to know of who may read it; `nil` if nothing.
+    var note: String?
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["serving \(url)"] + (note.map { [$0] } ?? []) }
+
+    var json: JSONText { .event("serving", [("url", .string(url)), ("note", .optional(note))]) }
+}
+
+/// The state of a followed service has changed.
+struct SessionStateEvent: ConsoleEvent {
+    let key: ServiceKey
+    let state: String
+    let why: String?
+    let retryIn: Duration?
+
+    /// `nil` for states of which nobody needs to know.
+    ///
+    /// - Parameters:
+    ///   - advice: what to do where the service and this program are not paired.
+    ///   - access: how this program connects.
+    init?(_ key: ServiceKey, _ state: SessionState, advice: String, _ access: ClientAccess) {
+        self.key = key
+        switch state {
+        case .connecting: return nil
+        case .connected: (self.state, why, retryIn) = ("connected", nil, nil)
+        case .away(let reason, let delay): (self.state, why, retryIn) = ("away", reason, delay)
+        case .refused(let refusal):
+            switch refusal.kind {
+            case .notPaired: (self.state, why) = ("notPaired", "\(refusal.message); type: \(advice)")
+            case .identityChanged:
+                let remedy =
+                    "elemental trust list\(access.stateOptions), elemental trust revoke NAME\(access.stateOptions), and "
+                    + "then \(advice)"
+                (self.state, why) = ("identityChanged", "\(refusal.message); type: \(remedy)")
+            case .other: (self.state, why) = ("refused", refusal.message)
+            }
+            retryIn = nil
+        case .gone: (self.state, why, retryIn) = ("gone", nil, nil)
+        }
+    }
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        let what = state == "notPaired" || state == "identityChanged" ? "refused" : state
+        return ["\(key) is \(what)" + (why.map { ": \($0)" } ?? "")]
+    }
+
+    var json: JSONText {
+        .event(
+            "serviceState",
+            [
+                ("service", .optional(key.service)), ("name", .string(key.name)), ("state", .string(state)),
+                ("why", .optional(why)), ("retryIn", retryIn.map { .seconds($0) } ?? .null),
+            ])
+    }
+}
+
+/// Services cannot be looked for; the next attempt follows.
+struct BrowsingFailedEvent: ConsoleEvent {
+    let reason: String
+    let delay: Duration
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["services cannot be found: \(reason); next attempt in \(delay)"] }
+
+    var json: JSONText {
+        .event("browsingFailed", [("reason", .string(reason)), ("retryIn", .seconds(delay))])
+    }
+}
+
+/// There are more services than can be followed.
+struct TooManyServicesEvent: ConsoleEvent {
+    let count: Int
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(count) services more are there than can be followed; name those that matter"] }
+
+    var json: JSONText { .event("tooManyServices", [("count", .integer(count))]) }
+}

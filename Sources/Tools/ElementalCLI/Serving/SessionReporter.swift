@@ -1,0 +1,41 @@
+import Bridging
+import Support
+
+/// Tells the user when services come, go and refuse, once for each change: a service that stays away is not told again.
+final class SessionReporter: Sendable {
+    private let console: Console
+    private let access: ClientAccess
+    private let told = Locked<[ServiceKey: String]>([:])
+    private let places = Locked<[ServiceKey: ServicePlace]>([:])
+
+    init(_ console: Console, _ access: ClientAccess) {
+        self.console = console
+        self.access = access
+    }
+
+    /// Notes an event of the sessions. It does not wait.
+    func note(_ event: SessionEvent) {
+        switch event {
+        case .place(let key, let place): places.withLock { $0[key] = place }
+        case .state(let key, let state): note(state, of: key)
+        case .browsingFailed(let reason, let delay): console.offer(BrowsingFailedEvent(reason: reason, delay: delay))
+        case .browsingWorks, .tooMany(0): break
+        case .tooMany(let count): console.offer(TooManyServicesEvent(count: count))
+        case .value, .refusal, .roundTrip: break
+        }
+    }
+
+    private func note(_ state: SessionState, of key: ServiceKey) {
+        let target = places.withLock { $0[key]?.target } ?? "\(key)"
+        let advice = "elemental pair \(target.shellArgument)\(access.pairOptions)"
+        guard let event = SessionStateEvent(key, state, advice: advice, access) else { return }
+        let isNews: Bool
+        if case .gone = state {
+            isNews = told.withLock { $0.removeValue(forKey: key) } != nil
+            _ = places.withLock { $0.removeValue(forKey: key) }
+        } else {
+            isNews = told.withLock { $0.updateValue(event.state, forKey: key) } != event.state
+        }
+        if isNews { console.offer(event) }
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import ElementalWire
+
+/// The options of the commands that follow any number of services: which ones, and how to connect to them.
+struct SessionsOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT (default: every service that is found).",
+            discussion: "SERVICE alone stands for all its instances. An IPv6 address goes in brackets.",
+            valueName: "target"),
+        transform: Target.init(parsing:))
+    var targets: [Target] = []
+
+    @Flag(help: "Follow every service that is found, besides the TARGETs.")
+    var all = false
+
+    @Option(help: ArgumentHelp("The name of this client (default: COMMAND@HOST).", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var security: ClientSecurityOptions
+    @OptionGroup var limits: LimitOptions
+
+    func validate() throws {
+        try ClientName.check(name)
+        if targets.count > SessionOptions.maximumTargetCount {
+            throw ValidationError("at most \(SessionOptions.maximumTargetCount) TARGETs can be followed")
+        }
+    }
+
+    /// Every service that is found is followed.
+    var followsAll: Bool { all || targets.isEmpty }
+
+    /// Sessions with the services, which have not been started.
+    ///
+    /// - Parameters:
+    ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while the
+    ///     sessions run.
+    ///   - pingInterval: how often the round trip of each connection is measured; `nil` for never.
+    ///   - role: what to ask a service for, asked before each connection; `nil` for the deputy's role. With `--role` it is
+    ///     not called.
+    /// - Throws: what reading the identity throws.
+    func makeSessions(
+        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil,
+        role: (@Sendable (ServicePlace) -> Role)? = nil
+    ) async throws -> FollowedServices {
+        let access = try await security.load(for: deputy, makesIdentity: true)
+        var connect = ConnectOptions()
+        connect.timeout = output.limit
+        connect.security = access.security
+        connect.limits = limits.device
+        connect.logger = output.logger
+        let fixed = access.security.role
+        let asked = security.role == nil ? role : nil
+        var options = SessionOptions(name: name ?? ClientName.standard(of: deputy.name))
+        options.connect = connect
+        options.role = asked ?? { _ in fixed }
+        options.pingInterval = pingInterval
+        options.trust = access.paired?.trust
+        var resolved: [Target] = []
+        for target in targets { resolved.append(await target.resolved(output)) }
+        let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
+        return FollowedServices(
+            sessions: ServiceSessions(subjects, options), targets: resolved, access: access)
+    }
+}
+
+/// Services that a command follows, and the identity with which it does.
+struct FollowedServices: Sendable {
+    let sessions: ServiceSessions
+    /// What was asked for, with the addresses of hosts that the system does not know.
+    let targets: [Target]
+    let access: ClientAccess
+}
+
+extension Target {
+    /// The target with the address of a host in `.local` that only Zeroconf knows. One that is not found now remains as it
+    /// is, and is looked up again whenever it is tried.
+    fileprivate func resolved(_ output: OutputOptions) async -> Target {
+        guard case .address(let address) = self,
+            let host = try? await LocalHost.address(of: address.host, timeout: output.limit, logger: output.logger)
+        else { return self }
+        return .address(HostPort(host: host, port: address.port))
+    }
+
+    /// What sessions follow.
+    var subject: ServiceSubject {
+        switch self {
+        case .service(let service, let name): .service(service, name: name)
+        case .address(let address): .address(host: address.host, port: address.port)
+        }
+    }
+
+    /// Whether a service is meant by this target.
+    func covers(_ key: ServiceKey) -> Bool {
+        switch self {
+        case .service(let service, let name): key.service == service && (name == nil || key.name == name)
+        case .address(let address):
+            key == ServiceKey(host: address.host, port: address.port)
+        }
+    }
+
+    /// The target as it is typed.
+    var text: String {
+        switch self {
+        case .service(let service, nil): service
+        case .service(let service, let name?): "\(service)/\(name)"
+        case .address(let address): ServicePlace.address(host: address.host, port: address.port).target
+        }
+    }
+}
+
+extension SessionOptions {
+    /// The most targets on a command line.
+    static let maximumTargetCount = 256
+}

@@ -1,0 +1,43 @@
+import Bridging
+import Elemental
+import ElementalSecurity
+import Logging
+
+extension ServicePlace {
+    /// Finds the service, or the address of the host.
+    ///
+    /// - Throws: ``CommandFailure`` if it is not found within the timeout.
+    static func find(_ target: Target, timeout: Duration, logger: Logger) async throws -> ServicePlace {
+        switch target {
+        case .address(let address):
+            let host = try await LocalHost.address(of: address.host, timeout: timeout, logger: logger)
+            return .address(host: host, port: address.port)
+        case .service(let service, let name):
+            let finder = ServiceFinder(service: service, name: name, timeout: timeout, logger: logger)
+            return .found(try await finder.find())
+        }
+    }
+
+    /// Finds the service, or the address of the host, for a client.
+    ///
+    /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
+    /// encryption, whoever published it.
+    ///
+    /// - Throws: ``CommandFailure`` if it is not found within the timeout, and with the code `notPaired` for another one.
+    static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
+        let place = try await find(target, timeout: output.limit, logger: output.logger)
+        guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
+        else { return place }
+        let peers = try await Blocking.run { try paired.trust.read() }
+        let known = peers.services.filter { $0.service == kind }.map(\.instance)
+        guard !known.isEmpty, ServiceStanding(to: service, among: peers, own: paired.identity.fingerprint) == .none
+        else { return place }
+        let name = place.target.shellArgument
+        throw CommandFailure(
+            "notPaired",
+            "the only service '\(kind)' there is '\(service.name)', which is not paired, while "
+                + "\(quotedList(known.sorted(), "and")) \(known.count == 1 ? "is" : "are") and may be switched off; to use "
+                + "'\(service.name)' without encryption, name it: \(name); or pair it: elemental pair "
+                + "\(name)\(access.pairOptions)")
+    }
+}
