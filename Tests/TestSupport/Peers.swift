@@ -20,12 +20,19 @@ public enum Peers {
         try await ChildProcess.with("\(folder)/\(peer)/bin/python", [script(name)] + arguments, body)
     }
 
+    /// The hub's program on aiosignalr, which says at which port it is listening.
+    public static func hub(isSecure: Bool = false, address: String = "127.0.0.1") -> (path: String, arguments: [String])
+    {
+        let tls = isSecure ? ["--certificate", "\(folder)/certificate.pem", "--key", "\(folder)/key.pem"] : []
+        return ("\(folder)/server/bin/python", [script("hub.py")] + tls + ["--address", address])
+    }
+
     /// Runs the hub on aiosignalr, with TLS or without, during the body, which gets its port.
     public static func withHub(
         isSecure: Bool = false, address: String = "127.0.0.1", _ body: (ChildProcess, Int) async throws -> Void
     ) async throws {
-        let tls = isSecure ? ["--certificate", "\(folder)/certificate.pem", "--key", "\(folder)/key.pem"] : []
-        try await with("server", "hub.py", tls + ["--address", address]) { hub in
+        let hub = hub(isSecure: isSecure, address: address)
+        try await ChildProcess.with(hub.path, hub.arguments) { hub in
             let line = try await hub.nextLine(beginningWith: "listening ")
             try await body(hub, try port(line))
         }

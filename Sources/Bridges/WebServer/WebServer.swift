@@ -89,8 +89,9 @@ package final class WebServer: Sendable {
             return state
         }
         if case .running(let listeners, let core) = last {
-            await listeners.close()
+            // First, so that no answer of the last moment promises another.
             await eventLoop.run { core.value.stop() }
+            await listeners.close()
             await wait(for: core)
             await eventLoop.run { core.value.abort() }
             await wait(for: core)

@@ -48,6 +48,12 @@ struct SessionStateEvent: ConsoleEvent {
         }
     }
 
+    /// It cannot be served, for another reason than the service's.
+    init(_ key: ServiceKey, refused why: String) {
+        self.key = key
+        (state, self.why, retryIn) = ("refused", why, nil)
+    }
+
     var isResult: Bool { false }
 
     var lines: [String] {

@@ -62,6 +62,7 @@ final class HubBridging: Sendable {
         options.onFailure = { input.yield(.failure($1)) }
         let sessions = ServiceSessions(subjects, options)
         let shown = Locked<ElementalDevice?>(nil)
+        let reporter = SessionReporter(plan.console, plan.access)
         sessions.onEvent { [transfers, isAll] event in
             switch event {
             case .state(_, let state):
@@ -69,9 +70,11 @@ final class HubBridging: Sendable {
                     shown.withLock { $0 = device }
                     transfers.follow(device)
                 }
+                // Of one service the device tells more.
+                if isAll || state.isRefused { reporter.note(event) }
                 input.yield(.event(event))
-            case .browsingFailed, .browsingWorks, .tooMany: input.yield(.event(event))
-            case .place, .value, .refusal, .roundTrip: break
+            case .place, .browsingFailed, .tooMany: reporter.note(event)
+            case .browsingWorks, .value, .refusal, .roundTrip: break
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +99,6 @@ final class HubBridging: Sendable {
         try await withThrowingDiscardingTaskGroup { group in
             var bridges: [ServiceKey: Current] = [:]
             var hasConnected = false
-            var told: [ServiceKey: String] = [:]
             for await next in inputs {
                 switch next {
                 case .failure(let error):
@@ -106,11 +108,10 @@ final class HubBridging: Sendable {
                     }
                 case .event(.state(let key, .connected(let device, let elements))):
                     hasConnected = true
-                    told[key] = nil
                     let old = bridges[key]
                     let isSame = old?.device == device && old?.elements == elements
-                    if isAll || !isSame { await say(ConnectedEvent(device, isAgain: isSame), of: key) }
                     if isSame { continue }
+                    if !isAll { await plan.console.emit(ConnectedEvent(device)) }
                     let current = Current(device: device, elements: elements)
                     bridges[key] = current
                     old?.stop.open()
@@ -127,37 +128,11 @@ final class HubBridging: Sendable {
                             throw error
                         }
                     }
-                case .event(let event):
-                    if case .state(let key, .gone) = event { bridges.removeValue(forKey: key)?.stop.open() }
-                    await tell(event, sessions, &told)
+                case .event(.state(let key, .gone)): bridges.removeValue(forKey: key)?.stop.open()
+                case .event: break
                 }
             }
             group.cancelAll()
-        }
-    }
-
-    /// Tells how it stands with a service that is not connected.
-    private func tell(_ event: SessionEvent, _ sessions: ServiceSessions, _ told: inout [ServiceKey: String]) async {
-        switch event {
-        case .state(let key, .away(let reason, let delay)):
-            // Of one service the device tells more.
-            guard isAll, told.updateValue(reason, forKey: key) != reason else { return }
-            await say(FollowingEvent(.away(reason, delay)), of: key)
-        case .state(let key, .refused(let refusal)):
-            told[key] = nil
-            let advice = (sessions.place(of: key) ?? plan.place).map { PairingAdvice(place: $0, access: plan.access) }
-            let failure = refusal.error.flatMap { advice?.explain($0) }
-            await say(
-                FollowingEvent(
-                    .refused(failure?.code ?? "refused", failure?.description ?? refusal.message)), of: key)
-        case .state(let key, .gone):
-            told[key] = nil
-            await say(FollowingEvent(.gone), of: key)
-        case .browsingFailed(let reason, let delay):
-            await plan.console.emit(FollowingEvent(.browsingFailed(reason, delay)))
-        case .browsingWorks: break
-        case .tooMany(let count): await plan.console.emit(FollowingEvent(.tooMany(count)))
-        case .state, .place, .value, .refusal, .roundTrip: break
         }
     }
 
@@ -201,7 +176,7 @@ final class HubBridging: Sendable {
             return isAll && bridge.routes.isEmpty ? nil : bridge
         } catch {
             guard isAll else { throw error }
-            await say(FollowingEvent(.refused("usage", error.message)), of: key)
+            await plan.console.emit(SessionStateEvent(key, refused: error.message))
             return nil
         }
     }
@@ -284,13 +259,8 @@ final class HubBridging: Sendable {
     }
 }
 
-extension SessionRefusal {
-    /// The error that it was, as far as pairing is the remedy.
-    fileprivate var error: ElementalError? {
-        switch kind {
-        case .notPaired: ElementalError(.notPaired, message)
-        case .identityChanged: ElementalError(.identityChanged, message)
-        case .other: nil
-        }
+extension SessionState {
+    fileprivate var isRefused: Bool {
+        if case .refused = self { true } else { false }
     }
 }
