@@ -15,13 +15,14 @@ struct ShellBlockTests {
                 commands.append(command)
             }
         }
-        if commands.contains(where: { $0.text.contains("commodore.prg") || $0.text.contains("hello.prg") }),
+        guard !commands.isEmpty else { return }
+        let all = Stage.commands(for: block) + commands
+        let programs = ["commodore.prg", "hello.prg", "program.prg"]
+        if all.contains(where: { command in programs.contains { command.text.contains($0) } }),
             let reason = CommodoreProgram.unavailableReason
         {
             return print("left out: \(block.testDescription): \(reason)")
         }
-        guard !commands.isEmpty else { return }
-        let all = Stage.commands(for: block) + commands
         if commands.contains(where: { $0.text.contains("localhost:5000") }) {
             guard Peers.areThere else {
                 return print("left out: \(block.testDescription): there is no hub: Tests/signalr-peers/install")

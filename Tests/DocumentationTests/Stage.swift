@@ -16,6 +16,9 @@ struct Stage {
         Stage(
             page: "CommodoreGateway.md", mark: "describe commodore",
             command: "elemental c64 gateway --pty --baud 1200 --name Den"),
+        Stage(
+            page: "CommodoreGateway.md", mark: "get commodore screen",
+            command: "elemental c64 gateway --virtual program.prg --name Den --security open"),
         Stage(page: "CommodoreProgram.md", mark: "--svg screen.svg", command: "make -s -C Samples/Commodore"),
     ]
 

@@ -42,6 +42,8 @@ struct EncryptionTests {
         try await withCertificate { tls in
             try await WebServerFixture.with {
                 $0.tls = tls
+                // The WebSocket ends by itself.
+                $0.limits.maximumSilence = .milliseconds(500)
             } _: { fixture in
                 let host = "Host: localhost:\(fixture.port)"
                 let close = "Connection: close"
