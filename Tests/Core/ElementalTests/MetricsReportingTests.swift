@@ -105,6 +105,22 @@ struct MetricsReportingTests {
         withMetricsFactory(backend) { #expect(MetricsReporter.current === reporter) }
     }
 
+    /// In a process of its own, because a program has one backend for good.
+    @Test
+    func theProgramsBackendIsReportedTo() async {
+        await #expect(processExitsWith: .success) {
+            let backend = MemoryBackend()
+            MetricsSystem.bootstrap(backend)
+            try await withPair { service, device in
+                try device.send(0.5, to: Lamp.brightness)
+                try await eventually("both ends, of \(backend.all)") {
+                    backend.counter("elemental_messages_sent_total", Self.client) == 1
+                        && backend.counter("elemental_messages_received_total", Self.service) == 1
+                }
+            }
+        }
+    }
+
     @Test
     func withoutABackendThereIsNoReporter() async throws {
         #expect(MetricsReporter.current == nil)
