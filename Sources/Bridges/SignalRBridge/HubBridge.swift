@@ -29,7 +29,7 @@ public final class HubBridge: Sendable {
     private let toDevice: Courier
     private let events = EventHub<BridgeEvent>()
     private let echoes = EchoFilter()
-    private let oversized: Locked<OversizedValues>
+    private let oversized: Locked<OversizedValues<Int8>>
     private let setsElements: Bool
     /// The elements that the hub was not allowed to set.
     private let refused = Locked<Set<Int8>>([])
@@ -53,14 +53,15 @@ public final class HubBridge: Sendable {
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
         let events = events
         let echoes = echoes
-        let oversized = Locked(OversizedValues())
+        let oversized = Locked(OversizedValues<Int8>())
         self.oversized = oversized
         toHub = Courier(interval: options.interval, limit: options.queueLimit) { element, value in
-            guard let method = methods[element.id], !oversized.withLock({ $0.isTooLarge(value, of: element) })
+            guard let method = methods[element.id],
+                !oversized.withLock({ $0.isTooLarge(Self.byteCount(of: value), of: element.id) })
             else { return .done }
             do throws(SignalRError) {
                 try await connection.send(method, HubElementValue(value))
-                oversized.withLock { $0.note(value, of: element, at: .now) }
+                oversized.withLock { $0.note(Self.byteCount(of: value), of: element.id, at: .now) }
                 events.emit(.toHub(element, value))
             } catch {
                 // The hub gets the value when it is back.
@@ -207,13 +208,19 @@ public final class HubBridge: Sendable {
     /// If the hub closes connections because a value is too large, finds that value and skips it from then on.
     private func lookForOversizedValue(_ error: SignalRError?) {
         let found = oversized.withLock {
-            $0.connectionLost(isByHub: error?.code == .closedByServer, at: .now)
+            $0.connectionLost(isByPeer: error?.code == .closedByServer, at: .now)
         }
         guard let found, let route = routes.first(where: { $0.element.id == found.id }) else { return }
         let what =
             "the hub closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are left "
             + "out from now on. ASP.NET Core accepts messages of 32 KB; raise its MaximumReceiveMessageSize for larger ones"
         events.emit(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
+    }
+
+    /// The approximate size of a value in a message, in bytes: data is base64 in JSON.
+    static func byteCount(of value: ElementValue) -> Int {
+        if case .data(let data) = value { return (data.count + 2) / 3 * 4 }
+        return value.wireByteCount
     }
 
     /// A connection that ends sooner is short-lived.

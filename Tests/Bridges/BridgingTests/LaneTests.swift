@@ -11,7 +11,7 @@ struct LaneTests {
 
     @Test
     func valuesAreForwardedInOrderAndOnlyTheNewestOfLatestOnes() {
-        var lanes = Lanes(interval: .zero, limit: 10)
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10))
         #expect(lanes.next(at: start) == .idle)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         #expect(lanes.add(.uint32(1), of: Self.level) == true)
@@ -29,7 +29,7 @@ struct LaneTests {
 
     @Test
     func eachElementHasItsOwnPace() {
-        var lanes = Lanes(interval: .seconds(1), limit: 10)
+        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10))
         for number in 0..<3 {
             #expect(lanes.add(.float(Float(number)), of: Self.speed) == true)
             #expect(lanes.add(.uint32(UInt32(number)), of: Self.level) == true)
@@ -49,7 +49,7 @@ struct LaneTests {
 
     @Test
     func aFullLaneDropsValuesButALatestLaneIsNeverFull() {
-        var lanes = Lanes(interval: .zero, limit: 2)
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 2))
         #expect(lanes.add(.float(0), of: Self.speed) == true)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         let isTaken = lanes.add(.float(2), of: Self.speed)
@@ -64,7 +64,7 @@ struct LaneTests {
 
     @Test
     func whatIsPutBackGoesFirstAtOnce() {
-        var lanes = Lanes(interval: .seconds(1), limit: 10)
+        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10))
         #expect(lanes.add(.float(0), of: Self.speed) == true)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
@@ -79,5 +79,27 @@ struct LaneTests {
         lanes.putBack(.uint32(1), of: Self.level)
         #expect(lanes.next(at: start) == .send(Self.level, .uint32(2)))
         #expect(lanes.next(at: start) == .wait(until: start + .seconds(1)))
+    }
+
+    @Test
+    func whereTheNewestIsKeptNoLaneIsEverFull() {
+        var lanes = Lanes(interval: .seconds(1), keeping: .newest)
+        for number in 0..<1000 { #expect(lanes.add(.float(Float(number)), of: Self.speed) == true) }
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(999)))
+        #expect(lanes.next(at: start) == .idle)
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        #expect(lanes.next(at: start) == .wait(until: start + .seconds(1)))
+        lanes.open(Self.speed)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(1)))
+    }
+
+    @Test
+    func anotherElementWithTheIdentifierTakesTheLaneOver() {
+        let other = Element<Bool>(1, "Light").definition
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10))
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        #expect(lanes.next(at: start) == .send(Self.speed, .float(1)))
+        #expect(lanes.add(.bool(true), of: other) == true)
+        #expect(lanes.next(at: start) == .send(other, .bool(true)))
     }
 }

@@ -36,4 +36,9 @@ struct BridgeOptionsTests {
             #expect(error.message.contains("'Left arm'"))
         }
     }
+
+    @Test
+    func dataIsLongerInAMessage() {
+        #expect(HubBridge.byteCount(of: .data(.init(repeating: 0, count: 30_000))) == 40_000)
+    }
 }

@@ -30,7 +30,7 @@ package final class Courier: Sendable {
         interval: Duration, limit: Int,
         deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
     ) {
-        state = Locked(State(lanes: Lanes(interval: interval, limit: limit)))
+        state = Locked(State(lanes: Lanes(interval: interval, keeping: .all(limit: limit))))
         self.deliver = deliver
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }

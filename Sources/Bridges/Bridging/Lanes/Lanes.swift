@@ -6,6 +6,14 @@ package import Elemental
 package struct Lanes {
     package typealias Instant = ContinuousClock.Instant
 
+    /// What waits in a lane.
+    package enum Keeping: Sendable {
+        /// The newest value of each element.
+        case newest
+        /// Up to so many values in the order in which they came; of an element marked latest the newest.
+        case all(limit: Int)
+    }
+
     /// What to do next.
     package enum Step: Equatable {
         case send(ElementDefinition, ElementValue)
@@ -16,7 +24,7 @@ package struct Lanes {
     }
 
     private struct Lane {
-        let element: ElementDefinition
+        var element: ElementDefinition
         /// Each with its number in the order of arrival.
         var values: Deque<(number: UInt64, value: ElementValue)> = []
         /// When the next value may go.
@@ -24,65 +32,96 @@ package struct Lanes {
     }
 
     private let interval: Duration
-    private let limit: Int
-    private var lanes: [Int8: Lane] = [:]
+    private let keeping: Keeping
+    private var lanes: [Lane] = []
+    /// Positions in ``lanes`` by identifier; ``unused`` where no value of the element came yet.
+    private var positions = [UInt8](repeating: unused, count: 128)
     private var last: UInt64 = 0
+
+    private static let unused = UInt8.max
 
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
-    ///   - limit: how many values may wait in one lane.
-    package init(interval: Duration, limit: Int) {
+    ///   - keeping: what waits in a lane.
+    package init(interval: Duration, keeping: Keeping) {
         self.interval = interval
-        self.limit = max(limit, 1)
+        self.keeping = keeping
     }
 
     /// Whether values of the element are waiting.
-    package func holds(_ element: ElementDefinition) -> Bool { lanes[element.id]?.values.isEmpty == false }
+    package func holds(_ element: ElementDefinition) -> Bool {
+        position(of: element).map { !lanes[$0].values.isEmpty } ?? false
+    }
 
-    /// Adds a value. If the element is marked latest, it replaces one that is waiting.
+    /// Adds a value. Where only the newest is kept, it replaces the one that is waiting, in its place.
     ///
     /// - Returns: `false` if the lane is full and the value was not accepted.
     package mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
-        var lane = lanes.removeValue(forKey: element.id) ?? Lane(element: element)
-        defer { lanes[element.id] = lane }
-        if element.latest, let waiting = lane.values.first {
-            lane.values[lane.values.startIndex] = (waiting.number, value)
+        let position = position(for: element)
+        if keepsNewest(of: element), let waiting = lanes[position].values.first {
+            lanes[position].values[lanes[position].values.startIndex] = (waiting.number, value)
             return true
         }
-        guard lane.values.count < limit else { return false }
+        if case .all(let limit) = keeping, lanes[position].values.count >= max(limit, 1) { return false }
         last += 1
-        lane.values.append((last, value))
+        lanes[position].values.append((last, value))
         return true
     }
 
     /// Drops the waiting values of an element.
-    package mutating func drop(_ element: ElementDefinition) { lanes[element.id]?.values.removeAll() }
+    package mutating func drop(_ element: ElementDefinition) {
+        if let position = position(of: element) { lanes[position].values.removeAll() }
+    }
 
     /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
     package mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
-        guard var lane = lanes.removeValue(forKey: element.id) else { return }
-        defer { lanes[element.id] = lane }
-        lane.opens = nil
-        if element.latest, !lane.values.isEmpty { return }
-        lane.values.prepend((0, value))
+        guard let position = position(of: element) else { return }
+        lanes[position].opens = nil
+        if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
+        lanes[position].values.prepend((0, value))
+    }
+
+    /// The next value of the element may go at once.
+    package mutating func open(_ element: ElementDefinition) {
+        if let position = position(of: element) { lanes[position].opens = nil }
     }
 
     /// The oldest value that may go now.
     package mutating func next(at now: Instant) -> Step {
-        var oldest: (id: Int8, number: UInt64)?
+        var oldest: (position: Int, number: UInt64)?
         var opening: Instant?
-        for (id, lane) in lanes {
+        for (position, lane) in lanes.enumerated() {
             guard let first = lane.values.first else { continue }
             if let opens = lane.opens, opens > now {
                 opening = min(opening ?? opens, opens)
             } else if first.number <= oldest?.number ?? .max {
-                oldest = (id, first.number)
+                oldest = (position, first.number)
             }
         }
-        guard let oldest, let element = lanes[oldest.id]?.element,
-            let value = lanes[oldest.id]?.values.popFirst()?.value
-        else { return opening.map { .wait(until: $0) } ?? .idle }
-        if interval > .zero { lanes[oldest.id]?.opens = now + interval }
-        return .send(element, value)
+        guard let oldest, let value = lanes[oldest.position].values.popFirst()?.value else {
+            return opening.map { .wait(until: $0) } ?? .idle
+        }
+        if interval > .zero { lanes[oldest.position].opens = now + interval }
+        return .send(lanes[oldest.position].element, value)
+    }
+
+    private func keepsNewest(of element: ElementDefinition) -> Bool {
+        if case .newest = keeping { true } else { element.latest }
+    }
+
+    private func position(of element: ElementDefinition) -> Int? {
+        let position = positions[Int(element.id)]
+        return position == Self.unused ? nil : Int(position)
+    }
+
+    /// The lane of an element, which is made where there is none. Another element with that identifier takes it over.
+    private mutating func position(for element: ElementDefinition) -> Int {
+        if let position = position(of: element) {
+            if lanes[position].element !== element { lanes[position].element = element }
+            return position
+        }
+        positions[Int(element.id)] = UInt8(lanes.count)
+        lanes.append(Lane(element: element))
+        return lanes.count - 1
     }
 }
