@@ -102,9 +102,21 @@ let package = Package(
             ],
             path: "Sources/Gateways/CommodoreGateway"
         ),
+        // What the clients share: opening connections, with TLS, and saying what went wrong. Of this package only.
+        .target(
+            name: "ClientTransport",
+            dependencies: [
+                "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            path: "Sources/Clients/ClientTransport"
+        ),
         .target(
             name: "SignalR",
             dependencies: [
+                "ClientTransport",
                 "ReconnectionDelays",
                 "Support",
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -176,6 +188,7 @@ let package = Package(
             name: "ElementalCLI",
             dependencies: [
                 "Bridging",
+                "ClientTransport",
                 "CommodoreGateway",
                 "Dashboard",
                 "Elemental",
@@ -268,7 +281,7 @@ let package = Package(
         .testTarget(
             name: "SignalRTests",
             dependencies: [
-                "SignalR", "Support", "TestSupport",
+                "ClientTransport", "SignalR", "Support", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,3 +1,4 @@
+import ClientTransport
 import Foundation
 import NIOCore
 import NIOHTTP1

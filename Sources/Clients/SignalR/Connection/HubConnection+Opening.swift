@@ -1,3 +1,4 @@
+import ClientTransport
 import NIOCore
 import NIOHTTP1
 
@@ -83,7 +84,7 @@ extension HubConnection {
             case .connection(let negotiation):
                 return (negotiation, self.maker(maker.address.adding("id", negotiation.token), maker.token))
             case .redirect(let url, let accessToken):
-                logger.debug("redirected", metadata: ["url": "\(HubAddress.withoutCredentials(url))"])
+                logger.debug("redirected", metadata: ["url": "\(ServerURL.withoutCredentials(url))"])
                 maker = self.maker(try HubAddress(url), accessToken.map(Self.provider) ?? maker.token)
             }
         }

@@ -1,3 +1,4 @@
+import ClientTransport
 import Logging
 import NIOCore
 import NIOPosix
@@ -142,7 +143,7 @@ public actor HubConnection {
         session?.end()
         session = nil
         phase = .disconnected
-        logger.debug("cannot open", metadata: ["url": "\(HubAddress.withoutCredentials(url))", "error": "\(error)"])
+        logger.debug("cannot open", metadata: ["url": "\(ServerURL.withoutCredentials(url))", "error": "\(error)"])
         lifecycle.emit(.failedToOpen(error))
         starting?.resolve(.failure(error))
         starting = nil

@@ -1,3 +1,4 @@
+import ClientTransport
 public import Logging
 import NIOSSL
 
@@ -68,17 +69,13 @@ public struct HubConnectionBuilder: Sendable {
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``SignalRError/Code/invalidOptions`` if there is no certificate in it.
     public func withTrustedCertificates(pem: some Sequence<UInt8>) throws(SignalRError) -> Self {
-        let certificates: [NIOSSLCertificate]
+        var tls = options.tlsConfiguration ?? .makeClientConfiguration()
         do {
-            certificates = try NIOSSLCertificate.fromPEMBytes(Array(pem))
+            try tls.trust(pem: pem)
         } catch {
             throw SignalRError(.invalidOptions, "these are not certificates in PEM form", cause: error)
         }
-        return changed {
-            var tls = $0.options.tlsConfiguration ?? .makeClientConfiguration()
-            tls.additionalTrustRoots.append(.certificates(certificates))
-            $0.options.tlsConfiguration = tls
-        }
+        return changed { $0.options.tlsConfiguration = tls }
     }
 
     /// Logs to `logger`.

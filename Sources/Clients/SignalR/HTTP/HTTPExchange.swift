@@ -1,3 +1,4 @@
+import ClientTransport
 import NIOCore
 
 /// One request and its reply. On its event loop only.

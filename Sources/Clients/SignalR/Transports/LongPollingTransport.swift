@@ -1,3 +1,4 @@
+import ClientTransport
 import NIOCore
 import NIOHTTP1
 

@@ -1,3 +1,4 @@
+import ClientTransport
 import CommodoreGateway
 import Elemental
 import ElementalSecurity

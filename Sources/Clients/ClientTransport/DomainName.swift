@@ -2,10 +2,10 @@
 ///
 /// FoundationEssentials percent-encodes names that are not ASCII, which no name server understands. Full Foundation
 /// encodes them properly, but brings large tables of languages and calendars along.
-enum DomainName {
+package enum DomainName {
     /// The name with labels that are not ASCII encoded in Punycode, prefixed by `xn--`; `nil` if it cannot be a host
     /// name.
-    static func ascii(_ name: String) -> String? {
+    package static func ascii(_ name: String) -> String? {
         var labels: [String] = []
         // East Asian full stops separate labels as well (IDNA).
         for label in name.split(omittingEmptySubsequences: false, whereSeparator: { ".。．｡".contains($0) }) {

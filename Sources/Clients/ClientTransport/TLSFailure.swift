@@ -1,10 +1,10 @@
-import NIOCore
-import NIOSSL
+internal import NIOCore
+internal import NIOSSL
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+internal import FoundationEssentials
 #else
-import Foundation
+internal import Foundation
 #endif
 
 /// Why TLS failed, in words. The errors of the TLS library only name its source files and lines.
@@ -22,10 +22,16 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
+    /// The same failure with a hint that only the caller can give.
+    package func adding(_ hint: String) -> TLSFailure { TLSFailure(kind, description + hint) }
+
+    /// The meaning of an error, if it is a TLS error.
+    package init?(_ error: any Error) { self.init(error, certificate: nil) }
+
     /// The meaning of an error, if it is a TLS error.
     ///
     /// - Parameter certificate: the server's certificate, if it is known.
-    init?(_ error: any Error, certificate: NIOSSLCertificate? = nil, now: Date = Date()) {
+    init?(_ error: any Error, certificate: NIOSSLCertificate?, now: Date = Date()) {
         switch error {
         case let failure as TLSFailure: self = failure
         case NIOSSLError.handshakeFailed(let error), NIOSSLError.shutdownFailed(let error):
@@ -66,7 +72,7 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         } else if has("CERTIFICATE_VERIFY_FAILED") {
             self = Self.rejected(certificate, now)
         } else if has("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST") {
-            self.init(.noTLS, "the server does not speak TLS on this port; did you mean http:// or ws://?")
+            self.init(.noTLS, "the server does not speak TLS on this port")
         } else if has("UNSUPPORTED_PROTOCOL", "PROTOCOL_VERSION") {
             self.init(.noCommonVersion, "the server supports no TLS version that this client supports")
         } else if has("HANDSHAKE_FAILURE", "NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY", "WRONG_CIPHER") {

@@ -1,14 +1,14 @@
-import NIOCore
-import NIOSSL
-import Support
+internal import NIOCore
+package import NIOSSL
+internal import Support
 
 /// The TLS context for the connections of one client, made when it is first needed: reading the system's certificates
 /// takes some milliseconds.
-final class TLSContext: Sendable {
+package final class TLSContext: Sendable {
     private let configuration: TLSConfiguration?
     private let context = Locked<NIOSSLContext?>(nil)
 
-    init(_ configuration: TLSConfiguration?) { self.configuration = configuration }
+    package init(_ configuration: TLSConfiguration?) { self.configuration = configuration }
 
     func handler(for host: String) throws -> NIOSSLClientHandler {
         let context = try context.withLock { context in
