@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
         .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
+        .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
@@ -129,6 +130,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Clients/SignalR"
+        ),
+        .target(
+            name: "MQTT",
+            dependencies: [
+                "ClientTransport",
+                "ReconnectionDelays",
+                "Support",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Clients/MQTT"
         ),
         // What all bridges share: the services that they follow, what waits to pass, and what passes next.
         .target(
@@ -290,6 +305,16 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Clients/SignalRTests"
+        ),
+        .testTarget(
+            name: "MQTTTests",
+            dependencies: [
+                "ClientTransport", "MQTT", "Support", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Clients/MQTTTests"
         ),
         .testTarget(
             name: "BridgingTests",

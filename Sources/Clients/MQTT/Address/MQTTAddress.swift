@@ -1,0 +1,55 @@
+import ClientTransport
+import Support
+
+/// The address of a broker: `mqtt[s]://[USER@]HOST[:PORT]`.
+public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
+    /// A host name in ASCII, or an address; that of IPv6 without brackets.
+    public let host: String
+    /// 1...65535; 1883 or, with TLS, 8883 where the address has none.
+    public let port: Int
+    /// Whether the connection uses TLS: `mqtts`.
+    public let isSecure: Bool
+    /// The user, decoded, if the address names one.
+    public let user: String?
+
+    /// Reads an address such as `mqtts://kitchen@broker.example:8883`.
+    ///
+    /// - Throws: ``MQTTError/Code/invalidAddress``, also for an address with a password.
+    public init(_ url: String) throws(MQTTError) {
+        let text = ServerURL.withoutCredentials(url).printable
+        func invalid(_ what: String) -> MQTTError {
+            MQTTError(.invalidAddress, "'\(text)' is not the address of a broker: \(what)")
+        }
+        guard let parts = ServerURL(url), let isSecure = Self.schemes[parts.scheme] else {
+            throw invalid("give one that begins with mqtt:// or mqtts:// followed by a host")
+        }
+        guard !parts.hasPassword else {
+            throw MQTTError(
+                .invalidAddress,
+                "the address of a broker must not contain a password, which everyone could read where addresses are "
+                    + "shown: give the password in the options, and the user alone before the @")
+        }
+        guard parts.user != "" else { throw invalid("there is no user before the @") }
+        guard parts.path.isEmpty || parts.path == "/", parts.query.isEmpty, !parts.hasFragment else {
+            throw invalid("it ends with the host and the port")
+        }
+        let port = parts.port ?? Self.defaultPort(isSecure)
+        guard (1...65535).contains(port) else { throw invalid("ports are 1 to 65535") }
+        host = parts.host
+        self.port = port
+        self.isSecure = isSecure
+        user = parts.user
+    }
+
+    /// The address in its shortest form.
+    public var description: String {
+        let user = user.map { $0.percentEncoded + "@" } ?? ""
+        return "\(isSecure ? "mqtts" : "mqtt")://\(user)\(endpoint.authority(defaultPort: Self.defaultPort(isSecure)))"
+    }
+
+    var endpoint: ServerEndpoint { ServerEndpoint(host: host, port: port, isSecure: isSecure) }
+
+    private static let schemes = ["mqtt": false, "mqtts": true]
+
+    private static func defaultPort(_ isSecure: Bool) -> Int { isSecure ? 8883 : 1883 }
+}

@@ -1,0 +1,305 @@
+import ClientTransport
+import NIOCore
+import Support
+
+/// Makes a client's connection, and makes it again when it is lost. On its event loop only.
+final class ConnectionKeeper {
+    private enum Phase {
+        case idle
+        /// Asks for the password, or connects.
+        case preparing
+        /// CONNECT is sent.
+        case connecting(ConnectionHandler)
+        case connected(ConnectionHandler)
+        case waiting(Scheduled<Void>)
+        /// Sends what waits, and then DISCONNECT.
+        case stopping(ConnectionHandler)
+        case ended
+    }
+
+    /// How long ``stop()`` waits until what waits is sent and acknowledged.
+    private static let drainTimeout = TimeAmount.milliseconds(1500)
+    /// Messages that are taken out of the outbox before other work of the event loop has its turn.
+    private static let maximumDrain = 4096
+
+    let core: ClientCore
+    private var phase = Phase.idle
+    private var completion: ((Result<Void, MQTTError>) -> Void)?
+    /// Counts attempts, so that what comes late from an earlier one is ignored.
+    private var generation: UInt64 = 0
+    private var deadline: Scheduled<Void>?
+    private var passwordTask: Task<Void, Never>?
+    private var retries: Retries
+    private var hasBeenConnected = false
+    /// What was granted, in the order of the first SUBSCRIBE.
+    private var subscriptions: [Subscription] = []
+
+    init(_ core: ClientCore) {
+        self.core = core
+        retries = Retries(policy: core.options.reconnection)
+    }
+
+    private var eventLoop: any EventLoop { core.eventLoop }
+
+    // MARK: - Starting and stopping
+
+    /// Connects, and stays connected.
+    ///
+    /// - Parameter completion: called once, when nothing more happens.
+    func start(_ completion: @escaping (Result<Void, MQTTError>) -> Void) {
+        self.completion = completion
+        // It may have been stopped before.
+        guard case .idle = phase else { return finish(nil) }
+        attempt()
+    }
+
+    func stop() {
+        switch phase {
+        case .idle: phase = .ended
+        case .preparing: finish(nil)
+        case .connecting(let handler):
+            phase = .stopping(handler)
+            handler.end(nil)
+        case .connected(let handler):
+            phase = .stopping(handler)
+            core.outbox.withLock { $0.close() }
+            deadline = eventLoop.assumeIsolated().scheduleTask(in: Self.drainTimeout) { handler.disconnect() }
+            drain()
+        case .waiting(let timer):
+            timer.cancel()
+            finish(nil)
+        case .stopping, .ended: break
+        }
+    }
+
+    private func finish(_ error: MQTTError?) {
+        generation += 1
+        phase = .ended
+        deadline?.cancel()
+        passwordTask?.cancel()
+        core.logger.debug("ended", metadata: ["error": "\(error.map { "\($0)" } ?? "none")"])
+        core.events.emit(.ended(error))
+        completion?(error.map { .failure($0) } ?? .success(()))
+        completion = nil
+    }
+
+    // MARK: - Connecting
+
+    private func attempt() {
+        generation += 1
+        phase = .preparing
+        guard let provider = core.options.password else { return dial(password: nil) }
+        let keeper = NIOLoopBound(self, eventLoop: eventLoop)
+        startDeadline()
+        passwordTask = Task { [eventLoop, generation] in
+            let password: Result<String?, MQTTError>
+            do {
+                password = .success(try await provider())
+            } catch {
+                password = .failure(
+                    MQTTError(.passwordUnavailable, "there is no password to connect with", cause: error))
+            }
+            eventLoop.execute { keeper.value.received(password, generation) }
+        }
+    }
+
+    private func received(_ password: Result<String?, MQTTError>, _ generation: UInt64) {
+        guard generation == self.generation else { return }
+        passwordTask = nil
+        deadline?.cancel()
+        switch password {
+        case .success(let password?) where password.utf8.count > 65535:
+            failed(MQTTError(.passwordUnavailable, "the password has more than 65535 bytes"))
+        case .success(let password): dial(password: password)
+        case .failure(let error): failed(error)
+        }
+    }
+
+    private func dial(password: String?) {
+        let settings = core.settings(password: password)
+        startDeadline()
+        core.dialer.connect(to: core.address.endpoint) { try ConnectionHandler.add(to: $0, settings) }
+            .assumeIsolated().whenComplete { [self, generation] result in
+                guard generation == self.generation else {
+                    if case .success(let channel) = result { channel.close(promise: nil) }
+                    return
+                }
+                switch result {
+                case .success(let channel):
+                    // A host may have several addresses: this is the connection that was established first.
+                    guard let handler = try? channel.pipeline.syncOperations.handler(type: ConnectionHandler.self)
+                    else { return failed(.closed(core.address)) }
+                    phase = .connecting(handler)
+                    handler.begin(self)
+                case .failure(let error): failed(MQTTError(connecting: error, core.address))
+                }
+            }
+    }
+
+    /// Gives the step that begins the time to connect.
+    private func startDeadline() {
+        let timeout = core.options.connectTimeout
+        deadline = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { [self, generation] in
+            guard generation == self.generation else { return }
+            let what = "cannot connect to \(core.address) within \(timeout)"
+            guard case .connecting(let handler) = phase else {
+                let step = passwordTask == nil ? "no answer" : "the password was not given"
+                return failed(MQTTError(.timedOut, "\(what): \(step)"))
+            }
+            handler.end(
+                MQTTError(
+                    .timedOut,
+                    "\(what): it accepted the TCP connection, but nobody answers; does it speak MQTT on this port?"))
+        }
+    }
+
+    /// An attempt failed.
+    private func failed(_ error: MQTTError) {
+        generation += 1
+        deadline?.cancel()
+        passwordTask?.cancel()
+        core.logger.debug("cannot connect", metadata: ["address": "\(core.address)", "error": "\(error)"])
+        guard hasBeenConnected || !error.isLasting else { return finish(error) }
+        retry(error)
+    }
+
+    private func retry(_ error: MQTTError) {
+        guard let (number, delay) = retries.next(after: error, now: .now()) else { return finish(error) }
+        phase = .waiting(eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in attempt() })
+        core.events.emit(.willReconnect(attempt: number, delay: delay, error: error))
+    }
+
+    // MARK: - The connection
+
+    /// The broker has accepted the connection.
+    func connected(_ handler: ConnectionHandler) {
+        guard case .connecting = phase else { return }
+        deadline?.cancel()
+        phase = .connected(handler)
+        hasBeenConnected = true
+        retries.connected(at: .now())
+        core.counts.connections.count()
+        core.logger.debug("connected", metadata: ["address": "\(core.address)", "client": "\(core.clientID)"])
+        core.outbox.withLock { $0.open() }
+        core.events.emit(.connected)
+        if core.options.restoresSubscriptions { restore() }
+    }
+
+    func received(_ message: MQTTMessage) { core.messages.deliver(message) }
+
+    /// The connection has ended.
+    ///
+    /// - Parameter error: `nil` if that was wanted.
+    func ended(_ error: MQTTError?) {
+        deadline?.cancel()
+        let senders = core.outbox.withLock { $0.clear() }
+        let reason =
+            error.map { MQTTError(.connectionLost, "the connection was lost before the message was sent: \($0)") }
+            ?? MQTTError(.stopped, "the client was stopped before the message was sent")
+        for sender in senders { sender.resolve(.failure(reason)) }
+        switch phase {
+        case .connecting: failed(error ?? .closed(core.address))
+        case .connected:
+            let error = error ?? .lost(nil, clientID: core.clientID)
+            core.logger.debug("lost", metadata: ["address": "\(core.address)", "error": "\(error)"])
+            retries.lost(at: .now())
+            retry(error)
+        case .stopping: finish(nil)
+        case .idle, .preparing, .waiting, .ended: break
+        }
+    }
+
+    // MARK: - Messages
+
+    /// The connection on which messages are sent.
+    private var open: ConnectionHandler? {
+        switch phase {
+        case .connected(let handler), .stopping(let handler): handler
+        default: nil
+        }
+    }
+
+    /// Sends a message at once if nothing waits and nothing is in its way, otherwise puts it among those that wait.
+    ///
+    /// - Throws: ``MQTTError/Code/notConnected`` or ``MQTTError/Code/queueFull``.
+    func publishNewest(_ message: OutgoingMessage) throws(MQTTError) {
+        let handler = open
+        let canSend =
+            if let handler { handler.isWritable && (message.qos == .atMostOnce || handler.hasRoom) } else { false }
+        let isNext = try core.outbox.withLock { outbox -> Result<Bool, MQTTError> in
+            guard outbox.isOpen else { return .failure(.notConnected) }
+            if canSend, outbox.isEmpty { return .success(true) }
+            do throws(MQTTError) {
+                try outbox.addNewest(message)
+                return .success(false)
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+        if isNext { handler?.send(message) }
+    }
+
+    /// Sends what waits, as far as the connection takes it.
+    func drain() {
+        guard let handler = open else { return }
+        for _ in 0..<Self.maximumDrain {
+            // When the connection takes more, this is called again.
+            guard handler.isWritable else { return }
+            let (message, isEmpty) = core.outbox.withLock { $0.takeNext(hasRoom: handler.hasRoom) }
+            guard let message else {
+                if isEmpty, case .stopping = phase, !handler.isAwaited { handler.disconnect() }
+                return
+            }
+            handler.send(message)
+        }
+        eventLoop.assumeIsolated().execute { [self] in drain() }
+    }
+
+    // MARK: - Subscriptions
+
+    /// Subscribes to at most ``OutgoingPacket/maximumFilters`` filters.
+    func subscribe(_ filters: [Subscription], _ handler: @escaping ConnectionHandler.RequestHandler) {
+        guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
+        connection.subscribe(filters) { [self] result in
+            if case .success(let codes) = result {
+                for (subscription, code) in zip(filters, codes) where code < 0x80 { remember(subscription) }
+            }
+            handler(result)
+        }
+    }
+
+    /// Ends subscriptions to at most ``OutgoingPacket/maximumFilters`` filters.
+    func unsubscribe(_ filters: [String], _ handler: @escaping ConnectionHandler.RequestHandler) {
+        // Also if the connection is lost before the broker answers.
+        subscriptions.removeAll { filters.contains($0.filter) }
+        guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
+        connection.unsubscribe(filters, handler)
+    }
+
+    private func remember(_ subscription: Subscription) {
+        if let index = subscriptions.firstIndex(where: { $0.filter == subscription.filter }) {
+            subscriptions[index] = subscription
+        } else {
+            subscriptions.append(subscription)
+        }
+    }
+
+    /// Subscribes again to what the broker has forgotten with the last connection.
+    private func restore() {
+        guard case .connected(let connection) = phase else { return }
+        for start in stride(from: 0, to: subscriptions.count, by: OutgoingPacket.maximumFilters) {
+            let filters = subscriptions[start...].prefix(OutgoingPacket.maximumFilters)
+            connection.subscribe(filters) { [self] result in
+                guard case .success(let codes) = result else { return }
+                let refused = zip(filters, codes).filter { $1 >= 0x80 }.map(\.0.filter)
+                guard !refused.isEmpty else { return }
+                subscriptions.removeAll { refused.contains($0.filter) }
+                core.events.emit(.subscriptionsRefused(refused))
+            }
+        }
+    }
+}
+
+extension MQTTError {
+    static let notConnected = MQTTError(.notConnected, "there is no connection to the broker at the moment")
+}

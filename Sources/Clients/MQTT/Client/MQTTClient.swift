@@ -1,0 +1,109 @@
+import Logging
+public import NIOCore
+import Support
+import Synchronization
+
+/// A client of an MQTT 3.1.1 broker.
+///
+/// ```swift
+/// let client = MQTTClient(try MQTTAddress("mqtt://broker.local"))
+/// client.onMessage { message in print(message.topic, String(buffer: message.payload)) }
+/// client.onEvent { event in
+///     guard case .connected = event else { return }
+///     Task { try await client.subscribe(to: "lamp/+/set") }
+/// }
+/// try await client.run()
+/// ```
+///
+/// All its work is done on one event loop. Every session is a clean one: what the broker has not acknowledged when the
+/// connection is lost is gone, and what was subscribed to is subscribed to again.
+public final class MQTTClient: Sendable {
+    let core: ClientCore
+    let keeper: NIOLoopBoundBox<ConnectionKeeper>
+    private let isStarted = Atomic(false)
+
+    /// A client that does nothing before ``run()``.
+    public init(_ address: MQTTAddress, options: MQTTOptions = MQTTOptions()) {
+        core = ClientCore(address, options)
+        keeper = .makeBoxSendingValue(ConnectionKeeper(core), eventLoop: core.eventLoop)
+    }
+
+    // MARK: - State
+
+    /// The broker's address.
+    public var address: MQTTAddress { core.address }
+
+    /// The client identifier, which is a random one unless the options have one.
+    public var clientID: String { core.clientID }
+
+    /// The event loop on which the client works and calls its handlers.
+    public var eventLoop: any EventLoop { core.eventLoop }
+
+    /// Whether there is a connection that the broker has accepted, and the client is not stopping.
+    public var isConnected: Bool { core.outbox.withLock { $0.isOpen } }
+
+    /// What was sent and received so far, and what waits.
+    public var statistics: MQTTStatistics {
+        let counts = core.counts
+        var statistics = MQTTStatistics(
+            connections: counts.connections.value, messagesSent: counts.messagesSent.value,
+            bytesSent: counts.bytesSent.value, messagesReceived: counts.messagesReceived.value,
+            bytesReceived: counts.bytesReceived.value, duplicatesReceived: counts.duplicatesReceived.value,
+            unexpectedAcknowledgements: counts.unexpectedAcknowledgements.value, inFlight: counts.inFlight.value)
+        core.outbox.withLock { outbox in
+            statistics.waitingMessages = outbox.count
+            statistics.waitingBytes = outbox.bytes
+            statistics.replacedMessages = outbox.replaced
+        }
+        return statistics
+    }
+
+    // MARK: - Running
+
+    /// Connects, and connects again as the options' policy says when the connection is lost.
+    ///
+    /// A client runs once. When the task is cancelled, or ``stop()`` is called, it sends what waits and takes its leave of
+    /// the broker, for which it has 2 s, and this returns.
+    ///
+    /// - Throws: ``MQTTError`` that says why it ended; ``MQTTError/Code/alreadyStarted`` for a second call.
+    public func run() async throws(MQTTError) {
+        guard !isStarted.exchange(true, ordering: .relaxed) else {
+            throw MQTTError(.alreadyStarted, "a client runs once; make another one")
+        }
+        try core.options.check(user: core.userName)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                eventLoop.execute { [keeper] in keeper.value.start { continuation.resume(returning: $0) } }
+            }
+        } onCancel: {
+            stop()
+        }
+        try result.get()
+    }
+
+    /// Sends what waits, takes leave of the broker, and ends ``run()``.
+    ///
+    /// It does not wait for that, and can be called at any time and from anywhere.
+    public func stop() {
+        eventLoop.execute { [keeper] in keeper.value.stop() }
+    }
+
+    // MARK: - Handlers
+
+    /// Calls `handler` with everything that happens to the connection, on the client's event loop. It must not block.
+    ///
+    /// What it publishes in the call for ``MQTTEvent/connected`` is sent before subscriptions are restored.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (MQTTEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(core.events.addEventHandler(handler))
+    }
+
+    /// Calls `handler` with every message from the broker, on the client's event loop. It must not block.
+    ///
+    /// Messages are not queued: the broker waits while a handler runs. A message with QoS 1 is acknowledged when all
+    /// handlers have returned.
+    @discardableResult
+    public func onMessage(_ handler: @escaping @Sendable (MQTTMessage) -> Void) -> HandlerRegistration {
+        HandlerRegistration(core.messages.add(handler))
+    }
+}

@@ -1,0 +1,109 @@
+import NIOCore
+
+/// Writes the packets that a client sends (MQTT 3.1.1, 3.1 to 3.14).
+enum OutgoingPacket {
+    /// The most that a packet may have after its fixed header: four bytes of seven bits.
+    static let maximumLength = 268_435_455
+    /// The most filters in one SUBSCRIBE or UNSUBSCRIBE. Some brokers refuse more (AWS IoT Core allows 8).
+    static let maximumFilters = 8
+
+    /// What a CONNECT says besides the version and that the session is clean.
+    struct Connect {
+        var clientID: String
+        /// Whole seconds; the broker gives up after one and a half times as long without a packet.
+        var keepAliveSeconds: UInt16
+        var lastWill: MQTTLastWill?
+        var userName: String?
+        var password: String?
+
+        /// The fields that can be too long are checked before.
+        func write(to buffer: inout ByteBuffer) {
+            var flags: UInt8 = 2
+            var length = 10 + 2 + clientID.utf8.count
+            if let lastWill {
+                flags |= 4 | lastWill.qos.rawValue << 3 | (lastWill.isRetained ? 0x20 : 0)
+                length += lastWill.topic.encoded.count + 2 + lastWill.payload.readableBytes
+            }
+            if let userName {
+                flags |= 0x80
+                length += 2 + userName.utf8.count
+            }
+            if let password {
+                flags |= 0x40
+                length += 2 + password.utf8.count
+            }
+            buffer.writeFixedHeader(0x10, length)
+            buffer.writeField("MQTT".utf8)
+            buffer.writeInteger(4, as: UInt8.self)
+            buffer.writeInteger(flags)
+            buffer.writeInteger(keepAliveSeconds)
+            buffer.writeField(clientID.utf8)
+            if let lastWill {
+                buffer.writeBytes(lastWill.topic.encoded)
+                buffer.writeInteger(UInt16(lastWill.payload.readableBytes))
+                buffer.writeImmutableBuffer(lastWill.payload)
+            }
+            if let userName { buffer.writeField(userName.utf8) }
+            if let password { buffer.writeField(password.utf8) }
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// A PUBLISH up to its payload, which is to follow.
+    ///
+    /// - Parameter identifier: not 0 for QoS 1; ignored for QoS 0.
+    mutating func writePublishHeader(
+        _ topic: MQTTTopic, payloadSize: Int, qos: MQTTQoS, isRetained: Bool, identifier: UInt16
+    ) {
+        let length = topic.encoded.count + (qos == .atMostOnce ? 0 : 2) + payloadSize
+        writeFixedHeader(0x30 | qos.rawValue << 1 | (isRetained ? 1 : 0), length)
+        writeBytes(topic.encoded)
+        if qos == .atLeastOnce { writeInteger(identifier) }
+    }
+
+    mutating func writePubAck(_ identifier: UInt16) {
+        writeInteger(0x4002_0000 | UInt32(identifier))
+    }
+
+    /// - Parameter filters: checked before, at most ``OutgoingPacket/maximumFilters``.
+    mutating func writeSubscribe(_ filters: some Collection<Subscription>, identifier: UInt16) {
+        writeFixedHeader(0x82, filters.reduce(2) { $0 + 2 + $1.filter.utf8.count + 1 })
+        writeInteger(identifier)
+        for subscription in filters {
+            writeField(subscription.filter.utf8)
+            writeInteger(subscription.qos.rawValue)
+        }
+    }
+
+    mutating func writeUnsubscribe(_ filters: some Collection<String>, identifier: UInt16) {
+        writeFixedHeader(0xA2, filters.reduce(2) { $0 + 2 + $1.utf8.count })
+        writeInteger(identifier)
+        for filter in filters { writeField(filter.utf8) }
+    }
+
+    mutating func writePingReq() { writeInteger(0xC000, as: UInt16.self) }
+    mutating func writeDisconnect() { writeInteger(0xE000, as: UInt16.self) }
+
+    fileprivate mutating func writeFixedHeader(_ first: UInt8, _ length: Int) {
+        writeInteger(first)
+        var rest = length
+        repeat {
+            let digit = UInt8(rest & 0x7F)
+            rest >>= 7
+            writeInteger(rest > 0 ? digit | 0x80 : digit)
+        } while rest > 0
+    }
+
+    /// A field of at most 65,535 bytes after its length.
+    fileprivate mutating func writeField(_ bytes: String.UTF8View) {
+        writeInteger(UInt16(bytes.count))
+        writeBytes(bytes)
+    }
+}
+
+/// A topic filter and the QoS that is asked for.
+struct Subscription: Sendable, Equatable {
+    var filter: String
+    var qos: MQTTQoS
+}

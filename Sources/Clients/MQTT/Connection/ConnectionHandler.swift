@@ -1,0 +1,349 @@
+import NIOCore
+import Support
+
+/// One connection to a broker, from CONNECT to its end. On its event loop only.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = Never
+    typealias OutboundOut = ByteBuffer
+
+    struct Settings: Sendable {
+        var address: MQTTAddress
+        var connect: OutgoingPacket.Connect
+        var keepAlive: TimeAmount
+        var maximumInFlight: Int
+        var maximumPacketSize: Int
+        var counts: Counts
+    }
+
+    typealias RequestHandler = (Result<[UInt8], MQTTError>) -> Void
+
+    /// What is collected for one turn of the event loop is written at once when it reaches this.
+    private static let flushThreshold = 64 << 10
+    /// A larger payload is written from its own memory instead of being copied.
+    private static let maximumCopy = 16 << 10
+    /// How long the broker has to close the connection after DISCONNECT.
+    private static let closeTimeout = TimeAmount.milliseconds(500)
+
+    private let settings: Settings
+    private let queuedBytes: QueuedBytesHandler
+    private var counts: Counts { settings.counts }
+    private var machine: SessionMachine
+    private var decoder: PacketDecoder
+    private var hold = ReadHold()
+    /// Until it ends, as the keeper holds this.
+    private var keeper: ConnectionKeeper?
+    private var context: ChannelHandlerContext?
+    private var isBegun = false
+    private var isOver = false
+    /// Why it ended before anyone was there to be told.
+    private var earlyEnd: MQTTError??
+
+    /// Packets of this turn of the event loop. Its memory is kept from one flush to the next.
+    private var outgoing = ByteBuffer()
+    private var isFlushScheduled = false
+    private var hasNewRoom = false
+    /// Who waits for the acknowledgement of a message, and is told when there will be none.
+    private var senders: [UInt16: OutgoingMessage.Sender] = [:]
+    private var requests: [UInt16: RequestHandler] = [:]
+    private var keepAliveTimer: Scheduled<Void>?
+    private var holdTimer: Scheduled<Void>?
+    private var closeTimer: Scheduled<Void>?
+
+    init(_ settings: Settings, queuedBytes: QueuedBytesHandler) {
+        self.settings = settings
+        self.queuedBytes = queuedBytes
+        machine = SessionMachine(
+            keepAlive: settings.keepAlive, maximumInFlight: settings.maximumInFlight, now: .now())
+        decoder = PacketDecoder(limit: settings.maximumPacketSize)
+    }
+
+    /// Adds the handlers of a connection to a channel, behind TLS if it has any.
+    static func add(to channel: any Channel, _ settings: Settings) throws {
+        try SocketTuning.apply(to: channel)
+        let queuedBytes = QueuedBytesHandler()
+        try channel.pipeline.syncOperations.addHandler(queuedBytes, position: .first)
+        try channel.pipeline.syncOperations.addHandler(ConnectionHandler(settings, queuedBytes: queuedBytes))
+    }
+
+    // MARK: - Beginning and ending
+
+    /// Asks the broker for a session. Until then the connection is one of several that were tried.
+    func begin(_ keeper: ConnectionKeeper) {
+        if let earlyEnd { return keeper.ended(earlyEnd) }
+        self.keeper = keeper
+        isBegun = true
+        if context?.channel.isActive == true { connect() }
+    }
+
+    private func connect() {
+        settings.connect.write(to: &outgoing)
+        flush()
+    }
+
+    /// Sends DISCONNECT and waits a little until the broker closes the connection.
+    func disconnect() {
+        guard !isOver, machine.phase == .connected else { return }
+        outgoing.writeDisconnect()
+        flush()
+        machine.disconnect()
+        guard !isOver else { return }
+        closeTimer = schedule(in: Self.closeTimeout) { $0.end(nil) }
+    }
+
+    /// Ends the connection. The keeper is told, and whoever waits.
+    ///
+    /// - Parameter error: why; `nil` if it was wanted.
+    func end(_ error: MQTTError?) {
+        guard !isOver else { return }
+        isOver = true
+        for timer in [keepAliveTimer, holdTimer, closeTimer] { timer?.cancel() }
+        counts.inFlight.store(0, ordering: .relaxed)
+        let reason =
+            error.map { MQTTError(.connectionLost, "the connection was lost before the broker had answered: \($0)") }
+            ?? MQTTError(.stopped, "the client was stopped before the broker had answered")
+        let (senders, requests) = (senders, requests)
+        self.senders = [:]
+        self.requests = [:]
+        for sender in senders.values { sender.resolve(.failure(reason)) }
+        for handler in requests.values { handler(.failure(reason)) }
+        context?.close(promise: nil)
+        guard isBegun else { return earlyEnd = .some(error) }
+        let keeper = keeper
+        self.keeper = nil
+        keeper?.ended(error)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        channelEnded()
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if isBegun { connect() }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        channelEnded()
+        context.fireChannelInactive()
+    }
+
+    /// Nobody said why.
+    private func channelEnded() {
+        switch machine.phase {
+        case .connecting: end(.closed(settings.address))
+        case .connected: end(.lost(nil, clientID: settings.connect.clientID))
+        case .closing: end(nil)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch machine.phase {
+        case .connecting: end(MQTTError(connecting: error, settings.address))
+        case .connected: end(.lost(error, clientID: settings.connect.clientID))
+        case .closing: end(nil)
+        }
+    }
+
+    // MARK: - Sending
+
+    /// Whether nothing keeps a message without acknowledgement from being sent.
+    var isWritable: Bool { !isOver && machine.phase == .connected && context?.channel.isWritable == true }
+    /// Whether one that wants an acknowledgement may be sent as well.
+    var hasRoom: Bool { machine.hasRoom }
+    /// Whether anyone waits for an acknowledgement.
+    var isAwaited: Bool { !senders.isEmpty || !requests.isEmpty }
+
+    /// Sends a message, which ``isWritable`` and ``hasRoom`` must allow.
+    func send(_ message: OutgoingMessage) {
+        var identifier: UInt16 = 0
+        if message.qos == .atLeastOnce {
+            guard let free = machine.publish() else { preconditionFailure("there is no room in flight") }
+            identifier = free
+            if let sender = message.sender { senders[identifier] = sender }
+            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
+        }
+        let size = message.payload.readableBytes
+        outgoing.writePublishHeader(
+            message.topic, payloadSize: size, qos: message.qos, isRetained: message.isRetained, identifier: identifier)
+        counts.messagesSent.count()
+        if size <= Self.maximumCopy {
+            outgoing.writeImmutableBuffer(message.payload)
+            if outgoing.readableBytes >= Self.flushThreshold { flush() } else { scheduleFlush() }
+        } else {
+            flush(followedBy: message.payload)
+        }
+        if message.qos == .atMostOnce { message.sender?.resolve(.success(())) }
+    }
+
+    /// Sends one SUBSCRIBE.
+    ///
+    /// - Parameters:
+    ///   - filters: at most ``OutgoingPacket/maximumFilters``.
+    ///   - handler: called once, with a code for each filter.
+    func subscribe(_ filters: some Collection<Subscription>, _ handler: @escaping RequestHandler) {
+        guard let identifier = machine.subscribe(filters: filters.count) else { return refuse(handler) }
+        requests[identifier] = handler
+        outgoing.writeSubscribe(filters, identifier: identifier)
+        scheduleFlush()
+    }
+
+    /// Sends one UNSUBSCRIBE, as ``subscribe(_:_:)``.
+    func unsubscribe(_ filters: some Collection<String>, _ handler: @escaping RequestHandler) {
+        guard let identifier = machine.unsubscribe() else { return refuse(handler) }
+        requests[identifier] = handler
+        outgoing.writeUnsubscribe(filters, identifier: identifier)
+        scheduleFlush()
+    }
+
+    private func refuse(_ handler: RequestHandler) {
+        handler(
+            .failure(
+                MQTTError(
+                    .queueFull,
+                    "the broker has not answered \(SessionMachine.maximumRequests) subscriptions and their ends")))
+    }
+
+    /// Writes what this turn of the event loop collects when the turn is over.
+    private func scheduleFlush() {
+        guard !isFlushScheduled, let context else { return }
+        isFlushScheduled = true
+        context.eventLoop.assumeIsolated().execute { [self] in
+            isFlushScheduled = false
+            flush()
+        }
+    }
+
+    /// Gives what is collected to the network.
+    ///
+    /// - Parameter payload: of the last packet, if it was not collected with the rest.
+    private func flush(followedBy payload: ByteBuffer? = nil) {
+        guard let context, !isOver else { return }
+        counts.bytesSent.count(outgoing.readableBytes + (payload?.readableBytes ?? 0))
+        if outgoing.readableBytes > 0 { context.write(Self.wrapOutboundOut(outgoing), promise: nil) }
+        if let payload { context.write(Self.wrapOutboundOut(payload), promise: nil) }
+        context.flush()
+        // Takes other memory if the channel still needs this, which it does not while the network takes everything.
+        outgoing.clear()
+        machine.keepAlive.sent(at: .now(), inFlight: machine.inFlight)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable {
+            if hold.becameWritable() { context.read() }
+            // Not from within the flush that has made room.
+            context.eventLoop.assumeIsolated().execute { [self] in keeper?.drain() }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: - Receiving
+
+    func read(context: ChannelHandlerContext) {
+        switch hold.read(inFlight: machine.phase == .connected ? machine.inFlight : 0) {
+        case .read: context.read()
+        case .wait: break
+        case .hold(let time):
+            holdTimer = schedule(in: time) { handler in
+                if handler.hold.pauseEnded() { handler.context?.read() }
+            }
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        let bytes = Self.unwrapInboundIn(data)
+        let now = NIODeadline.now()
+        counts.bytesReceived.count(bytes.readableBytes)
+        machine.keepAlive.received(at: now)
+        decoder.append(bytes)
+        do throws(MQTTError) {
+            while !isOver, let packet = try decoder.next() { perform(try machine.receive(packet, at: now)) }
+        } catch {
+            end(error)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        counts.unexpectedAcknowledgements.count(machine.takeUnexpectedAcknowledgements())
+        if hasNewRoom {
+            hasNewRoom = false
+            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
+            keeper?.drain()
+        }
+        context.fireChannelReadComplete()
+    }
+
+    private func perform(_ step: SessionMachine.Step) {
+        switch step {
+        case .none: break
+        case .connected:
+            startKeepAlive()
+            keeper?.connected(self)
+        case .deliver(let message, let identifier):
+            counts.messagesReceived.count()
+            if message.isDuplicate { counts.duplicatesReceived.count() }
+            keeper?.received(message)
+            guard identifier != 0, !isOver else { return }
+            outgoing.writePubAck(identifier)
+            hold.queued(4, isWritable: context?.channel.isWritable ?? true)
+            if outgoing.readableBytes >= Self.flushThreshold { flush() } else { scheduleFlush() }
+        case .acknowledged(let identifier):
+            hasNewRoom = true
+            if !senders.isEmpty { senders.removeValue(forKey: identifier)?.resolve(.success(())) }
+        case .subscribed(let identifier, let codes):
+            hasNewRoom = true
+            requests.removeValue(forKey: identifier)?(.success(codes))
+        case .unsubscribed(let identifier):
+            hasNewRoom = true
+            requests.removeValue(forKey: identifier)?(.success([]))
+        }
+    }
+
+    // MARK: - Keep-alive
+
+    private func startKeepAlive() {
+        keepAliveTimer = schedule(in: settings.keepAlive) { $0.checkKeepAlive() }
+    }
+
+    private func checkKeepAlive() {
+        guard let channel = context?.channel, !isOver, machine.phase == .connected else { return }
+        let now = NIODeadline.now()
+        switch step(now, channel) {
+        case .wait(let time): schedule(time - now)
+        case .ping:
+            outgoing.writePingReq()
+            flush()
+            machine.keepAlive.pinged(at: now, queued: queuedBytes.queued, written: queuedBytes.written(channel))
+            if case .wait(let time) = step(now, channel) { schedule(time - now) }
+        case .timedOut:
+            end(
+                MQTTError(
+                    .timedOut,
+                    "the broker has not answered for \(Duration.nanoseconds(settings.keepAlive.nanoseconds * 3 / 2))"))
+        case .unacknowledged:
+            end(
+                MQTTError(
+                    .timedOut,
+                    "the broker answers pings, but has acknowledged none of \(machine.inFlight) messages for "
+                        + "\(Duration.nanoseconds(settings.keepAlive.nanoseconds * 2))"))
+        }
+    }
+
+    private func step(_ now: NIODeadline, _ channel: any Channel) -> KeepAlive.Step {
+        machine.keepAlive.step(at: now, queued: queuedBytes.queued, written: queuedBytes.written(channel))
+    }
+
+    private func schedule(_ time: TimeAmount) {
+        keepAliveTimer = schedule(in: time) { $0.checkKeepAlive() }
+    }
+
+    private func schedule(in time: TimeAmount, _ body: @escaping (ConnectionHandler) -> Void) -> Scheduled<Void>? {
+        context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+}

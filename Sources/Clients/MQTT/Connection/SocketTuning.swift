@@ -1,0 +1,26 @@
+import NIOCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// How the channel of a connection is set up.
+enum SocketTuning {
+    /// Bytes that the system may hold unsent. By default it takes some MiB from a program whose peer reads slowly: values
+    /// that are old when they arrive, where those that wait here are still replaced by newer ones.
+    private static let unsentInSystem = 128 << 10
+    /// Bytes between which the channel stops and starts to be writable. A burst of a thousand values fits.
+    private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
+
+    static func apply(to channel: any Channel) throws {
+        try channel.syncOptions?.setOption(.writeBufferWaterMark, value: waterMark)
+        let option = ChannelOptions.Types.SocketOption(
+            level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT)))
+        // Without it more waits in the system, and nothing else changes.
+        try? channel.syncOptions?.setOption(option, value: unsentInSystem)
+    }
+}

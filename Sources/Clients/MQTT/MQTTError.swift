@@ -1,0 +1,129 @@
+/// An error of the client: a code to act on, a message for people, and the cause.
+public struct MQTTError: Error, Sendable, CustomStringConvertible {
+    /// The kind of error. More may be added, so give a `switch` a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        enum Value {
+            case invalidAddress, invalidTopic, invalidOptions, alreadyStarted, notConnected, stopped, cancelled
+            case connectionFailed, tlsFailed, timedOut, passwordUnavailable
+            case unacceptableVersion, identifierRejected, serverUnavailable, badCredentials, notAuthorised, refused
+            case closedByBroker, connectionLost, protocolViolation, messageTooLarge, subscriptionRefused, queueFull
+        }
+        let value: Value
+
+        /// The kind as one word, such as `notConnected`.
+        public var description: String { "\(value)" }
+
+        /// The broker's address is not one of `mqtt` or `mqtts` with a host.
+        public static let invalidAddress = Code(value: .invalidAddress)
+        /// The topic or the topic filter cannot be one.
+        public static let invalidTopic = Code(value: .invalidTopic)
+        /// The options contradict each other or are out of range.
+        public static let invalidOptions = Code(value: .invalidOptions)
+        /// The client runs already, or has run.
+        public static let alreadyStarted = Code(value: .alreadyStarted)
+        /// There is no connection to the broker, not yet or no longer.
+        public static let notConnected = Code(value: .notConnected)
+        /// The client was stopped while the call was waiting.
+        public static let stopped = Code(value: .stopped)
+        /// The waiting task was cancelled.
+        public static let cancelled = Code(value: .cancelled)
+        /// The broker cannot be reached.
+        public static let connectionFailed = Code(value: .connectionFailed)
+        /// TLS failed, most often because the broker's certificate is not trusted.
+        public static let tlsFailed = Code(value: .tlsFailed)
+        /// The broker did not answer in time: while connecting, or to a ping.
+        public static let timedOut = Code(value: .timedOut)
+        /// The closure that gives the password failed.
+        public static let passwordUnavailable = Code(value: .passwordUnavailable)
+        /// The broker does not speak MQTT 3.1.1 (CONNACK 1).
+        public static let unacceptableVersion = Code(value: .unacceptableVersion)
+        /// The broker does not allow the client identifier (CONNACK 2).
+        public static let identifierRejected = Code(value: .identifierRejected)
+        /// The broker is there and does not serve at the moment (CONNACK 3).
+        public static let serverUnavailable = Code(value: .serverUnavailable)
+        /// User or password cannot be used (CONNACK 4).
+        public static let badCredentials = Code(value: .badCredentials)
+        /// The broker does not let this client in (CONNACK 5): most often a wrong password, or none.
+        public static let notAuthorised = Code(value: .notAuthorised)
+        /// The broker refused the connection for a reason that MQTT 3.1.1 does not know.
+        public static let refused = Code(value: .refused)
+        /// The broker closed the connection instead of answering.
+        public static let closedByBroker = Code(value: .closedByBroker)
+        /// The connection broke.
+        public static let connectionLost = Code(value: .connectionLost)
+        /// The broker violated the protocol.
+        public static let protocolViolation = Code(value: .protocolViolation)
+        /// A message is larger than the limit.
+        public static let messageTooLarge = Code(value: .messageTooLarge)
+        /// The broker refused a subscription (SUBACK 0x80).
+        public static let subscriptionRefused = Code(value: .subscriptionRefused)
+        /// More is published than the broker takes, and what waits has reached its limit.
+        public static let queueFull = Code(value: .queueFull)
+    }
+
+    /// The kind of error.
+    public let code: Code
+    /// What happened and what to do.
+    public let message: String
+    /// The underlying error, if there is one.
+    public let cause: (any Error)?
+
+    /// An error of that kind.
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// The message, followed by the cause if there is one.
+    public var description: String {
+        guard let cause else { return message }
+        return "\(message) (\(cause))"
+    }
+}
+
+extension MQTTError {
+    /// The broker sent something that it may not send.
+    static func violation(_ what: String) -> MQTTError {
+        MQTTError(.protocolViolation, "the broker violated the protocol: \(what)")
+    }
+
+    /// Why a broker refused a connection.
+    ///
+    /// - Parameter returnCode: the CONNACK's, 1 or more.
+    init(returnCode: UInt8) {
+        switch returnCode {
+        case 1:
+            self.init(.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
+        case 2:
+            self.init(
+                .identifierRejected,
+                "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most 23 "
+                    + "letters and digits")
+        case 3:
+            self.init(.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
+        case 4:
+            self.init(
+                .badCredentials,
+                "the broker cannot use the user name or password (CONNACK 4): check both")
+        case 5:
+            self.init(
+                .notAuthorised,
+                "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
+                    + "`allow_anonymous true` in its configuration lets in only users of its `password_file`")
+        default:
+            self.init(.refused, "the broker refused the connection with the unknown code \(returnCode)")
+        }
+    }
+
+    /// Whether another attempt with the same address and options cannot end in another way, unless somebody changes the
+    /// broker.
+    var isLasting: Bool {
+        switch code.value {
+        case .invalidAddress, .invalidOptions, .tlsFailed, .unacceptableVersion, .identifierRejected, .badCredentials,
+            .notAuthorised, .passwordUnavailable:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import DequeModule
+import NIOCore
+
+/// What waits to be sent, in the order in which it began to wait.
+///
+/// A message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` that waits is replaced in place by a newer one to its topic,
+/// so that such messages never take more than one place for each topic.
+struct Outbox {
+    struct Limits: Sendable {
+        /// The most topics of which a newest value waits.
+        var topics: Int
+        /// The most bytes that wait, of both kinds together.
+        var bytes: Int
+    }
+
+    private struct Entry {
+        var message: OutgoingMessage
+        /// Counts over both kinds, so that neither overtakes the other.
+        let number: UInt64
+    }
+
+    let limits: Limits
+    /// Whether messages are taken: the client is connected and is not stopping.
+    private(set) var isOpen = false
+    /// Whether the event loop is going to look here by itself, so that it need not be woken.
+    private var isAttended = false
+    private var queue: Deque<Entry> = []
+    private var newest: Deque<Entry> = []
+    /// The place of each topic in `newest`, plus the number of those that left it.
+    private var places: [MQTTTopic: Int] = [:]
+    private var departures = 0
+    private var lastNumber: UInt64 = 0
+    /// Bytes that wait.
+    private(set) var bytes = 0
+    /// Messages that were replaced by a newer one.
+    private(set) var replaced = 0
+
+    init(limits: Limits) { self.limits = limits }
+
+    var isEmpty: Bool { queue.isEmpty && newest.isEmpty }
+    /// Messages that wait.
+    var count: Int { queue.count + newest.count }
+
+    /// A connection is there.
+    mutating func open() { isOpen = true }
+
+    /// Takes no more; what waits stays.
+    mutating func close() { isOpen = false }
+
+    /// Adds a message that is sent whatever comes after it.
+    ///
+    /// - Throws: ``MQTTError/Code/queueFull``.
+    mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
+        try makeRoom(message.size)
+        lastNumber += 1
+        queue.append(Entry(message: message, number: lastNumber))
+    }
+
+    /// Adds a message, or replaces the one to the same topic that waits.
+    ///
+    /// - Throws: ``MQTTError/Code/queueFull``; the older message then still waits.
+    mutating func addNewest(_ message: OutgoingMessage) throws(MQTTError) {
+        if let place = places[message.topic] {
+            let index = place - departures
+            try makeRoom(message.size - newest[index].message.size)
+            newest[index].message = message
+            replaced += 1
+            return
+        }
+        guard newest.count < limits.topics else {
+            throw MQTTError(
+                .queueFull, "newest values of \(limits.topics) topics wait already (maximumWaitingTopics)")
+        }
+        try makeRoom(message.size)
+        lastNumber += 1
+        places[message.topic] = newest.count + departures
+        newest.append(Entry(message: message, number: lastNumber))
+    }
+
+    /// Something was added by another thread than the event loop's.
+    ///
+    /// - Returns: whether the event loop has to be woken.
+    mutating func attend() -> Bool {
+        defer { isAttended = true }
+        return !isAttended
+    }
+
+    private mutating func makeRoom(_ size: Int) throws(MQTTError) {
+        guard size <= 0 || bytes + size <= limits.bytes else {
+            throw MQTTError(
+                .queueFull,
+                "the broker takes less than is published: \(bytes) bytes wait, and \(limits.bytes) may "
+                    + "(maximumWaitingBytes)")
+        }
+        bytes += size
+    }
+
+    /// Removes the message whose turn it is, and leaves the outbox alone when there is none.
+    ///
+    /// - Parameter hasRoom: whether one that wants an acknowledgement may be sent.
+    mutating func takeNext(hasRoom: Bool) -> (message: OutgoingMessage?, isEmpty: Bool) {
+        let message = next(hasRoom: hasRoom)
+        guard message == nil, isEmpty else { return (message, false) }
+        isAttended = false
+        return (nil, true)
+    }
+
+    private mutating func next(hasRoom: Bool) -> OutgoingMessage? {
+        let isNewest: Bool
+        switch (queue.first, newest.first) {
+        case (nil, nil): return nil
+        case (nil, _): isNewest = true
+        case (_, nil): isNewest = false
+        case (let queued?, let newest?): isNewest = newest.number < queued.number
+        }
+        guard hasRoom || (isNewest ? newest : queue).first?.message.qos == .atMostOnce,
+            let entry = isNewest ? newest.popFirst() : queue.popFirst()
+        else { return nil }
+        if isNewest {
+            places[entry.message.topic] = nil
+            departures += 1
+        }
+        bytes -= entry.message.size
+        return entry.message
+    }
+
+    /// Takes no more and forgets what waits.
+    ///
+    /// - Returns: who waited.
+    mutating func clear() -> [OutgoingMessage.Sender] {
+        isOpen = false
+        isAttended = false
+        let senders = queue.compactMap { $0.message.sender }
+        queue = []
+        newest = []
+        places = [:]
+        bytes = 0
+        return senders
+    }
+}
