@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
+        .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
@@ -191,6 +192,14 @@ let package = Package(
             path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
+            name: "MQTTBridge",
+            dependencies: [
+                "Bridging", "Elemental", "ElementalWire", "MQTT", "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Sources/Bridges/MQTTBridge"
+        ),
+        .target(
             name: "ElementalBench",
             dependencies: [
                 "Elemental", "ElementalWire", "Support",
@@ -210,6 +219,8 @@ let package = Package(
                 "ElementalBench",
                 "ElementalSecurity",
                 "ElementalWire",
+                "MQTT",
+                "MQTTBridge",
                 "PETSCII",
                 "QRCode",
                 "ServiceMetrics",
@@ -347,6 +358,14 @@ let package = Package(
         .testTarget(
             name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],
             path: "Tests/Bridges/SignalRBridgeTests"),
+        .testTarget(
+            name: "MQTTBridgeTests",
+            dependencies: [
+                "Bridging", "Elemental", "MQTT", "MQTTBridge", "Support", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/Bridges/MQTTBridgeTests"
+        ),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

@@ -59,7 +59,11 @@ final class Record: Sendable {
         }
     }
     var refusals: [String] {
-        events.withLock { $0.flatMap { if case .subscriptionsRefused(let filters) = $0 { filters } else { [] } } }
+        events.withLock { events in
+            events.flatMap { event -> [String] in
+                if case .subscriptionsRefused(let filters) = event { filters } else { [] }
+            }
+        }
     }
     /// The names of all events.
     var names: [String] {

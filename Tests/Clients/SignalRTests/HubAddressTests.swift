@@ -1,3 +1,4 @@
+import ClientTransport
 import Testing
 
 @testable import SignalR
@@ -43,7 +44,7 @@ struct HubAddressTests {
 
     @Test
     func credentialsAreNotShown() {
-        #expect(HubAddress.withoutCredentials("http://me:secret@host/chat") == "http://…@host/chat")
-        #expect(HubAddress.withoutCredentials("http://host/a@b") == "http://host/a@b")
+        #expect(ServerURL.withoutCredentials("http://me:secret@host/chat") == "http://…@host/chat")
+        #expect(ServerURL.withoutCredentials("http://host/a@b") == "http://host/a@b")
     }
 }

@@ -35,6 +35,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var keeper: ConnectionKeeper?
     private var context: ChannelHandlerContext?
     private var isBegun = false
+    private var didConnect = false
     private var isOver = false
     /// Why it ended before anyone was there to be told.
     private var earlyEnd: MQTTError??
@@ -76,7 +77,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if context?.channel.isActive == true { connect() }
     }
 
+    /// A channel may be active before it says so.
     private func connect() {
+        guard !didConnect else { return }
+        didConnect = true
         settings.connect.write(to: &outgoing)
         flush()
     }

@@ -2,6 +2,8 @@ import ClientTransport
 import CommodoreGateway
 import Elemental
 import ElementalSecurity
+import MQTT
+import MQTTBridge
 import SignalR
 import SignalRBridge
 import Support
@@ -27,6 +29,8 @@ extension CommandFailure {
         case let error as SecurityError: self.init(error.code.description, error.message)
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
         case let error as BridgeError: self.init("usage", error.message)
+        case let error as MQTTError: self.init(error.code.description, error.description + error.hint)
+        case let error as MQTTBridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
         case let error as WebServerError: self.init("\(error.code)", error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
@@ -45,6 +49,20 @@ extension SignalRError {
         case (.connectionFailed, _): "; is the hub running there?"
         case (.tlsFailed, _) where (cause as? TLSFailure)?.kind == .untrustedCertificate:
             "; if the hub uses a self-signed certificate, trust it with --trust FILE"
+        default: ""
+        }
+    }
+}
+
+extension MQTTError {
+    /// What the user of the command line can do about it.
+    fileprivate var hint: String {
+        switch code {
+        case .notAuthorised, .badCredentials:
+            "; give a user with --broker mqtt://USER@HOST and the password with --password @FILE"
+        case .connectionFailed: "; is the broker running there?"
+        case .tlsFailed where (cause as? TLSFailure)?.kind == .untrustedCertificate:
+            "; if the broker uses a self-signed certificate, trust it with --trust FILE"
         default: ""
         }
     }

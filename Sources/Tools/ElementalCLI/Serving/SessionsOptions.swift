@@ -2,6 +2,7 @@ import ArgumentParser
 import Bridging
 import Elemental
 import ElementalWire
+import NIOCore
 
 /// The options of the commands that follow any number of services: which ones, and how to connect to them.
 struct SessionsOptions: ParsableArguments {
@@ -38,11 +39,12 @@ struct SessionsOptions: ParsableArguments {
     ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while the
     ///     sessions run.
     ///   - pingInterval: how often the round trip of each connection is measured; `nil` for never.
+    ///   - eventLoop: where all connections are handled; `nil` for any.
     ///   - role: what to ask a service for, asked before each connection; `nil` for the deputy's role. With `--role` it is
     ///     not called.
     /// - Throws: what reading the identity throws.
     func makeSessions(
-        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil,
+        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil,
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: true)
@@ -51,6 +53,7 @@ struct SessionsOptions: ParsableArguments {
         connect.security = access.security
         connect.limits = limits.device
         connect.logger = output.logger
+        if let eventLoop { connect.eventLoopGroup = eventLoop }
         let fixed = access.security.role
         let asked = security.role == nil ? role : nil
         var options = SessionOptions(name: name ?? ClientName.standard(of: deputy.name))

@@ -1,0 +1,130 @@
+internal import Bridging
+import Elemental
+internal import NIOCore
+
+/// A service that is bridged. It belongs to the bridge's event loop.
+final class BridgedService {
+    /// A value that the service was sent, and of which it has said nothing yet.
+    struct Sent {
+        let value: ElementValue
+        /// Its number among all that were sent.
+        let number: UInt64
+    }
+
+    /// What is known of an element's value.
+    struct Reading {
+        var newest: ElementValue?
+        var sent: Sent?
+        /// The content type of the pictures among its values.
+        var pictureType: String?
+        /// The last command, which a broker may send twice.
+        var lastCommand: ByteBuffer?
+    }
+
+    let key: ServiceKey
+    let topics: ServiceTopics
+    private(set) var device: ElementalDevice?
+    private(set) var catalogue: ElementCatalogue?
+    private(set) var elements: [BridgedElement] = []
+    /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
+    private var positions = [UInt8](repeating: unused, count: 128)
+    private var readings: [Reading] = []
+    /// Values on their way to the broker.
+    var lanes: Lanes
+    /// The newest values that passed, of elements marked latest.
+    var echoes = EchoFilter()
+    /// Whether it is in the bridge's list of services with values that wait.
+    var isWaiting = false
+    /// Whether there is a connection to the service; `nil` before there was one, of which nothing is told.
+    var isOnline: Bool?
+    /// Whether the broker was asked for the service's topics.
+    var isSubscribed = false
+    /// What Home Assistant was told of it, as far as it is known.
+    var retained = RetainedDiscovery()
+    /// The availabilities of other bridges that the newest message depends on.
+    var others: Set<String> = []
+    /// The configuration that this bridge published last.
+    var published: ByteBuffer?
+    /// The number of the announcement under way or made last.
+    var announcement: UInt64 = 0
+    /// Topics of elements that are no more, to be emptied.
+    var stale: Set<String> = []
+    /// Whether a task waits for the service to have handled what it was sent.
+    var isConfirming = false
+    private var lastNumber: UInt64 = 0
+    private let interval: Duration
+
+    private static let unused = UInt8.max
+
+    init(_ key: ServiceKey, _ topics: ServiceTopics, interval: Duration) {
+        self.key = key
+        self.topics = topics
+        self.interval = interval
+        lanes = Lanes(interval: interval, keeping: .newest)
+    }
+
+    var event: MQTTBridgeEvent.Service { MQTTBridgeEvent.Service(service: key.service, name: key.name) }
+
+    /// The service is connected, with these elements.
+    ///
+    /// - Returns: whether they are others than before.
+    func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue, _ elements: [BridgedElement]) -> Bool {
+        self.device = device
+        guard self.catalogue != catalogue else { return false }
+        let current = Set(elements.filter(\.reads).map(\.valueTopic.name))
+        stale.formUnion(self.elements.map(\.valueTopic.name))
+        stale.subtract(current)
+        self.catalogue = catalogue
+        self.elements = elements
+        readings = elements.map { _ in Reading() }
+        positions = [UInt8](repeating: Self.unused, count: 128)
+        for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
+        lanes = Lanes(interval: interval, keeping: .newest)
+        echoes = EchoFilter()
+        return true
+    }
+
+    /// There is no connection, or nothing can be sent any more.
+    func disconnect() {
+        device = nil
+        for position in readings.indices { readings[position].sent = nil }
+    }
+
+    /// The position of an element; `nil` for one that is not known, or not as it is.
+    func position(of definition: ElementDefinition) -> Int? {
+        let position = positions[Int(definition.id)]
+        guard position != Self.unused, elements[Int(position)].definition == definition else { return nil }
+        return Int(position)
+    }
+
+    /// The position of the element with that level.
+    func position(ofLevel level: String) -> Int? { elements.firstIndex { $0.level == level } }
+
+    subscript(position: Int) -> Reading {
+        get { readings[position] }
+        _modify { yield &readings[position] }
+    }
+
+    /// Notes that the service was sent a value.
+    func noteSent(_ value: ElementValue, at position: Int) {
+        lastNumber += 1
+        readings[position].sent = Sent(value: value, number: lastNumber)
+    }
+
+    /// What was sent and not answered, by the elements' positions.
+    var unanswered: [Int: Sent] {
+        var unanswered: [Int: Sent] = [:]
+        for (position, reading) in readings.enumerated() {
+            if let sent = reading.sent { unanswered[position] = sent }
+        }
+        return unanswered
+    }
+
+    /// What Home Assistant is to be told, as it can be put together elsewhere.
+    func draft(bridge: String, _ options: MQTTBridgeOptions) -> DiscoveryDraft {
+        DiscoveryDraft(
+            topics: topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,
+            service: key.service, elements: elements, pictureTypes: readings.map(\.pictureType), retained: retained,
+            options: options)
+    }
+}

@@ -1,0 +1,38 @@
+/// What Home Assistant calls the kind of a measurement, which decides on icon, conversion and statistics.
+///
+/// Only units that belong to one class are here: it refuses an entity whose unit does not fit its class, and `%` may be
+/// humidity, battery or anything else. From Home Assistant's own table DEVICE_CLASS_UNITS (2026.2).
+enum DeviceClass {
+    private static let units: [(name: String, units: [String])] = [
+        ("temperature", ["°C", "°F"]),
+        ("current", ["A", "mA"]),
+        ("voltage", ["V", "mV", "kV"]),
+        ("power", ["W", "kW", "mW"]),
+        ("apparent_power", ["VA"]),
+        ("frequency", ["Hz", "kHz", "MHz", "GHz"]),
+        ("illuminance", ["lx"]),
+        ("irradiance", ["W/m²"]),
+        ("signal_strength", ["dBm"]),
+        ("sound_pressure", ["dBA"]),
+        // Both signs for micro.
+        ("duration", ["s", "ms", "\u{B5}s", "\u{3BC}s", "min", "h", "d"]),
+        ("distance", ["m", "km", "ft", "mi"]),
+        ("weight", ["g", "kg", "lb"]),
+        ("data_size", ["B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB"]),
+        ("data_rate", ["B/s", "kB/s", "MB/s", "GB/s", "kbit/s", "Mbit/s", "Gbit/s", "KiB/s", "MiB/s", "GiB/s"]),
+        ("volume_flow_rate", ["L/min", "m³/h"]),
+        ("area", ["m²"]),
+        ("conductivity", ["\u{B5}S/cm", "\u{3BC}S/cm"]),
+    ]
+
+    private static let classes: [String: String] = {
+        var classes: [String: String] = [:]
+        for (name, units) in units {
+            for unit in units { classes[unit] = name }
+        }
+        return classes
+    }()
+
+    /// The class of a unit; `nil` for one that may belong to several or is not known.
+    static func of(unit: String) -> String? { classes[unit] }
+}

@@ -1,0 +1,38 @@
+import Elemental
+
+/// What goes into a device's discovery message.
+struct DiscoveryDraft: Sendable {
+    let topics: ServiceTopics
+    let bridge: String
+    let name: String
+    let service: String?
+    let elements: [BridgedElement]
+    /// The content types of the elements' pictures.
+    let pictureTypes: [String?]
+    /// What was told before.
+    let retained: RetainedDiscovery
+    let options: MQTTBridgeOptions
+
+    /// The message, and what keeps elements from being what the options ask; these appear as follows from their types.
+    func message() -> (message: DiscoveryMessage, problems: [String]) {
+        var components: [Component] = []
+        var problems: [String] = []
+        for (element, pictureType) in zip(elements, pictureTypes) {
+            let mapping = ComponentMapping(canSet: options.setsElements, pictureType: pictureType)
+            let elementTopics = ComponentMapping.Topics(value: element.valueTopic.name) { [topics] component in
+                topics.set(element.level, component: component)
+            }
+            let definition = element.definition
+            do throws(MQTTBridgeError) {
+                components += try mapping.components(
+                    of: definition, elementTopics, as: options.components[definition.name])
+            } catch {
+                problems.append(error.message)
+                components += (try? mapping.components(of: definition, elementTopics)) ?? []
+            }
+        }
+        let message = DiscoveryMessage(
+            topics: topics, bridge: bridge, name: name, service: service, components: components)
+        return (message, problems)
+    }
+}

@@ -1,0 +1,78 @@
+import Elemental
+internal import ElementalWire
+internal import Support
+
+/// What a number's control needs to know.
+extension ElementDefinition {
+    /// The names of the choices.
+    var choiceNames: JSONText { .array(choices.map { .string($0.name) }) }
+
+    /// The least and the greatest value in decimal: those of the range, else of the type. Home Assistant takes 0 and 100
+    /// where it is told none, and drops values outside.
+    var bounds: (low: String, high: String) {
+        guard let range else { return type.visit(BoundsVisitor()) }
+        return (text(range.lowerBound), text(range.upperBound))
+    }
+
+    /// Whether there are values of which a double has not all digits, 2^53 and more.
+    var isBeyondDoubles: Bool {
+        guard type == .int64 || type == .uint64 else { return false }
+        guard let range else { return true }
+        let limit = 9_007_199_254_740_992.0
+        return range.lowerBound < -limit || range.upperBound > limit
+    }
+
+    /// Whether the range is a single value.
+    var isConstant: Bool { range.map { $0.lowerBound == $0.upperBound } ?? false }
+
+    /// The step of a control in decimal. Home Assistant refuses one below 0.001.
+    var controlStep: String {
+        if type.isInteger {
+            let step = step.map { $0.rounded() } ?? 1
+            return Int64(exactly: max(step, 1)).map { String($0) } ?? "1"
+        }
+        if let step { return text(max(step, 0.001)) }
+        guard let range, range.upperBound > range.lowerBound else { return "0.001" }
+        return text(max(Self.nice((range.upperBound - range.lowerBound) / 1000), 0.001))
+    }
+
+    /// How many digits after the point the step has, at most 6; `nil` without a step.
+    var decimals: Int? {
+        guard let step else { return nil }
+        var (digits, scaled) = (0, step)
+        // Steps such as 0.1 are not exact.
+        while digits < 6, abs(scaled - scaled.rounded()) > scaled * 1e-6 {
+            digits += 1
+            scaled *= 10
+        }
+        return digits
+    }
+
+    /// The largest of 1, 2, 5, 10, … (or 0.5, 0.2, …) that is not above the number.
+    private static func nice(_ number: Double) -> Double {
+        var power = 1.0
+        while power > number, power > 1e-6 { power /= 10 }
+        while power * 10 <= number, power < 1e300 { power *= 10 }
+        return [5, 2].first { $0 * power <= number }.map { $0 * power } ?? power
+    }
+
+    /// A bound as values of the type are written: a Float's 0.7 is not 0.7000000476837158, which is more.
+    private func text(_ number: Double) -> String {
+        if let whole = Int64(exactly: number) { return String(whole) }
+        return type == .float ? Float(number).description : number.description
+    }
+
+    private struct BoundsVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> (low: String, high: String) {
+            switch Value.self {
+            case let type as any FixedWidthInteger.Type: Self.bounds(of: type)
+            case is Double.Type: ("-1.7976931348623157e+308", "1.7976931348623157e+308")
+            default: ("-3.4028235e+38", "3.4028235e+38")
+            }
+        }
+
+        private static func bounds<Integer: FixedWidthInteger>(of: Integer.Type) -> (low: String, high: String) {
+            (String(Integer.min), String(Integer.max))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import NIOCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What was told of a device earlier: by this bridge before it was started again, or by another one.
+struct RetainedDiscovery: Sendable {
+    /// The platforms of the entities by their keys.
+    var platforms: [String: String] = [:]
+    /// Where they have their values.
+    var valueTopics: [String: String] = [:]
+    /// The availabilities that the device depends on.
+    var availability: [String] = []
+
+    /// Longer ones are not read. All elements of a device take less than half of it.
+    static let longest = 256 * 1024
+    /// More entities are not counted: 128 elements of up to four components.
+    private static let mostEntities = 512
+
+    init() {}
+
+    /// What a message says; empty if it cannot be read.
+    init(_ payload: ByteBuffer) {
+        guard (1...Self.longest).contains(payload.readableBytes),
+            let message = try? JSONDecoder().decode(Message.self, from: Data(payload.readableBytesView))
+        else { return }
+        for (key, entity) in message.cmps.prefix(Self.mostEntities) {
+            guard let platform = entity.p, Self.isWord(key), Self.isWord(platform) else { continue }
+            platforms[key] = platform
+            valueTopics[key] = entity.stat_t ?? entity.img_t
+        }
+        availability = (message.avty ?? []).prefix(8).compactMap(\.t)
+    }
+
+    /// What a message of this bridge says.
+    init(_ message: DiscoveryMessage) {
+        platforms = Dictionary(message.components.map { ($0.key, $0.platform) }) { first, _ in first }
+    }
+
+    /// Adds what another message says.
+    mutating func merge(_ other: RetainedDiscovery) {
+        platforms.merge(other.platforms) { own, _ in own }
+        valueTopics.merge(other.valueTopics) { own, _ in own }
+    }
+
+    /// What removes the entities that are told no more, and those that are others now, by their keys.
+    func removals(for components: [Component]) -> [String: String] {
+        let present = Dictionary(components.map { ($0.key, $0.platform) }) { first, _ in first }
+        return platforms.filter { present[$0.key] != $0.value }
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
+            }
+    }
+
+    /// As this bridge writes it: what others wrote under its topic is not taken apart.
+    private struct Message: Decodable {
+        let cmps: [String: Entity]
+        let avty: [Availability]?
+    }
+
+    private struct Entity: Decodable {
+        let p: String?
+        let stat_t: String?
+        let img_t: String?
+    }
+
+    private struct Availability: Decodable {
+        let t: String?
+    }
+}

@@ -1,0 +1,105 @@
+internal import Bridging
+public import MQTT
+internal import NIOCore
+internal import Support
+
+extension MQTTBridge {
+    /// Empties what a broker has retained of services: their values and availability, and what Home Assistant was told,
+    /// which removes their devices there. The services need not be there; a bridge that still runs tells them again.
+    ///
+    /// - Parameters:
+    ///   - subjects: the services; ``Subject/all`` stands for all below the base.
+    ///   - broker: where the broker is.
+    ///   - connection: how to connect to it. It is not tried again.
+    ///   - options: the base and the discovery that the bridge had.
+    /// - Returns: the topics that were emptied.
+    /// - Throws: ``MQTTError`` if the broker cannot be reached or does not answer, ``MQTTBridgeError`` for options that
+    ///   contradict themselves.
+    public static func forget(
+        _ subjects: [Subject], broker: MQTTAddress, connection: MQTTOptions = MQTTOptions(),
+        options: MQTTBridgeOptions = MQTTBridgeOptions()
+    ) async throws -> [String] {
+        try options.check()
+        var connection = connection
+        connection.lastWill = nil
+        let retained = try subjects.map { try RetainedTopics($0, options) }
+        return try await MQTTClient.withConnection(broker, options: connection) { client in
+            let search = RetainedSearch { topic in retained.contains { $0.covers(topic) } }
+            client.onMessage { search.note($0) }
+            _ = try await client.subscribe(to: Set(retained.flatMap(\.filters)).sorted().map { ($0, .atLeastOnce) })
+            let found = await search.wait(on: client.eventLoop)
+            for name in found {
+                try await client.publish(ByteBuffer(), to: MQTTTopic(name), qos: .atLeastOnce, retain: true)
+            }
+            return found
+        }
+    }
+}
+
+/// The topics under which something of a service is retained.
+private struct RetainedTopics: Sendable {
+    let filters: [String]
+    /// What a topic that came has to begin with, or to be.
+    private let prefix: String
+    private let configs: (prefix: String, isWhole: Bool)
+
+    init(_ subject: MQTTBridge.Subject, _ options: MQTTBridgeOptions) throws(MQTTError) {
+        let key: ServiceKey
+        switch subject {
+        case .all, .service(_, nil):
+            var level = "+"
+            if case .service(let service, _) = subject { level = TopicLevel.service(service) }
+            prefix = level == "+" ? "\(options.base)/" : "\(options.base)/\(level)/"
+            configs = (level == "+" ? "elemental_" : ServiceTopics.idPrefix(level), false)
+            filters =
+                ["\(options.base)/\(level)/+/+"]
+                + (options.discovery == .homeAssistant ? [ServiceTopics.allConfigs] : [])
+            return
+        case .service(let service, let name?): key = ServiceKey(service: service, name: name)
+        case .address(let host, let port): key = ServiceKey(host: host, port: port)
+        }
+        let topics = try ServiceTopics(key, base: options.base)
+        prefix = "\(options.base)/\(topics.path)/"
+        configs = (topics.id, true)
+        filters =
+            ["\(options.base)/\(topics.path)/+"]
+            + (options.discovery == .homeAssistant ? [topics.config.name] : [])
+    }
+
+    /// Whether a topic that came is one of them.
+    func covers(_ topic: String) -> Bool {
+        guard let id = ServiceTopics.id(ofConfig: topic) else { return topic.hasPrefix(prefix) }
+        if configs.isWhole { return id == configs.prefix }
+        // Another service's name may begin like this one's; an instance has no underscore.
+        return id.hasPrefix(configs.prefix)
+            && (configs.prefix == "elemental_" || !id.dropFirst(configs.prefix.count).contains("_"))
+    }
+}
+
+/// Collects the topics of retained messages until no more come.
+private final class RetainedSearch: Sendable {
+    private let found = Locked<Set<String>>([])
+    private let isMeant: @Sendable (String) -> Bool
+    /// More are left for another time.
+    private static let most = 10_000
+    /// So long nothing has come when all has.
+    private static let quietTime = Duration.milliseconds(500)
+    /// A broker on which messages come without end.
+    private static let longestRounds = 20
+
+    init(_ isMeant: @escaping @Sendable (String) -> Bool) { self.isMeant = isMeant }
+
+    func note(_ message: MQTTMessage) {
+        guard message.isRetained, message.payload.readableBytes > 0, isMeant(message.topic) else { return }
+        found.withLock { if $0.count < Self.most { $0.insert(message.topic) } }
+    }
+
+    func wait(on loop: any EventLoop) async -> [String] {
+        for _ in 0..<Self.longestRounds {
+            let before = found.withLock { $0.count }
+            await Delay.wait(Self.quietTime, on: loop)
+            guard found.withLock({ $0.count }) != before, !Task.isCancelled else { break }
+        }
+        return found.withLock { $0.sorted() }
+    }
+}

@@ -1,0 +1,175 @@
+package import Bridging
+public import Elemental
+public import MQTT
+package import NIOCore
+internal import Support
+
+/// Shows services to an MQTT broker: the values of their elements are retained messages, and messages set elements.
+///
+/// ```swift
+/// let bridge = try MQTTBridge([.all], broker: MQTTAddress("mqtt://homeassistant.local"))
+/// bridge.onEvent { print($0) }
+/// try await bridge.run()
+/// ```
+/// Home Assistant shows each service as a device. What may go away comes back by itself in any order: the broker, Home
+/// Assistant, the bridge, the services, and the networks between them.
+public final class MQTTBridge: Sendable {
+    /// Which services are bridged.
+    public enum Subject: Sendable, Hashable {
+        /// All element services that Zeroconf finds, as they come and go.
+        case all
+        /// The services of that name, older ones too; with an instance's name that one alone.
+        case service(String, name: String? = nil)
+        /// What answers there.
+        case address(host: String, port: Int)
+    }
+
+    /// The connection to the broker.
+    public let client: MQTTClient
+    private let sessions: ServiceSessions
+    private let options: MQTTBridgeOptions
+    private let topics: BridgeTopics
+    private let events = EventHub<MQTTBridgeEvent>()
+    private let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
+
+    /// Creates a bridge, which does nothing until ``run()``.
+    ///
+    /// - Parameters:
+    ///   - subjects: what is bridged.
+    ///   - broker: where the broker is.
+    ///   - connection: how to connect to the broker. The bridge sets the last will.
+    ///   - options: what the broker is told, and what its clients may do.
+    ///   - name: this client's name, under which the services list it.
+    ///   - connect: how to connect to the services. The bridge sets the reconnection, the role and the event loop.
+    /// - Throws: ``MQTTBridgeError`` for options that contradict themselves.
+    public convenience init(
+        _ subjects: [Subject] = [.all], broker: MQTTAddress, connection: MQTTOptions = MQTTOptions(),
+        options: MQTTBridgeOptions = MQTTBridgeOptions(), name: String = "MQTT bridge",
+        connect: ConnectOptions = ConnectOptions()
+    ) throws(MQTTBridgeError) {
+        try self.init(broker: broker, connection: connection, options: options) { loop in
+            var session = SessionOptions(name: name)
+            session.connect = connect
+            session.connect.eventLoopGroup = loop
+            let role: Role = options.setsElements ? .control : .observe
+            session.role = { _ in role }
+            return ServiceSessions(
+                subjects.map { subject in
+                    switch subject {
+                    case .all: .all
+                    case .service(let service, let name): .service(service, name: name)
+                    case .address(let host, let port): .address(host: host, port: port)
+                    }
+                }, session)
+        }
+    }
+
+    /// Creates a bridge to services that are followed.
+    ///
+    /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
+    package init(
+        broker: MQTTAddress, connection: MQTTOptions, options: MQTTBridgeOptions,
+        makeSessions: (any EventLoop) -> ServiceSessions
+    ) throws(MQTTBridgeError) {
+        try options.check()
+        do throws(MQTTError) {
+            topics = try BridgeTopics(base: options.base, id: options.id)
+        } catch {
+            throw MQTTBridgeError(error.message)
+        }
+        var connection = connection
+        connection.lastWill = MQTTLastWill(topic: topics.bridge, payload: BridgeCore.availability(false))
+        client = MQTTClient(broker, options: connection)
+        self.options = options
+        sessions = makeSessions(client.eventLoop)
+    }
+
+    /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (MQTTBridgeEvent) -> Void) -> Elemental.HandlerRegistration {
+        Elemental.HandlerRegistration(events.addEventHandler(handler))
+    }
+
+    /// Follows the services and passes values until the task is cancelled; then tells the broker that the bridge is gone.
+    /// Call it once.
+    ///
+    /// - Throws: ``MQTTError`` if the broker does not accept this client, or cannot be one; ``ElementalError`` if a
+    ///   service's name is not one. A broker that cannot be reached now is tried again.
+    public func run() async throws {
+        let loop = client.eventLoop
+        await loop.run { self.makeCore(on: loop) }
+        client.onEvent { [weak self] in self?.take($0) }
+        client.onMessage { [weak self] message in self?.withCore { $0.take(message) } }
+        sessions.onEvent { [weak self] event in self?.withCore { $0.take(event) } }
+        // Not a child task: it outlives the services, so that the broker can be told.
+        let connection = Task { [client] in try await client.run() }
+        let result: Result<Void, any Error>
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [sessions] in try await sessions.run() }
+                group.addTask {
+                    // Waiting for another task is not cancelled with this one.
+                    try await withTaskCancellationHandler {
+                        try await connection.value
+                    } onCancel: {
+                        Task { await self.leave() }
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await leave()
+        _ = await connection.result
+        bound.withLock { $0 = nil }
+        try result.get()
+    }
+
+    /// The longest that the broker may take to hear that the bridge ends.
+    private static let farewellTime = Duration.seconds(2)
+
+    /// Tells the broker that the bridge ends, and ends the connection.
+    private func leave() async {
+        await client.eventLoop.run { self.withCore { $0.leave() } }
+        if client.isConnected {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [client, topics] in
+                    try? await client.publish(
+                        BridgeCore.availability(false), to: topics.bridge, qos: .atLeastOnce, retain: true)
+                }
+                group.addTask { await Delay.wait(Self.farewellTime) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        client.stop()
+    }
+
+    // MARK: - On the event loop
+
+    private func makeCore(on loop: any EventLoop) {
+        let core = BridgeCore(client, options, topics) { [events] in events.emit($0) }
+        bound.withLock { $0 = NIOLoopBound(core, eventLoop: loop) }
+    }
+
+    /// Works on the core: at once on its event loop, where nearly everything happens.
+    private func withCore(_ body: @escaping @Sendable (BridgeCore) -> Void) {
+        guard let bound = bound.withLock({ $0 }) else { return }
+        if client.eventLoop.inEventLoop {
+            body(bound.value)
+        } else {
+            client.eventLoop.execute { body(bound.value) }
+        }
+    }
+
+    private func take(_ event: MQTTEvent) {
+        switch event {
+        case .connected: withCore { $0.brokerConnected() }
+        case .willReconnect(_, let delay, let error): withCore { $0.brokerLost(error, retryIn: delay) }
+        case .subscriptionsRefused, .ended: break
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/// A mistake in a bridge's options.
+public struct MQTTBridgeError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do.
+    public let message: String
+    public var description: String { message }
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,113 @@
+import Elemental
+internal import ElementalWire
+internal import NIOCore
+
+#if canImport(FoundationEssentials)
+internal import struct FoundationEssentials.Data
+#else
+internal import struct Foundation.Data
+#endif
+
+/// What came to set an element: a payload, and of a vector perhaps the component that it is for.
+struct Command {
+    let payload: ByteBuffer
+    var component: Int?
+
+    /// Why a command is refused, for the person who sent it.
+    struct Refusal: Error, Equatable {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Numbers and words are not longer than that; texts and data are.
+    private static let longestText = 1024
+
+    /// The value that the element is to be set to.
+    ///
+    /// - Parameter current: the element's value, whose other components stay.
+    /// - Throws: ``Refusal`` for what the element does not take.
+    func value(of element: ElementDefinition, current: ElementValue?) throws(Refusal) -> ElementValue {
+        let value =
+            if let component { try self.value(of: element, component, current) } else { try wholeValue(of: element) }
+        guard element.allows(value) else {
+            if let range = element.range { throw Refusal("the value is outside the range \(range.text)") }
+            throw Refusal("the value is none of the element's choices")
+        }
+        return value
+    }
+
+    private func wholeValue(of element: ElementDefinition) throws(Refusal) -> ElementValue {
+        if element.type == .data { return .data(Data(payload.readableBytesView)) }
+        let text = try text(atMost: element.type == .string ? .max : Self.longestText)
+        do {
+            return try ElementValue(text: element.type.isVector ? text.withoutBrackets : text, of: element)
+        } catch {
+            // A whole number may come as 5.0 or 1e3.
+            if let value = Self.integer(text, element.type) { return value }
+            throw Refusal(error.message)
+        }
+    }
+
+    /// Home Assistant computes in double precision, so a number may have been rounded, even beyond its type.
+    private static func integer(_ text: String, _ type: ElementType) -> ElementValue? {
+        guard type.isInteger, let number = Double(text) else { return nil }
+        let digits = Int64(exactly: number).map { String($0) } ?? UInt64(exactly: number).map { String($0) }
+        return digits.flatMap { try? ElementValue(text: $0, type: type) }
+    }
+
+    private func value(
+        of element: ElementDefinition, _ component: Int, _ current: ElementValue?
+    ) throws(Refusal) -> ElementValue {
+        guard element.type.isVector, let count = element.type.fixedByteCount.map({ $0 / 4 }), component < count else {
+            throw Refusal("\(element.type) has no component \(component)")
+        }
+        let text = try text(atMost: Self.longestText)
+        guard case .float(let number)? = try? ElementValue(text: text, type: .float) else {
+            throw Refusal("'\(text.excerpt)' is no number")
+        }
+        var numbers = [Float](repeating: 0, count: count)
+        if case .floats(let known)? = current?.plainForm, known.count == count { numbers = known }
+        numbers[component] = number
+        let whole = numbers.map { $0.description }.joined(separator: ",")
+        guard let value = try? ElementValue(text: whole, type: element.type) else {
+            throw Refusal("the other components of the value are not known")
+        }
+        return value
+    }
+
+    private func text(atMost limit: Int) throws(Refusal) -> String {
+        guard payload.readableBytes <= limit else { throw Refusal("\(payload.readableBytes) bytes are too many") }
+        guard let text = String(validating: payload.readableBytesView, as: UTF8.self) else {
+            throw Refusal("the text is not valid UTF-8")
+        }
+        return text
+    }
+}
+
+extension ElementType {
+    /// Whether the values are several floats.
+    var isVector: Bool {
+        switch self {
+        case .float2, .float3, .float4, .float4x4: true
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The text without the brackets of a JSON array.
+    fileprivate var withoutBrackets: String {
+        let inner = drop { $0 == " " }
+        guard inner.first == "[", let end = inner.lastIndex(of: "]") else { return self }
+        return String(inner[inner.index(after: inner.startIndex)..<end])
+    }
+}
+
+extension ClosedRange<Double> {
+    /// The range for people, without fractions that are zero.
+    fileprivate var text: String {
+        func text(_ bound: Double) -> String { Int64(exactly: bound).map { String($0) } ?? bound.description }
+        return "\(text(lowerBound))...\(text(upperBound))"
+    }
+}

@@ -1,0 +1,114 @@
+internal import Bridging
+import MQTT
+
+/// The topics of a bridge.
+struct BridgeTopics: Sendable {
+    /// The levels before all others, `elemental` unless the options say otherwise.
+    let base: String
+    /// Where this bridge says whether it is there; also its last will.
+    let bridge: MQTTTopic
+
+    /// The availability of all bridges and services.
+    var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
+    /// Where Home Assistant says that it has started.
+    static let birth = "homeassistant/status"
+
+    /// - Throws: ``MQTTError`` if they are no topics.
+    init(base: String, id: String) throws(MQTTError) {
+        self.base = base
+        bridge = try MQTTTopic("\(base)/\(TopicLevel.Reserved.bridge)/\(id)/\(TopicLevel.Reserved.availability)")
+    }
+
+    /// The topics of a service.
+    func service(_ key: ServiceKey) throws(MQTTError) -> ServiceTopics { try ServiceTopics(key, base: base) }
+
+    /// The availability of a service, by its ``ServiceTopics/path``.
+    func availability(ofService path: String) throws(MQTTError) -> MQTTTopic {
+        try MQTTTopic("\(base)/\(path)/\(TopicLevel.Reserved.availability)")
+    }
+
+    /// What a topic is about that came from the broker.
+    func place(of topic: String) -> Place? {
+        if topic == Self.birth { return .birth }
+        if let id = ServiceTopics.id(ofConfig: topic) { return .config(id: id) }
+        guard topic.hasPrefix(base), topic.dropFirst(base.count).hasPrefix("/") else { return nil }
+        let levels = topic.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        switch levels.count {
+        case 3 where levels[2] == TopicLevel.Reserved.availability:
+            return levels[0] == TopicLevel.Reserved.bridge
+                ? .bridge(topic) : .availability(service: "\(levels[0])/\(levels[1])")
+        case 4 where levels[3] == "set":
+            return .set(service: "\(levels[0])/\(levels[1])", element: String(levels[2]), component: nil)
+        case 5 where levels[4] == "set":
+            guard let component = Int(levels[3]), component >= 0 else { return nil }
+            return .set(service: "\(levels[0])/\(levels[1])", element: String(levels[2]), component: component)
+        default: return nil
+        }
+    }
+
+    /// What a topic is about. Services by their levels, as in ``ServiceTopics/path``.
+    enum Place: Equatable {
+        case birth
+        case config(id: String)
+        case bridge(String)
+        case availability(service: String)
+        case set(service: String, element: String, component: Int?)
+    }
+}
+
+/// The topics of a service.
+struct ServiceTopics: Sendable {
+    /// The levels of the service's name and its instance's, with a slash between them.
+    let path: String
+    /// What names the device in Home Assistant, and what the identifiers of its entities begin with.
+    let id: String
+    let availability: MQTTTopic
+    /// Where Home Assistant finds the device.
+    let config: MQTTTopic
+    private let prefix: String
+
+    private static let configPrefix = "homeassistant/device/"
+    private static let configSuffix = "/config"
+
+    init(_ key: ServiceKey, base: String) throws(MQTTError) {
+        let service = key.service.map { TopicLevel.service($0) } ?? TopicLevel.Reserved.address
+        let instance = TopicLevel.instance(key.name)
+        path = "\(service)/\(instance)"
+        id = Self.idPrefix(service) + instance
+        prefix = "\(base)/\(path)"
+        availability = try MQTTTopic("\(prefix)/\(TopicLevel.Reserved.availability)")
+        config = try MQTTTopic(Self.configPrefix + id + Self.configSuffix)
+    }
+
+    /// What the identifiers of a service's instances begin with.
+    static func idPrefix(_ service: String) -> String { "elemental_\(service)_" }
+
+    /// All configurations of devices.
+    static let allConfigs = configPrefix + "+" + configSuffix
+
+    /// The identifier of the device that a topic configures; `nil` if it is another topic.
+    static func id(ofConfig topic: String) -> String? {
+        guard topic.hasPrefix(configPrefix), topic.hasSuffix(configSuffix) else { return nil }
+        let id = topic.dropFirst(configPrefix.count).dropLast(configSuffix.count)
+        return id.isEmpty || id.contains("/") ? nil : String(id)
+    }
+
+    /// Where the element with that level has its value.
+    func value(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)") }
+    /// Where it is said why a value was not set.
+    func refused(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)/refused") }
+    /// Where it is set, or one component of it.
+    func set(_ level: String, component: Int? = nil) -> String {
+        "\(prefix)/\(level)" + (component.map { "/\($0)" } ?? "") + "/set"
+    }
+
+    /// Whether a topic is that of one of the service's values.
+    func isValue(_ topic: String) -> Bool {
+        guard topic.hasPrefix(prefix), topic.dropFirst(prefix.count).hasPrefix("/") else { return false }
+        let level = topic.dropFirst(prefix.count + 1)
+        return !level.isEmpty && !level.contains("/") && level != TopicLevel.Reserved.availability
+    }
+
+    /// The topics by which the service's elements are set.
+    var commands: [String] { ["\(prefix)/+/set", "\(prefix)/+/+/set"] }
+}

@@ -1,0 +1,89 @@
+/// Names of services, instances and elements as levels of MQTT topics: `Left arm` becomes `left-arm-1f0c`.
+///
+/// A level has only `a`…`z`, digits, `_` and `-`: Home Assistant takes no others in a discovery topic, and NATS closes the
+/// connection at a blank or a dot. Different names have different levels: as soon as a character was replaced, four
+/// digits of a hash are added, and to a name that ends like such a level as well. Only upper and lower case are not told
+/// apart, as Zeroconf does not tell them apart in names of services.
+enum TopicLevel {
+    /// The level of a service's name.
+    static func service(_ name: String) -> String {
+        // These stand for something else in the same place.
+        level(name, isMarked: name == Reserved.bridge || name == Reserved.address)
+    }
+
+    /// The level of an instance's name. It has no `_`, so that joined to the service's it can be told from it.
+    static func instance(_ name: String) -> String { level(name, keepsUnderscore: false) }
+
+    /// The levels of a catalogue's elements, by their identifiers.
+    static func elements(_ names: [(id: Int8, name: String)]) -> [Int8: String] {
+        let plain = Dictionary(grouping: names) { level($0.name) }
+        var levels: [Int8: String] = [:]
+        var taken: Set<String> = []
+        for (id, name) in names {
+            // Two names that differ in upper and lower case only.
+            let isShared = plain[level(name)].map { $0.count > 1 } ?? false
+            var text = level(name, isMarked: isShared || name.lowercasedASCII == Reserved.availability)
+            // Two hashes may have the same four digits.
+            if !taken.insert(text).inserted {
+                text = "\(level(name, isMarked: true))-\(id)"
+                while !taken.insert(text).inserted { text += "-" }
+            }
+            levels[id] = text
+        }
+        return levels
+    }
+
+    /// What a topic has in the places of names.
+    enum Reserved {
+        /// In the place of a service's name, where the bridges are.
+        static let bridge = "bridge"
+        /// In the place of a service's name, for one that was given by host and port.
+        static let address = "address"
+        /// In the place of an element's name.
+        static let availability = "availability"
+    }
+
+    /// - Parameter isMarked: whether the hash is added in any case.
+    private static func level(_ name: String, keepsUnderscore: Bool = true, isMarked: Bool = false) -> String {
+        var level: [UInt8] = []
+        var wasReplaced = name.isEmpty
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "a"..."z", "0"..."9", "-": level.append(UInt8(scalar.value))
+            case "A"..."Z": level.append(UInt8(scalar.value) + 0x20)
+            case "_" where keepsUnderscore: level.append(UInt8(scalar.value))
+            default:
+                wasReplaced = true
+                // One for any number of them: what is left out is in the hash.
+                if level.last != UInt8(ascii: "-") { level.append(UInt8(ascii: "-")) }
+            }
+        }
+        let isLong = level.count > longest
+        guard wasReplaced || isMarked || isLong || hasHash(level) else { return String(decoding: level, as: UTF8.self) }
+        let stem = String(decoding: level.prefix(longest), as: UTF8.self)
+        return stem + (stem.hasSuffix("-") ? "" : "-") + hash(name)
+    }
+
+    /// The most characters of a level besides its hash: names have up to 255, and a topic has four of them.
+    private static let longest = 64
+
+    private static func hasHash(_ level: [UInt8]) -> Bool {
+        let end = level.suffix(5)
+        return end.count == 5 && end.first == UInt8(ascii: "-")
+            && end.dropFirst().allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// Four hexadecimal digits: FNV-1a of 32 bits, folded to 16.
+    private static func hash(_ name: String) -> String {
+        var hash: UInt32 = 0x811C_9DC5
+        for byte in name.utf8 { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        let digits = String((hash >> 16) ^ (hash & 0xFFFF), radix: 16)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}
+
+extension String {
+    fileprivate var lowercasedASCII: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import MQTT
+
+/// Where a broker is, and how to log in.
+struct BrokerOptions: ParsableArguments {
+    @Option(
+        name: .customLong("broker"),
+        help: ArgumentHelp(
+            "The broker: mqtt[s]://[USER@]HOST[:PORT].",
+            discussion: "The ports are 1883, and 8883 with mqtts, which encrypts.", valueName: "url"),
+        transform: BrokerOptions.address(parsing:))
+    var address: MQTTAddress
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the user's password, read for each connection.",
+            discussion: "Only a file: other users of this machine can see command lines.", valueName: "@file"))
+    var password: String?
+
+    @Option(
+        name: .customLong("trust"),
+        help: ArgumentHelp(
+            "Trust the certificates in a PEM file as well as the system's, for a broker with a self-signed one; may be given several times.",
+            valueName: "file"))
+    var trustedFiles: [String] = []
+
+    func validate() throws {
+        if let password {
+            guard password.hasPrefix("@"), password.count > 1 else {
+                throw ValidationError("--password takes @FILE, a file with the password: others can see command lines")
+            }
+            guard address.user != nil else {
+                throw ValidationError("--password goes with a user: mqtt://USER@\(address.host)")
+            }
+        }
+        if trustedFiles.contains("") { throw ValidationError("--trust takes the name of a file") }
+        if !trustedFiles.isEmpty, !address.isSecure {
+            throw ValidationError("--trust goes with mqtts://, which encrypts")
+        }
+    }
+
+    private static func address(parsing text: String) throws(ArgumentProblem) -> MQTTAddress {
+        do throws(MQTTError) {
+            return try MQTTAddress(text)
+        } catch {
+            throw ArgumentProblem(error.message)
+        }
+    }
+
+    /// The most bytes of a password: more cannot be sent.
+    private static let longestPassword = 65_535
+    /// The most bytes of a file of certificates: many times the size of a system's whole trust store.
+    private static let longestCertificates = 4 * 1024 * 1024
+
+    /// How to connect to the broker.
+    ///
+    /// - Throws: ``CommandFailure`` if a file cannot be read.
+    func connection(_ output: OutputOptions) async throws -> MQTTOptions {
+        var options = MQTTOptions()
+        options.connectTimeout = output.limit
+        options.logger = output.logger
+        for file in trustedFiles {
+            let pem = try await FileContent.read(file, atMost: Self.longestCertificates, timeout: output.limit)
+            do throws(MQTTError) {
+                try options.trustCertificates(pem: pem)
+            } catch {
+                throw CommandFailure("invalidFile", "file '\(file)' contains no certificate in PEM format")
+            }
+        }
+        if let password {
+            let path = String(password.dropFirst())
+            let limit = output.limit
+            // A file that cannot be read is told before anything else is tried.
+            _ = try await Self.read(path, limit)
+            options.password = { try await Self.read(path, limit) }
+        }
+        return options
+    }
+
+    private static func read(_ path: String, _ timeout: Duration) async throws -> String {
+        let content = try await FileContent.read(path, atMost: longestPassword, timeout: timeout)
+        var text = String(decoding: content, as: UTF8.self)
+        // Blanks may belong to a password, the end of the line does not.
+        if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,44 @@
+import MQTTBridge
+
+/// `ELEMENT=COMPONENT[,key=value]…` from the command line: what an element is in Home Assistant.
+struct ComponentOption: Sendable {
+    let element: String
+    let component: MQTTComponent
+
+    init(parsing text: String) throws(ArgumentProblem) {
+        // An element's name may have both signs: the last '=' before which a known component does not fail counts.
+        guard let (name, rest) = Self.split(text) else {
+            let kinds = MQTTComponent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ArgumentProblem(
+                "write it as ELEMENT=COMPONENT, as in Brightness=light or Humidity=sensor,device_class=humidity; a "
+                    + "COMPONENT is one of \(kinds)")
+        }
+        let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
+        guard let kind = parts.first.flatMap({ MQTTComponent.Kind(rawValue: String($0)) }) else {
+            throw ArgumentProblem("'\(rest.excerpt)' is no component")
+        }
+        var settings: [String: String] = [:]
+        for part in parts.dropFirst() {
+            guard let sign = part.firstIndex(of: "="), sign != part.startIndex else {
+                throw ArgumentProblem("'\(part.excerpt)' is no setting: write it as in device_class=humidity")
+            }
+            settings[String(part[..<sign])] = String(part[part.index(after: sign)...])
+        }
+        element = name
+        do throws(MQTTBridgeError) {
+            component = try MQTTComponent(kind, settings: settings)
+        } catch {
+            throw ArgumentProblem(error.message)
+        }
+    }
+
+    /// The element's name and what follows: at the last `=` with a component's name after it.
+    private static func split(_ text: String) -> (name: String, rest: Substring)? {
+        for sign in text.indices.reversed() where text[sign] == "=" && sign != text.startIndex {
+            let rest = text[text.index(after: sign)...]
+            let word = rest.prefix { $0 != "," }
+            if MQTTComponent.Kind(rawValue: String(word)) != nil { return (String(text[..<sign]), rest) }
+        }
+        return nil
+    }
+}

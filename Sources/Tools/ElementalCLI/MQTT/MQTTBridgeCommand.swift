@@ -1,0 +1,128 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import MQTT
+import MQTTBridge
+import Support
+
+/// Bridges services to a broker.
+struct MQTTBridgeCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bridge",
+        abstract: "Show services to an MQTT broker and to Home Assistant; with --control they are set from there.",
+        discussion: """
+            Bridges the TARGETs, or every service that is found, as they come and go. Each element has a topic with its \
+            newest value, retained: BASE/SERVICE/INSTANCE/ELEMENT. Names become topic levels in small letters; where a \
+            character was replaced, four digits tell names apart. .../availability says online or offline.
+
+            With --control, messages to .../ELEMENT/set set an element: whoever may publish there controls the service. \
+            What is refused is answered in .../ELEMENT/refused and by the current value. Retained commands are refused.
+
+            Home Assistant (2024.11 or later) shows each service as a device by itself. --as changes what an element is \
+            there: Brightness=light, Humidity=sensor,device_class=humidity, Reset=button, Code=none.
+
+            A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
+            the options that the bridge names. Broker, services and networks may come and go in any order, until Ctrl-C.
+
+              $ elemental mqtt --broker mqtt://localhost
+              $ elemental mqtt lamp robot/Rover --control --broker mqtts://ada@pi.local --password @password.txt
+              $ elemental mqtt 192.168.1.7:5000 --broker mqtt://localhost --discovery none --rate 10 --print
+            """)
+
+    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var broker: BrokerOptions
+
+    @Flag(help: "Let the broker's clients set elements, and ask the services for the role that it takes.")
+    var control = false
+
+    @OptionGroup var topics: BridgeTopicOptions
+
+    @Option(
+        help: ArgumentHelp("The most values of one element per second; 0 for no limit.", valueName: "values"))
+    var rate = 2.0
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "What an element is in Home Assistant; may be given several times.",
+            valueName: "element=component[,key=value]"),
+        transform: ComponentOption.init(parsing:))
+    var components: [ComponentOption] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The bridge's name in its availability topic (default: this host's). Each bridge to one broker has another.",
+            valueName: "id"))
+    var id: String?
+
+    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    var prints = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard rate == 0 || (0.001...100_000).contains(rate) else {
+            throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
+        }
+        if topics.discovery == .none, !components.isEmpty {
+            throw ValidationError("--as is for Home Assistant: leave out --discovery none")
+        }
+        do throws(MQTTBridgeError) {
+            try options.check()
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    private var options: MQTTBridgeOptions {
+        var options = topics.options
+        if let id { options.id = id }
+        options.interval = rate == 0 ? .zero : .seconds(1 / rate)
+        options.setsElements = control
+        options.components = Dictionary(components.map { ($0.element, $0.component) }) { $1 }
+        return options
+    }
+
+    func perform(_ console: Console) async throws {
+        // What the broker's clients may do there is granted to the bridge, not to the user who runs it.
+        let deputy = Deputy(name: "mqtt", role: control ? .control : .observe)
+        try await Interruption.run(console) { [self] in
+            var connection = try await broker.connection(output)
+            // Everything on one event loop: no value is passed from thread to thread.
+            let loop = connection.eventLoopGroup.next()
+            connection.eventLoopGroup = loop
+            let followed = try await sessions.makeSessions(for: deputy, output, on: loop)
+            FileDescriptors.allowMany()
+            let bridge = try MQTTBridge(broker: broker.address, connection: connection, options: options) { _ in
+                followed.sessions
+            }
+            let report = MQTTReport(console, broker: broker.address, options, prints: prints)
+            let reporter = SessionReporter(console, followed.access)
+            followed.sessions.onEvent { event in
+                reporter.note(event)
+                report.note(event, followed)
+            }
+            bridge.onEvent { report.note($0) }
+            try await bridge.run()
+        }
+    }
+}
+
+/// Where a bridge has its topics, and who is told of them.
+struct BridgeTopicOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The first level, or levels, of the topics.", valueName: "topic"))
+    var base = "elemental"
+
+    @Option(help: "Who is told of the services.")
+    var discovery = MQTTBridgeOptions.Discovery.homeAssistant
+
+    var options: MQTTBridgeOptions {
+        var options = MQTTBridgeOptions()
+        options.base = base
+        options.discovery = discovery
+        return options
+    }
+}
+
+extension MQTTBridgeOptions.Discovery: ExpressibleByArgument {}

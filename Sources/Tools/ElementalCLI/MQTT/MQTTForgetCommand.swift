@@ -1,0 +1,63 @@
+import ArgumentParser
+import MQTT
+import MQTTBridge
+import Support
+
+/// Empties what a broker has retained of services.
+struct MQTTForgetCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Empty what a broker has retained of services, and remove them from Home Assistant.",
+        discussion: """
+            For services that will not come back: a bridge says of them that they are offline, but does not remove them. \
+            They need not be there. A bridge that still runs tells of its services again when it connects anew, so stop it \
+            first. With --base and --discovery as the bridge had them.
+
+              $ elemental mqtt forget 'lamp/Desk lamp' --broker mqtt://localhost
+              $ elemental mqtt forget robot --broker mqtt://localhost
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.",
+            discussion: "SERVICE alone stands for all its instances.", valueName: "target"),
+        transform: Target.init(parsing:))
+    var targets: [Target]
+
+    @OptionGroup var broker: BrokerOptions
+    @OptionGroup var topics: BridgeTopicOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        do throws(MQTTBridgeError) {
+            try topics.options.check()
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        try await Interruption.run(console, .task) { [self] in
+            let subjects: [MQTTBridge.Subject] = targets.map { target in
+                switch target {
+                case .service(let service, let name): .service(service, name: name)
+                case .address(let address): .address(host: address.host, port: address.port)
+                }
+            }
+            let emptied = try await MQTTBridge.forget(
+                subjects, broker: broker.address, connection: try await broker.connection(output),
+                options: topics.options)
+            for topic in emptied { await console.emit(ForgottenEvent(topic: topic)) }
+            if emptied.isEmpty { await console.talk("nothing is retained of that") }
+        }
+    }
+}
+
+/// A topic was emptied.
+struct ForgottenEvent: ConsoleEvent {
+    let topic: String
+
+    var isResult: Bool { true }
+    var lines: [String] { [topic] }
+    var json: JSONText { .event("forgotten", [("topic", .string(topic))]) }
+}

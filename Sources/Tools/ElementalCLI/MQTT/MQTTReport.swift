@@ -1,0 +1,210 @@
+import Bridging
+import Elemental
+import MQTT
+import MQTTBridge
+import Support
+
+/// Tells what a bridge does.
+final class MQTTReport: Sendable {
+    private struct State {
+        /// Whether the broker was reached before.
+        var wasConnected = false
+        /// The reason that was told last, until the broker is back.
+        var reason: String?
+        var dropped: Set<Dropping> = []
+        /// Services of which it was told that they let the bridge set nothing.
+        var advised: Set<ServiceKey> = []
+    }
+
+    /// An element and the direction in which its values are dropped: told once, since a flood would fill the screen.
+    private struct Dropping: Hashable {
+        let service: MQTTBridgeEvent.Service
+        let id: Int8
+        let direction: MQTTBridgeEvent.Direction
+    }
+
+    /// No more elements and services are remembered: names come from the network.
+    private static let most = 10_000
+
+    private let console: Console
+    private let broker: MQTTAddress
+    private let options: MQTTBridgeOptions
+    private let prints: Bool
+    private let state = Locked(State())
+
+    init(_ console: Console, broker: MQTTAddress, _ options: MQTTBridgeOptions, prints: Bool) {
+        self.console = console
+        self.broker = broker
+        self.options = options
+        self.prints = prints
+    }
+
+    /// Notes what happens on the bridge. It does not wait.
+    func note(_ event: MQTTBridgeEvent) {
+        switch event {
+        case .brokerConnected: noteConnected()
+        case .brokerAway(let error, let delay): noteAway(error, delay)
+        case .toBroker(let service, let element, let value):
+            if prints { offer(.value(element, value, .toBroker), service) }
+        case .toDevice(let service, let element, let value):
+            if prints { offer(.value(element, value, .toDevice), service) }
+        case .notPassed(let service, let element, let direction, let reason):
+            offer(.notPassed(element, direction, reason), service)
+        case .dropped(let service, let element, let direction):
+            let dropping = Dropping(service: service, id: element.id, direction: direction)
+            let isNews = state.withLock { $0.dropped.count < Self.most && $0.dropped.insert(dropping).inserted }
+            if isNews { offer(.dropped(element, direction), service) }
+        case .notShown(let service, let reason): offer(.notShown(reason), service)
+        }
+    }
+
+    private func offer(_ event: MQTTValueEvent, _ service: MQTTBridgeEvent.Service) {
+        console.offer(OfService(ServiceKey(service: service.service, name: service.name), event))
+    }
+
+    private func noteConnected() {
+        let isFirst = state.withLock { state in
+            defer {
+                state.wasConnected = true
+                state.reason = nil
+            }
+            return !state.wasConnected
+        }
+        console.offer(BrokerEvent(broker: broker, change: isFirst ? .connected : .connectedAgain))
+        if isFirst { console.offer(MQTTBridgingEvent(broker: broker, options: options)) }
+    }
+
+    /// A broker that stays away is told once for each reason.
+    private func noteAway(_ error: MQTTError, _ delay: Duration) {
+        let isNews = state.withLock { state in
+            defer { state.reason = error.message }
+            return state.reason != error.message
+        }
+        if isNews { console.offer(BrokerEvent(broker: broker, change: .away(error, retryIn: delay))) }
+    }
+
+    /// Says what to do where a service lets the bridge set nothing, though it should.
+    func note(_ event: SessionEvent, _ followed: FollowedServices) {
+        guard options.setsElements, case .state(let key, .connected(let device, let catalogue)) = event,
+            !catalogue.contains(where: { $0.access.contains(.write) }), let place = followed.sessions.place(of: key)
+        else { return }
+        let isNews = state.withLock { $0.advised.count < Self.most && $0.advised.insert(key).inserted }
+        let advice = PairingAdvice(place: place, access: followed.access).toControl(device)
+        if isNews, !advice.isEmpty { console.offer(NothingSetEvent(key: key, advice: advice)) }
+    }
+}
+
+/// The state of the connection to a broker has changed.
+struct BrokerEvent: ConsoleEvent {
+    enum Change: Sendable {
+        case connected, connectedAgain
+        case away(MQTTError, retryIn: Duration)
+    }
+
+    let broker: MQTTAddress
+    let change: Change
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        switch change {
+        case .connected: ["connected to \(broker)"]
+        case .connectedAgain: ["connected to \(broker) again"]
+        case .away(let error, _): ["\(broker) is away: \(error.message); trying again"]
+        }
+    }
+
+    var json: JSONText {
+        switch change {
+        case .connected, .connectedAgain:
+            .event("broker", [("broker", .string("\(broker)")), ("state", .string("connected"))])
+        case .away(let error, let delay):
+            .event(
+                "broker",
+                [
+                    ("broker", .string("\(broker)")), ("state", .string("away")), ("code", .string("\(error.code)")),
+                    ("reason", .string(error.message)), ("retryIn", .seconds(delay)),
+                ])
+        }
+    }
+}
+
+/// A bridge begins, and this is who controls the services thereby.
+struct MQTTBridgingEvent: ConsoleEvent {
+    let broker: MQTTAddress
+    let options: MQTTBridgeOptions
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        [
+            options.setsElements
+                ? "whoever may publish to \(options.base)/… at \(broker) controls the services"
+                : "\(broker) is told what the services say and sets nothing; --control would let it"
+        ]
+    }
+
+    var json: JSONText {
+        .event(
+            "bridging",
+            [
+                ("broker", .string("\(broker)")), ("id", .string(options.id)), ("base", .string(options.base)),
+                ("discovery", .string(options.discovery.rawValue)), ("control", .bool(options.setsElements)),
+            ])
+    }
+}
+
+/// What happened to a value on a bridge, or to a service.
+enum MQTTValueEvent: ConsoleEvent {
+    case value(ElementDefinition, ElementValue, MQTTBridgeEvent.Direction)
+    case notPassed(ElementDefinition, MQTTBridgeEvent.Direction, String)
+    case dropped(ElementDefinition, MQTTBridgeEvent.Direction)
+    case notShown(String)
+
+    var isResult: Bool { if case .value = self { true } else { false } }
+
+    var lines: [String] {
+        switch self {
+        case .value(let element, let value, .toBroker): ["\(element.line(value))  to the broker"]
+        case .value(let element, let value, .toDevice): ["\(element.line(value))  from the broker"]
+        case .notPassed(let element, .toBroker, let reason): ["'\(element.name)' does not reach the broker: \(reason)"]
+        case .notPassed(let element, .toDevice, let reason): ["'\(element.name)' was not set: \(reason)"]
+        case .dropped(let element, .toBroker):
+            ["values of '\(element.name)' arrive faster than the broker takes them, and some are dropped"]
+        case .dropped(let element, .toDevice):
+            ["values for '\(element.name)' arrive faster than the service takes them, and some are dropped"]
+        case .notShown(let reason): [reason]
+        }
+    }
+
+    var json: JSONText {
+        switch self {
+        case .value(let element, let value, let direction):
+            .event(direction.rawValue, [("element", .string(element.name)), ("value", value.json)])
+        case .notPassed(let element, let direction, let reason):
+            .event(
+                "notPassed",
+                [
+                    ("element", .string(element.name)), ("direction", .string(direction.rawValue)),
+                    ("reason", .string(reason)),
+                ])
+        case .dropped(let element, let direction):
+            .event("dropped", [("element", .string(element.name)), ("direction", .string(direction.rawValue))])
+        case .notShown(let reason): .event("notShown", [("reason", .string(reason))])
+        }
+    }
+}
+
+/// A service lets the bridge set nothing.
+struct NothingSetEvent: ConsoleEvent {
+    let key: ServiceKey
+    let advice: String
+
+    var isResult: Bool { false }
+    var lines: [String] { ["\(key) lets this bridge set nothing\(advice)"] }
+    var json: JSONText {
+        .event(
+            "nothingSet",
+            [("service", .optional(key.service)), ("device", .string(key.name)), ("advice", .string(advice))])
+    }
+}

@@ -1,0 +1,132 @@
+import Elemental
+import NIOCore
+import Testing
+
+@testable import MQTTBridge
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Values as payloads, and payloads as values.
+struct PayloadTests {
+    private static func element(
+        _ type: ElementType, range: ClosedRange<Double>? = nil, choices: [ElementChoice] = []
+    ) throws -> ElementDefinition {
+        try ElementDefinition(id: 1, name: "Element", type: type, range: range, choices: choices)
+    }
+
+    private static func text(_ value: ElementValue, isForHomeAssistant: Bool = true) throws -> String {
+        let payload = try PayloadFormat(isForHomeAssistant: isForHomeAssistant)
+            .payload(value, of: element(value.type))
+        return String(buffer: payload)
+    }
+
+    private static func value(
+        _ text: String, _ element: ElementDefinition, component: Int? = nil, current: ElementValue? = nil
+    ) throws -> ElementValue {
+        try Command(payload: ByteBuffer(string: text), component: component).value(of: element, current: current)
+    }
+
+    private static let both: [ElementValue] = [
+        .int8(-128), .uint8(255), .int16(-32768), .uint16(65535), .int32(.min), .uint32(.max), .int64(.min),
+        .int64(9_007_199_254_740_993), .uint64(.max), .float(0.7), .float(1e-7), .float(-.greatestFiniteMagnitude),
+        .double(0.1), .double(.leastNonzeroMagnitude), .string(""), .string("Zürich\n\u{1F98A}"),
+        .string(String(repeating: "x", count: 300)), .bool(true), .bool(false), .float2([0.1, -2]),
+        .float3([1, 2.5, -3e10]), .float4([1, 2, 3, 4]), .data(Data()), .data(Data([0, 255, 10, 13])),
+        .float4x4(Matrix4x4((0..<16).map { Float($0) })),
+    ]
+
+    @Test(arguments: both)
+    func everyTypeIsReadBack(value: ElementValue) throws {
+        let element = try Self.element(value.type)
+        for isForHomeAssistant in [true, false] {
+            let payload = PayloadFormat(isForHomeAssistant: isForHomeAssistant).payload(value, of: element)
+            #expect(try Command(payload: payload).value(of: element, current: nil) == value)
+        }
+    }
+
+    @Test
+    func numbersAreWrittenAsTheirTypeHasThem() throws {
+        // As a double it is 0.699999988079071, as text of it 0.7000000476837158 elsewhere: more than a maximum of 0.7.
+        #expect(try Self.text(.float(0.7)) == "0.7")
+        #expect(try Self.text(.uint64(.max)) == "18446744073709551615")
+        #expect(try Self.text(.float3([0.1, -0.2, 3])) == "[0.1,-0.2,3.0]")
+        #expect(try Self.text(.bool(true)) == "true")
+        #expect(try Self.text(.float(.nan)) == "None")
+        #expect(try Self.text(.double(-.infinity)) == "None")
+        #expect(try Self.text(.double(-.infinity), isForHomeAssistant: false) == "-inf")
+        #expect(try Self.text(.float2([.nan, 1])) == "[null,1.0]")
+    }
+
+    @Test(arguments: [
+        ("5.0", ElementValue.uint8(5)), ("1e2", .uint8(100)), (" 7 ", .uint8(7)), ("0x10", .uint8(16)),
+        ("1e-07", .float(1e-7)), ("18446744073709551615", .uint64(.max)), ("9007199254740992", .int64(1 << 53)),
+        ("ON", .bool(true)), ("off", .bool(false)), ("1", .bool(true)), ("[0.5, 1]", .float2([0.5, 1])),
+        ("0.5,1", .float2([0.5, 1])),
+    ])
+    func numbersComeAsOthersPrintThem(text: String, value: ElementValue) throws {
+        #expect(try Self.value(text, Self.element(value.type)) == value)
+    }
+
+    @Test(arguments: [
+        ("18446744073709551616", ElementType.uint64), ("1.8446744073709552e19", .uint64), ("-1", .uint64),
+        ("1e300", .int64), ("256", .uint8), ("0.5", .int32), ("", .float), ("", .bool), ("", .uint8), ("None", .float),
+        ("1e39", .float), ("maybe", .bool), ("[1,2,3]", .float2), ("[]", .float2), ("[1", .float2), ("nan", .int8),
+        ("1_000", .int32), (String(repeating: "9", count: 2000), .double),
+    ])
+    func whatIsNoValueIsRefused(text: String, type: ElementType) throws {
+        let element = try Self.element(type)
+        #expect(throws: Command.Refusal.self) { try Self.value(text, element) }
+    }
+
+    @Test
+    func whatIsOutOfRangeIsRefusedWithTheRange() throws {
+        let element = try Self.element(.float, range: 0...1)
+        #expect(try Self.value("1", element) == .float(1))
+        #expect(throws: Command.Refusal("the value is outside the range 0...1")) { try Self.value("1.5", element) }
+        #expect(throws: Command.Refusal.self) { try Self.value("nan", element) }
+    }
+
+    @Test
+    func invalidUTF8IsNoText() throws {
+        let element = try Self.element(.string)
+        let command = Command(payload: ByteBuffer(bytes: [0x61, 0xFF, 0x62]))
+        #expect(throws: Command.Refusal.self) { try command.value(of: element, current: nil) }
+    }
+
+    @Test
+    func choicesAreTheirNames() throws {
+        let choices = [ElementChoice(.uint8(0), "off"), ElementChoice(.uint8(7), "light blue")]
+        let element = try Self.element(.uint8, choices: choices)
+        let format = PayloadFormat(isForHomeAssistant: true)
+        #expect(String(buffer: format.payload(.uint8(7), of: element)) == "light blue")
+        #expect(String(buffer: format.payload(.uint8(9), of: element)) == "9")
+        #expect(try Self.value("Light Blue", element) == .uint8(7))
+        #expect(try Self.value("7", element) == .uint8(7))
+        #expect(throws: Command.Refusal.self) { try Self.value("red", element) }
+        #expect(throws: Command.Refusal.self) { try Self.value("9", element) }
+    }
+
+    @Test
+    func oneComponentIsSetAndTheOthersStay() throws {
+        let element = try Self.element(.float3)
+        let current = ElementValue.float3([1, 2, 3])
+        #expect(try Self.value("9.5", element, component: 1, current: current) == .float3([1, 9.5, 3]))
+        #expect(try Self.value("4", element, component: 0) == .float3([4, 0, 0]))
+        #expect(throws: Command.Refusal.self) { try Self.value("4", element, component: 3) }
+        #expect(throws: Command.Refusal.self) { try Self.value("x", element, component: 0) }
+        #expect(throws: Command.Refusal.self) { try Self.value("1", Self.element(.uint8), component: 0) }
+    }
+
+    @Test
+    func picturesAreToldByTheirBeginning() {
+        #expect(PictureType.of(.data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]))) == "image/png")
+        #expect(PictureType.of(.data(Data([0xFF, 0xD8, 0xFF, 0xE0]))) == "image/jpeg")
+        #expect(PictureType.of(.data(Data("GIF89a".utf8))) == "image/gif")
+        #expect(PictureType.of(.data(Data([0x89, 0x50]))) == nil)
+        #expect(PictureType.of(.string("GIF89a")) == nil)
+    }
+}
