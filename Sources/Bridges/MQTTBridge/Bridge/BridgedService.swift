@@ -125,6 +125,6 @@ final class BridgedService {
         DiscoveryDraft(
             topics: topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,
             service: key.service, elements: elements, pictureTypes: readings.map(\.pictureType), retained: retained,
-            options: options)
+            canSet: options.setsElements, choices: options.components)
     }
 }

@@ -11,21 +11,24 @@ struct DiscoveryDraft: Sendable {
     let pictureTypes: [String?]
     /// What was told before.
     let retained: RetainedDiscovery
-    let options: MQTTBridgeOptions
+    /// Whether the broker's clients set elements.
+    let canSet: Bool
+    /// What elements are to be, by their names.
+    let choices: [String: MQTTComponent]
 
     /// The message, and what keeps elements from being what the options ask; these appear as follows from their types.
     func message() -> (message: DiscoveryMessage, problems: [String]) {
         var components: [Component] = []
         var problems: [String] = []
         for (element, pictureType) in zip(elements, pictureTypes) {
-            let mapping = ComponentMapping(canSet: options.setsElements, pictureType: pictureType)
+            let mapping = ComponentMapping(canSet: canSet, pictureType: pictureType)
             let elementTopics = ComponentMapping.Topics(value: element.valueTopic.name) { [topics] component in
                 topics.set(element.level, component: component)
             }
             let definition = element.definition
             do throws(MQTTBridgeError) {
                 components += try mapping.components(
-                    of: definition, elementTopics, as: options.components[definition.name])
+                    of: definition, elementTopics, as: choices[definition.name])
             } catch {
                 problems.append(error.message)
                 components += (try? mapping.components(of: definition, elementTopics)) ?? []

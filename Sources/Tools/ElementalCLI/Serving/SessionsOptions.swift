@@ -44,7 +44,8 @@ struct SessionsOptions: ParsableArguments {
     ///     not called.
     /// - Throws: what reading the identity throws.
     func makeSessions(
-        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil,
+        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil,
+        on eventLoop: (any EventLoop)? = nil,
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: true)
