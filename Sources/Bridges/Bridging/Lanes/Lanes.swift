@@ -27,13 +27,23 @@ package struct Lanes {
         var element: ElementDefinition
         /// Each with its number in the order of arrival.
         var values: Deque<(number: UInt64, value: ElementValue)> = []
-        /// When the next value may go.
+    }
+
+    /// What decides whether a lane is next, apart from the values: all lanes are looked at for each that goes.
+    private struct Head {
+        /// The number of the first value; ``none`` if there is none.
+        var number = none
+        /// When it may go.
         var opens: Instant?
+
+        static let none = UInt64.max
     }
 
     private let interval: Duration
     private let keeping: Keeping
     private var lanes: [Lane] = []
+    /// Of each lane.
+    private var heads: [Head] = []
     /// Positions in ``lanes`` by identifier; ``unused`` where no value of the element came yet.
     private var positions = [UInt8](repeating: unused, count: 128)
     private var last: UInt64 = 0
@@ -50,7 +60,7 @@ package struct Lanes {
 
     /// Whether values of the element are waiting.
     package func holds(_ element: ElementDefinition) -> Bool {
-        position(of: element).map { !lanes[$0].values.isEmpty } ?? false
+        position(of: element).map { heads[$0].number != Head.none } ?? false
     }
 
     /// Adds a value. Where only the newest is kept, it replaces the one that is waiting, in its place.
@@ -65,44 +75,53 @@ package struct Lanes {
         if case .all(let limit) = keeping, lanes[position].values.count >= max(limit, 1) { return false }
         last += 1
         lanes[position].values.append((last, value))
+        noteFirst(position)
         return true
     }
 
     /// Drops the waiting values of an element.
     package mutating func drop(_ element: ElementDefinition) {
-        if let position = position(of: element) { lanes[position].values.removeAll() }
+        guard let position = position(of: element) else { return }
+        lanes[position].values.removeAll()
+        noteFirst(position)
     }
 
     /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
     package mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
         guard let position = position(of: element) else { return }
-        lanes[position].opens = nil
+        heads[position].opens = nil
         if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
         lanes[position].values.prepend((0, value))
+        noteFirst(position)
     }
 
     /// The next value of the element may go at once.
     package mutating func open(_ element: ElementDefinition) {
-        if let position = position(of: element) { lanes[position].opens = nil }
+        if let position = position(of: element) { heads[position].opens = nil }
     }
 
     /// The oldest value that may go now.
     package mutating func next(at now: Instant) -> Step {
         var oldest: (position: Int, number: UInt64)?
         var opening: Instant?
-        for (position, lane) in lanes.enumerated() {
-            guard let first = lane.values.first else { continue }
-            if let opens = lane.opens, opens > now {
+        for position in heads.indices where heads[position].number != Head.none {
+            let head = heads[position]
+            if let opens = head.opens, opens > now {
                 opening = min(opening ?? opens, opens)
-            } else if first.number <= oldest?.number ?? .max {
-                oldest = (position, first.number)
+            } else if head.number <= oldest?.number ?? .max {
+                oldest = (position, head.number)
             }
         }
         guard let oldest, let value = lanes[oldest.position].values.popFirst()?.value else {
             return opening.map { .wait(until: $0) } ?? .idle
         }
-        if interval > .zero { lanes[oldest.position].opens = now + interval }
+        noteFirst(oldest.position)
+        if interval > .zero { heads[oldest.position].opens = now + interval }
         return .send(lanes[oldest.position].element, value)
+    }
+
+    private mutating func noteFirst(_ position: Int) {
+        heads[position].number = lanes[position].values.first?.number ?? Head.none
     }
 
     private func keepsNewest(of element: ElementDefinition) -> Bool {
@@ -122,6 +141,7 @@ package struct Lanes {
         }
         positions[Int(element.id)] = UInt8(lanes.count)
         lanes.append(Lane(element: element))
+        heads.append(Head())
         return lanes.count - 1
     }
 }
