@@ -23,13 +23,11 @@ struct MappingTests {
     ) throws -> (message: DiscoveryMessage, problems: [String]) {
         let topics = try BridgeTopics(base: "elemental", id: "pi")
         let service = try topics.service(ServiceKey(service: "robot", name: "Rover"))
-        var options = MQTTBridgeOptions()
-        options.setsElements = canSet
-        options.components = components
         let draft = DiscoveryDraft(
             topics: service, bridge: topics.bridge.name, name: "Rover", service: "robot",
             elements: try BridgedElement.all(of: try ElementCatalogue(elements), service),
-            pictureTypes: elements.map { _ in pictureType }, retained: RetainedDiscovery(), options: options)
+            pictureTypes: elements.map { _ in pictureType }, retained: RetainedDiscovery(), canSet: canSet,
+            choices: components)
         return draft.message()
     }
 

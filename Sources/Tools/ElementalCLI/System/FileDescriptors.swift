@@ -11,12 +11,20 @@ enum FileDescriptors {
     /// Raises the soft limit to the hard limit, which is usually far higher.
     static func allowMany() { allow(.max) }
 
+    /// How many may be open, and to how many a process may raise that.
+    static var limits: (soft: UInt64, hard: UInt64) {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return (0, 0) }
+        return (UInt64(limit.rlim_cur), UInt64(limit.rlim_max))
+    }
+
+    #if canImport(Glibc)
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    private static let resource = RLIMIT_NOFILE
+    #endif
+
     private static func allow(_ wanted: rlim_t) {
-        #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-        let resource = RLIMIT_NOFILE
-        #endif
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < min(wanted, limit.rlim_max) else { return }
         #if canImport(Darwin)

@@ -1,0 +1,71 @@
+import Support
+
+/// What a check has found.
+struct Finding: ConsoleEvent {
+    enum State: String, Sendable {
+        /// As it should be.
+        case ok
+        /// Could not be looked at, or is not there and need not be.
+        case skipped
+        /// Works, but not as well as it could.
+        case warning
+        /// Does not work.
+        case problem
+    }
+
+    /// What was looked at, in a word.
+    let check: String
+    let state: State
+    /// What was found.
+    let text: String
+    /// What to do about it.
+    let advice: String?
+
+    init(_ check: String, _ state: State, _ text: String, advice: String? = nil) {
+        self.check = check
+        self.state = state
+        self.text = text
+        self.advice = advice
+    }
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        let mark =
+            switch state {
+            case .ok: "ok      "
+            case .skipped: "-       "
+            case .warning: "warning "
+            case .problem: "PROBLEM "
+            }
+        return ["\(mark) \(check): \(text)"] + (advice.map { ["          \($0)"] } ?? [])
+    }
+
+    var json: JSONText {
+        .event(
+            "finding",
+            [
+                ("check", .string(check)), ("state", .string(state.rawValue)), ("text", .string(text)),
+                ("advice", .optional(advice)),
+            ])
+    }
+}
+
+/// The end of an examination.
+struct ExaminationEvent: ConsoleEvent {
+    let problems: Int
+    let warnings: Int
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        switch (problems, warnings) {
+        case (0, 0): ["everything that was looked at is as it should be"]
+        case (0, _): ["nothing is broken; \(warnings) could be better"]
+        // The failure that follows says so.
+        default: []
+        }
+    }
+
+    var json: JSONText { .event("examined", [("problems", .integer(problems)), ("warnings", .integer(warnings))]) }
+}
