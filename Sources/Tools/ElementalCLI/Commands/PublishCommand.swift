@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import Support
 
 /// Publishes a service whose elements are set from standard input.
 struct PublishCommand: ReportingCommand {
@@ -31,6 +32,19 @@ struct PublishCommand: ReportingCommand {
                     elemental publish machine --element 1:Load:double:ro
               $ elemental publish lamp --element 1:Light:bool=off --stay < /dev/null &
               $ elemental publish heater --element '1:Mode:uint8:choices off,heat,cool:ro=off'
+
+            With --from FILE the elements are in a file, each in a line of its own, with commands below it, indented, that             give its readings or take its values: no program is needed. The file is read again on SIGHUP.
+
+              1:Temperature:float:ro:unit °C
+                  read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
+              2:Fan:bool=off
+                  write: xargs gpioset gpiochip0
+              3:Log:string:ro
+                  follow: journalctl -f -n 0 -o cat
+
+            'read' runs its command every so many seconds, and the first line that it prints is the value; of 'follow' every             line is one; 'write' gets a value as a line on its standard input. A command that takes longer than 10 seconds             is ended.
+
+              $ elemental publish pi --from pi.elements
             """)
 
     @Argument(help: "The service's name, 2 to 15 letters, digits, hyphens and underscores, such as robot.")
@@ -39,9 +53,14 @@ struct PublishCommand: ReportingCommand {
     @Option(
         name: .customLong("element"),
         help: ArgumentHelp(
-            "An element; give one or more.", discussion: ElementSpec.form, valueName: "spec"),
+            "An element; give one or more, or --from.", discussion: ElementSpec.form, valueName: "spec"),
         transform: ElementSpec.init(parsing:))
-    var specs: [ElementSpec]
+    var specs: [ElementSpec] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of elements and commands, in the place of --element and of standard input.", valueName: "file"))
+    var from: String?
 
     @OptionGroup var hosting: ServiceOptions
     @OptionGroup var listening: ListenOptions
@@ -61,6 +80,13 @@ struct PublishCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard specs.isEmpty == (from != nil) else {
+            throw ValidationError(
+                "give one or more --element" + (from == nil ? ", or --from FILE" : " or --from, not both"))
+        }
+        if from != nil, stay {
+            throw ValidationError("--stay goes with --element: with --from nothing is read from input")
+        }
         for entry in txt where entry.first == "=" || !entry.contains("=") {
             throw ValidationError("--txt takes KEY=VALUE, not '\(entry.excerpt)'")
         }
@@ -79,8 +105,91 @@ struct PublishCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
+        if let from { return try await perform(from, console) }
+        let made = try await makeService(specs, port: hosting.port, console)
+        try await made.host.run { [stay] in
+            let input = InputLines()
+            var backlog = Backlog()
+            while let line = await input.next() { await set(line, made.service, &backlog, console) }
+            if stay { try await Interruption.forever() }
+        }
+    }
+
+    /// Publishes what a file says, and again when it says something else.
+    private func perform(_ path: String, _ console: Console) async throws {
+        let hangup = HangupSignal()
+        var script = try await read(path)
+        var port = hosting.port
+        while true {
+            let made = try await makeService(script.entries.map(\.spec), port: port, console)
+            let next = Locked<ElementScript?>(nil)
+            let current = script
+            try await made.host.run {
+                let newest = await follow(path, current, made.service, hangup, console)
+                next.withLock { $0 = newest }
+            }
+            guard let newest = next.withLock({ $0 }) else { return }
+            script = newest
+            // Clients that reconnect find it where it was.
+            port = made.service.port ?? port
+        }
+    }
+
+    /// Runs a file's commands, also those that it has later.
+    ///
+    /// - Returns: what it says when it has other elements; `nil` if the task was cancelled.
+    private func follow(
+        _ path: String, _ script: ElementScript, _ service: ElementalService, _ hangup: HangupSignal, _ console: Console
+    ) async -> ElementScript? {
+        var script = script
+        while !Task.isCancelled {
+            let current = script
+            let newest = Locked<ElementScript?>(nil)
+            await Interruption.first {
+                await ScriptedService(service: service, console: console).run(current)
+                // A file may have elements without commands.
+                await Latch().wait()
+            } or: {
+                for await _ in hangup.signals {
+                    do {
+                        let read = try await read(path)
+                        guard read != current else { continue }
+                        newest.withLock { $0 = read }
+                        return
+                    } catch {
+                        await console.talk("the file stays as it was read before: \(CommandFailure(error).description)")
+                    }
+                }
+            }
+            guard let newest = newest.withLock({ $0 }) else { return nil }
+            await console.talk("'\(path)' was read again")
+            guard newest.hasElements(of: script) else { return newest }
+            script = newest
+        }
+        return nil
+    }
+
+    /// The most bytes of a file of elements.
+    private static let longestScript = 1 << 20
+
+    private func read(_ path: String) async throws -> ElementScript {
+        let content = try await FileContent.read(path, atMost: Self.longestScript, timeout: output.limit)
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not UTF-8 text")
+        }
+        do throws(ElementScript.Problem) {
+            return try ElementScript(parsing: text)
+        } catch {
+            throw CommandFailure("invalidFile", "file '\(path.excerpt)': \(error.description)")
+        }
+    }
+
+    private func makeService(
+        _ specs: [ElementSpec], port: Int, _ console: Console
+    ) async throws -> (service: ElementalService, host: ServiceHost) {
         var configuration = ServiceConfiguration()
         hosting.apply(to: &configuration, output)
+        configuration.port = port
         listening.apply(to: &configuration)
         configuration.allowsUDP = !noUDP
         configuration.txt = txtEntries
@@ -95,13 +204,7 @@ struct PublishCommand: ReportingCommand {
                 try await Assignment.value(initial, of: spec.definition, readingFilesFor: output.limit),
                 to: spec.definition)
         }
-        let host = ServiceHost(service, security, console, relaysValues: true)
-        try await host.run {
-            let input = InputLines()
-            var backlog = Backlog()
-            while let line = await input.next() { await set(line, service, &backlog, console) }
-            if stay { try await Interruption.forever() }
-        }
+        return (service, ServiceHost(service, security, console, relaysValues: true))
     }
 
     /// Sets the element of a line of input. A line that is not valid is reported and skipped.

@@ -1,0 +1,195 @@
+import Support
+
+/// A shell command that runs as a child process in a process group of its own.
+///
+/// Nothing but the command's text is in its command line; values go by its standard input.
+final class CommandProcess: Sendable {
+    /// How a command ended.
+    enum End: Sendable, Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+        /// It took too long and was killed.
+        case timedOut
+        /// It was killed because its work is no longer wanted.
+        case stopped
+        /// It could not be started.
+        case failed(String)
+
+        /// Why it is a failure; `nil` if it is none.
+        var failure: String? {
+            switch self {
+            case .exited(0), .stopped: nil
+            case .exited(127): "the command was not found (status 127)"
+            case .exited(let status): "it ended with status \(status)"
+            case .signalled(let signal): "signal \(signal) ended it"
+            case .timedOut: "it took too long and was ended"
+            case .failed(let reason): reason
+            }
+        }
+    }
+
+    private struct State {
+        var pid: pid_t?
+        var isStopped = false
+    }
+
+    private let text: String
+    private let state = Locked(State())
+
+    /// How long what is left of a command may keep its output open after the shell has ended.
+    private static let lingering = Duration.milliseconds(200)
+    private static let pollTime: Int32 = 50
+
+    init(_ text: String) { self.text = text }
+
+    /// Ends it and everything it has started.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            if let pid = state.pid { kill(-pid, SIGKILL) }
+        }
+    }
+
+    /// Runs it to its end. It blocks.
+    ///
+    /// - Parameters:
+    ///   - input: its standard input.
+    ///   - timeout: how long it may take; `nil` for as long as it likes.
+    ///   - take: gets what it writes to its standard output, piece by piece.
+    func run(input: [UInt8], timeout: Duration?, _ take: (UnsafeRawBufferPointer) -> Void) -> End {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        let pipes: (input: (read: Int32, write: Int32), output: (read: Int32, write: Int32))
+        do {
+            let first = try Descriptor.pipe()
+            do {
+                pipes = (first, try Descriptor.pipe())
+            } catch {
+                Descriptor.close(first.read)
+                Descriptor.close(first.write)
+                throw error
+            }
+        } catch {
+            return .failed(CommandFailure(error).description)
+        }
+        let started = state.withLock { state -> Result<pid_t, Failure> in
+            if state.isStopped { return .failure(.stopped) }
+            let started = spawn(input: pipes.input.read, output: pipes.output.write)
+            if case .success(let pid) = started { state.pid = pid }
+            return started
+        }
+        Descriptor.close(pipes.input.read)
+        Descriptor.close(pipes.output.write)
+        var rest = input[...]
+        var open = (input: true, output: true)
+        func closeInput() {
+            if open.input { Descriptor.close(pipes.input.write) }
+            open.input = false
+        }
+        defer {
+            closeInput()
+            Descriptor.close(pipes.output.read)
+        }
+        let pid: pid_t
+        switch started {
+        case .success(let started): pid = started
+        case .failure(.stopped): return .stopped
+        case .failure(.system(let reason)): return .failed(reason)
+        }
+        for descriptor in [pipes.input.write, pipes.output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+        if rest.isEmpty { closeInput() }
+        var buffer = [UInt8](repeating: 0, count: 16384)
+        var ended: (status: Int32, time: ContinuousClock.Instant)?
+        while true {
+            if ended == nil, let status = reap(pid) { ended = (status, .now) }
+            if let ended, !open.output || .now - ended.time > Self.lingering {
+                // What it left behind is not to keep anything.
+                kill(-pid, SIGKILL)
+                return state.withLock({ $0.isStopped }) ? .stopped : Self.end(ended.status)
+            }
+            if let deadline, .now > deadline {
+                kill(-pid, SIGKILL)
+                if ended == nil { wait(for: pid) }
+                return .timedOut
+            }
+            var entries = [
+                pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: open.input ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
+            ]
+            _ = poll(&entries, 2, Self.pollTime)
+            if entries[0].revents != 0 {
+                let count = buffer.withUnsafeMutableBytes { Descriptor.read(pipes.output.read, $0) }
+                if count > 0 {
+                    buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                    open.output = false
+                }
+            }
+            if entries[1].revents != 0 {
+                let count = rest.withUnsafeBytes { Descriptor.write(pipes.input.write, $0) }
+                if count >= 0 { rest = rest.dropFirst(count) }
+                // A command need not read what it gets.
+                if rest.isEmpty || (count < 0 && errno != EAGAIN && errno != EINTR) { closeInput() }
+            }
+        }
+    }
+
+    private enum Failure: Error {
+        case stopped
+        case system(String)
+    }
+
+    private func spawn(input: Int32, output: Int32) -> Result<pid_t, Failure> {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        // The signals that this program ignores or handles are the child's own affair.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(text), nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid: pid_t = 0
+        let result = posix_spawn(&pid, "/bin/sh", &actions, &attributes, &arguments, environ)
+        return result == 0 ? .success(pid) : .failure(.system("it cannot be started: \(String(systemError: result))"))
+    }
+
+    /// The child's status once it has ended. From then on its number may be another process's.
+    private func reap(_ pid: pid_t) -> Int32? {
+        state.withLock { state in
+            var status: Int32 = 0
+            guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+            state.pid = nil
+            return status
+        }
+    }
+
+    private func wait(for pid: pid_t) {
+        while reap(pid) == nil {
+            var pause = timespec(tv_sec: 0, tv_nsec: 2_000_000)
+            nanosleep(&pause, nil)
+        }
+    }
+
+    /// What a status of `waitpid` says.
+    private static func end(_ status: Int32) -> End {
+        let signal = status & 0x7F
+        return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+    }
+}

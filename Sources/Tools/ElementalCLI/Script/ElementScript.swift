@@ -1,0 +1,141 @@
+import Elemental
+
+/// A file of elements, each with commands that give its readings or take its values: a device for which nobody has to
+/// write a program.
+///
+/// ```text
+/// # A line that is not indented is an element, as --element takes it.
+/// 1:CPU temperature:float:ro:unit °C
+///     read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
+/// 2:Fan:bool=off
+///     write: xargs gpioset gpiochip0
+/// 3:Log:string:ro
+///     follow: journalctl -f -n 0 -o cat
+/// ```
+struct ElementScript: Sendable, Equatable {
+    /// What a command is for.
+    enum Purpose: Sendable, Equatable {
+        /// Its output is a reading; it is run again after so many seconds.
+        case read(seconds: Double)
+        /// Each line of its output is a reading; it runs on.
+        case follow
+        /// It gets on its standard input what a client sets.
+        case write
+
+        /// The word in the file.
+        var word: String {
+            switch self {
+            case .read: "read"
+            case .follow: "follow"
+            case .write: "write"
+            }
+        }
+    }
+
+    struct Command: Sendable, Equatable {
+        let purpose: Purpose
+        /// For `/bin/sh -c`.
+        let text: String
+    }
+
+    struct Entry: Sendable {
+        let spec: ElementSpec
+        var commands: [Command] = []
+    }
+
+    /// What is wrong with a file, in words.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let entries: [Entry]
+
+    var elements: ElementCatalogue {
+        get throws { try ElementCatalogue(entries.map(\.spec.definition)) }
+    }
+
+    /// Readings more often than that are for a program of its own.
+    private static let leastInterval = 0.05
+
+    /// - Throws: ``Problem`` with the number of the line.
+    init(parsing text: String) throws(Problem) {
+        var entries: [Entry] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            func problem(_ what: String) -> Problem { Problem(description: "line \(index + 1): \(what)") }
+            let content = line.drop { $0 == " " || $0 == "\t" }
+            if String(content).trimmed.isEmpty || content.first == "#" { continue }
+            if content.startIndex == line.startIndex {
+                do throws(ElementSpec.Problem) {
+                    entries.append(Entry(spec: try ElementSpec(parsing: String(content).trimmed)))
+                } catch {
+                    throw problem(error.description)
+                }
+                continue
+            }
+            guard !entries.isEmpty else { throw problem("a command is below its element, and there is none above") }
+            do throws(Problem) {
+                let command = try Self.command(content)
+                try Self.check(command, of: entries[entries.count - 1])
+                entries[entries.count - 1].commands.append(command)
+            } catch {
+                throw problem(error.description)
+            }
+        }
+        guard !entries.isEmpty else { throw Problem(description: "there is no element in it") }
+        self.entries = entries
+        do {
+            _ = try elements
+        } catch {
+            throw Problem(description: "\(error)")
+        }
+    }
+
+    private static func command(_ line: Substring) throws(Problem) -> Command {
+        guard let colon = line.firstIndex(of: ":") else {
+            throw Problem(description: "write 'read SECONDS: COMMAND', 'follow: COMMAND' or 'write: COMMAND'")
+        }
+        let words = line[..<colon].split { $0 == " " || $0 == "\t" }
+        let text = String(line[line.index(after: colon)...]).trimmed
+        guard !text.isEmpty else { throw Problem(description: "the command is missing") }
+        switch (words.first, words.count) {
+        case ("read", 2):
+            guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
+                throw Problem(
+                    description: "read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
+            }
+            return Command(purpose: .read(seconds: seconds), text: text)
+        case ("follow", 1): return Command(purpose: .follow, text: text)
+        case ("write", 1): return Command(purpose: .write, text: text)
+        default:
+            throw Problem(
+                description: "'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow' and 'write'")
+        }
+    }
+
+    private static func check(_ command: Command, of entry: Entry) throws(Problem) {
+        let access = entry.spec.definition.access
+        switch command.purpose {
+        case .read, .follow:
+            guard access.contains(.read) else { throw Problem(description: "nobody reads a write-only element") }
+            guard !entry.commands.contains(where: { $0.purpose != .write }) else {
+                throw Problem(description: "an element has one command that reads")
+            }
+        case .write:
+            guard access.contains(.write) else { throw Problem(description: "nobody sets a read-only element") }
+            guard !entry.commands.contains(where: { $0.purpose == .write }) else {
+                throw Problem(description: "an element has one command that writes")
+            }
+        }
+    }
+
+    /// Whether both have the same elements, so that only commands differ.
+    func hasElements(of other: ElementScript) -> Bool {
+        entries.elementsEqual(other.entries) {
+            $0.spec.definition == $1.spec.definition && $0.spec.initial == $1.spec.initial
+        }
+    }
+
+    static func == (a: ElementScript, b: ElementScript) -> Bool {
+        a.hasElements(of: b) && a.entries.elementsEqual(b.entries) { $0.commands == $1.commands }
+    }
+}

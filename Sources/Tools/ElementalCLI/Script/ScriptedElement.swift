@@ -1,0 +1,167 @@
+import Elemental
+import Support
+
+/// Runs the commands of one element.
+final class ScriptedElement: Sendable {
+    /// How long a command that reads or writes may take.
+    private static let timeout = Duration.seconds(10)
+    /// The most bytes of a reading. What a command writes beyond that is dropped.
+    private static let longestReading = 1 << 20
+    /// How long a command that floods waits before more is read.
+    private static let floodPause = Duration.milliseconds(20)
+
+    private let element: ElementDefinition
+    private let service: ElementalService
+    private let console: Console
+    /// What a client has set and no command has got yet: the newest.
+    private let pending = Locked<ElementValue?>(nil)
+    private let wake = Latch()
+    /// Why a command failed last, which is told once.
+    private let told = Locked<[String: String]>([:])
+    private let processes = Locked<[ObjectIdentifier: CommandProcess]>([:])
+
+    init(_ element: ElementDefinition, of service: ElementalService, _ console: Console) {
+        self.element = element
+        self.service = service
+        self.console = console
+    }
+
+    /// A client has set the element.
+    func set(_ value: ElementValue) {
+        pending.withLock { $0 = value }
+        wake.open()
+    }
+
+    /// Runs a command as its purpose says, until the task is cancelled.
+    func run(_ command: ElementScript.Command) async {
+        switch command.purpose {
+        case .read(let seconds): await read(command, every: .seconds(seconds))
+        case .follow: await follow(command)
+        case .write: await write(command)
+        }
+    }
+
+    private func read(_ command: ElementScript.Command, every interval: Duration) async {
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            let output = Locked<[UInt8]>([])
+            let end = await execute(command.text, input: [], timeout: Self.timeout) { bytes in
+                output.withLock { $0 += bytes.prefix(max(0, Self.longestReading - $0.count)) }
+            }
+            report(end, command) { try self.take(output.withLock { $0 }) }
+            await Delay.wait(max(interval - (.now - start), .milliseconds(10)))
+        }
+    }
+
+    private func follow(_ command: ElementScript.Command) async {
+        var backOff = BackOff(first: .seconds(1), maximum: .seconds(60))
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            let reader = Locked(NewestLines(limit: Self.longestReading))
+            let end = await execute(command.text, input: [], timeout: nil) { bytes in
+                let (lines, isFlood) = reader.withLock { $0.take(bytes) }
+                for line in lines {
+                    self.report(.exited(0), command) { try self.take(Array(try line.get().utf8)) }
+                }
+                guard isFlood else { return }
+                // The rest waits in the pipe, and then in the command.
+                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.floodPause.nanoseconds))
+                nanosleep(&time, nil)
+            }
+            guard !Task.isCancelled else { return }
+            if end == .exited(0) {
+                report(.failed("it has ended and is started again"), command) {}
+            } else {
+                report(end, command) {}
+            }
+            if .now - start > .seconds(60) { backOff.reset() }
+            await Delay.wait(backOff.next())
+        }
+    }
+
+    private func write(_ command: ElementScript.Command) async {
+        while await wake.wait() {
+            wake.close()
+            guard let value = pending.withLock({ $0.take() }) else { continue }
+            let end = await execute(command.text, input: Self.input(value, of: element), timeout: Self.timeout) { _ in }
+            report(end, command) {}
+        }
+    }
+
+    /// What a command gets: text as a line, data as it is.
+    private static func input(_ value: ElementValue, of element: ElementDefinition) -> [UInt8] {
+        if case .data(let bytes) = value { return Array(bytes) }
+        return Array((element.text(of: value) + "\n").utf8)
+    }
+
+    /// Makes what a command has written the element's value.
+    private func take(_ output: [UInt8]) throws {
+        let value: ElementValue
+        if element.type == .data {
+            value = .data(.init(output))
+        } else {
+            guard let text = String(validating: output, as: UTF8.self) else {
+                throw CommandFailure("invalidText", "its output is not UTF-8 text")
+            }
+            let line = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+            let isText = element.type == .string && element.choices.isEmpty
+            value = try ElementValue(text: isText ? String(line) : String(line).trimmed, of: element)
+        }
+        try service.send(value, to: element)
+    }
+
+    /// Runs a command on a thread of its own, and ends it when the task is cancelled.
+    private func execute(
+        _ text: String, input: [UInt8], timeout: Duration?,
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async -> CommandProcess.End {
+        let process = CommandProcess(text)
+        return await withTaskCancellationHandler {
+            await Blocking.finish { process.run(input: input, timeout: timeout, take) }
+        } onCancel: {
+            process.stop()
+        }
+    }
+
+    /// Tells once that a command fails, and once that it works again.
+    private func report(_ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void) {
+        guard end != .stopped else { return }
+        var problem = end.failure
+        if problem == nil {
+            do {
+                try body()
+            } catch {
+                problem = CommandFailure(error).description
+            }
+        }
+        let word = command.purpose.word
+        let before = told.withLock { told in
+            defer { told[word] = problem }
+            return told[word]
+        }
+        guard before != problem else { return }
+        console.offer(CommandEvent(element: element.name, command: word, problem: problem))
+    }
+}
+
+/// A command of an element fails, or works again.
+struct CommandEvent: ConsoleEvent {
+    let element: String
+    let command: String
+    let problem: String?
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        [problem.map { "'\(element)': \(command): \($0)" } ?? "'\(element)': \(command) works again"]
+    }
+
+    var json: JSONText {
+        .event(
+            "command",
+            [
+                ("element", .string(element)), ("command", .string(command)),
+                ("state", .string(problem == nil ? "ok" : "failed")), ("reason", .optional(problem)),
+            ])
+    }
+}
