@@ -216,6 +216,28 @@ struct BoardTests {
         }
     }
 
+    /// More than a page has room for at once comes as there is room, and only once.
+    @Test
+    func manyLongTextsArriveOnceEach() async throws {
+        let texts = (1...40).map { Element<String>($0, "Text \($0)", access: .read) }
+        let silent = Element<Double>(41, "Silent", access: .read)
+        try await DashboardFixture.with(try ElementCatalogue(texts + [silent] as [any AnyElement])) { fixture in
+            for text in texts { try fixture.service.send(String(repeating: "x", count: 60_000), to: text) }
+            let page = try await fixture.page(receiveBuffer: 4096)
+            try page.send(#"{"t":"open","keys":[\#(page.key)]}"#)
+            var seen: [Int] = []
+            while seen.count < texts.count {
+                let values = try await page.socket.next("values")
+                for text in texts where page.value(values, Int(text.id)) != nil { seen.append(Int(text.id)) }
+            }
+            #expect(seen.sorted() == Array(1...40))
+            try fixture.service.send(0.5, to: silent)
+            let next = try await page.socket.next("values")
+            #expect(page.value(next, 41) as? Double == 0.5)
+            #expect(texts.allSatisfy { page.value(next, Int($0.id)) == nil })
+        }
+    }
+
     /// What a page opens while it is behind comes whole, not only what it has missed of it.
     @Test
     func whatAPageOpensWhileItIsBehindComesWhole() async throws {

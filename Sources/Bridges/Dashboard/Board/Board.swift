@@ -166,9 +166,9 @@ final class Board {
         if set.viewerCount <= 0, sets[set.numbers] === set { sets[set.numbers] = nil }
     }
 
-    /// Sends a page what it has missed, as far as there is room.
+    /// Sends a page what it has missed, as far as there is room. What does not fit is not written in vain either.
     private func catchUp(_ viewer: Viewer) {
-        guard viewer.isBehind else { return }
+        guard viewer.isBehind, viewer.socket.isWritable else { return }
         for number in viewer.missedCatalogues.sorted() {
             guard viewer.socket.isWritable else { return }
             viewer.missedCatalogues.remove(number)
@@ -176,9 +176,15 @@ final class Board {
         }
         var packer = Packer()
         for (number, ids) in viewer.missed {
-            if let service = services[number] { packer.add(ids, of: service) }
+            guard let service = services[number] else {
+                viewer.forget(number)
+                continue
+            }
+            for id in ids {
+                guard viewer.socket.isWritable else { return }
+                if packer.add(id, of: service) { viewer.send(packer.takeFull()) } else { viewer.forget(number, id) }
+            }
         }
-        viewer.missed = [:]
         viewer.send(packer.finish())
     }
 
@@ -205,13 +211,14 @@ final class Board {
             guard let number = numbers[key], let service = services[number] else { continue }
             service.take(values)
         }
+        tellChanges()
+        // What a page opens comes whole. After the changes, which would come a second time otherwise.
         for viewer in viewers.values {
             if let numbers = viewer.asked {
                 viewer.asked = nil
                 open(numbers, for: viewer)
             }
         }
-        tellChanges()
     }
 
     /// Tells the pages the values that have changed.
