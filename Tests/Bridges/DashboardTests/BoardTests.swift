@@ -238,6 +238,21 @@ struct BoardTests {
         }
     }
 
+    /// Whose token is not looked at is told another reason than who has a wrong one.
+    @Test
+    func whoGuessesIsToldToWait() async throws {
+        try await DashboardFixture.with(Self.elements, token: "the-right-token") { fixture in
+            var reasons: [PageSocket.Message] = []
+            for _ in 0..<11 {
+                let socket = try await PageSocket.open(port: fixture.port)
+                try socket.send(#"{"t":"hello","token":"wrong"}"#)
+                reasons.append(try await socket.next())
+            }
+            #expect(reasons.prefix(10).allSatisfy { $0 == .close(1008, "token") })
+            #expect(reasons.last == .close(1008, "too many tokens"))
+        }
+    }
+
     /// What a page opens while it is behind comes whole, not only what it has missed of it.
     @Test
     func whatAPageOpensWhileItIsBehindComesWhole() async throws {
@@ -321,7 +336,7 @@ struct BoardTests {
             var silent: [PageSocket] = []
             for _ in 0...32 { silent.append(try await PageSocket.open(port: fixture.port)) }
             let first = try await silent[0].next()
-            #expect(first == .close(1008))
+            #expect(first == .close(1008, "no hello"))
             let page = try await fixture.page()
             #expect(page.hello["control"] == true)
         }
@@ -330,11 +345,15 @@ struct BoardTests {
     @Test
     func whoIsNotAdmittedIsTold() async throws {
         try await DashboardFixture.with(Self.elements, token: "a-token-of-this-test") { fixture in
-            for message in [#"{"t":"hello"}"#, #"{"t":"hello","token":"wrong"}"#, #"{"t":"open","keys":[1]}"#, "?"] {
+            let cases = [
+                (#"{"t":"hello"}"#, "token"), (#"{"t":"hello","token":"wrong"}"#, "token"),
+                (#"{"t":"open","keys":[1]}"#, "no hello"), ("?", "not a message of the page"),
+            ]
+            for (message, reason) in cases {
                 let socket = try await PageSocket.open(port: fixture.port)
                 try socket.send(message)
                 let answer = try await socket.next()
-                #expect(answer == .close(1008), "\(message)")
+                #expect(answer == .close(1008, reason), "\(message)")
             }
             let page = try await fixture.page(token: "a-token-of-this-test")
             #expect(page.hello["control"] == true)

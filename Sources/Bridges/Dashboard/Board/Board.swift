@@ -20,8 +20,8 @@ final class Board {
     let pairings: PagePairings
     let inbox: Inbox
     private let host: String
-    /// Whether the token of a page from that socket is right.
-    private let accepts: (String?, WebSocketConnection) -> Bool
+    /// What the token of a page from that socket is worth.
+    private let verdict: (String?, WebSocketConnection) -> TokenVerdict
 
     private(set) var services: [UInt32: BoardService] = [:]
     private var numbers: [ServiceKey: UInt32] = [:]
@@ -39,14 +39,14 @@ final class Board {
     init(
         _ sessions: ServiceSessions, pairings: PagePairings, policy: BoardPolicy, host: String,
         on eventLoop: any EventLoop,
-        accepts: @escaping (String?, WebSocketConnection) -> Bool, inbox: Inbox
+        verdict: @escaping (String?, WebSocketConnection) -> TokenVerdict, inbox: Inbox
     ) {
         self.sessions = sessions
         self.pairings = pairings
         self.policy = policy
         self.host = host
         self.eventLoop = eventLoop
-        self.accepts = accepts
+        self.verdict = verdict
         self.inbox = inbox
     }
 
@@ -127,7 +127,12 @@ final class Board {
 
     private func admit(_ viewer: Viewer, _ token: String?) {
         guard !viewer.isAdmitted else { return }
-        guard accepts(token, viewer.socket) else { return viewer.socket.close(code: 1008, reason: "token") }
+        switch verdict(token, viewer.socket) {
+        case .accepted: break
+        case .wrong: return viewer.socket.close(code: 1008, reason: "token")
+        // Its token may be right.
+        case .tooMany: return viewer.socket.close(code: 1008, reason: "too many tokens")
+        }
         viewer.isAdmitted = true
         viewer.socket.send(PageMessage.hello(policy, host: host))
         for service in services.values.sorted(by: { $0.key < $1.key }) {
