@@ -6,8 +6,8 @@ public final class PageSocket: Sendable {
     public enum Message: Sendable, Equatable {
         case text(String)
         case binary([UInt8])
-        /// The end, with its code.
-        case close(UInt16)
+        /// The end, with its code and why.
+        case close(UInt16, String)
     }
 
     private let socket: RawSocket
@@ -67,7 +67,10 @@ public final class PageSocket: Sendable {
             switch head[0] {
             case 0x81: return .text(String(decoding: payload, as: UTF8.self))
             case 0x82: return .binary(payload)
-            case 0x88: return .close(payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) })
+            case 0x88:
+                return .close(
+                    payload.prefix(2).reduce(0) { $0 << 8 | UInt16($1) },
+                    String(decoding: payload.dropFirst(2), as: UTF8.self))
             case 0x89: continue
             default: throw TestSupportError("a frame that begins with \(head)")
             }

@@ -24,7 +24,6 @@ package final class DashboardServer: Sendable {
         web options: WebServerOptions, hostName: String, logger: Logger
     ) {
         self.sessions = sessions
-        let needsToken = options.token != nil
         let entrance = Entrance()
         self.entrance = entrance
         var routes = WebRoutes()
@@ -42,7 +41,7 @@ package final class DashboardServer: Sendable {
         makeBoard = {
             Board(
                 sessions, pairings: pairings, policy: policy, host: hostName, on: web.eventLoop,
-                accepts: { token, socket in !needsToken || web.accepts(token: token, from: socket) }, inbox: inbox)
+                verdict: { token, socket in web.verdict(token: token, from: socket) }, inbox: inbox)
         }
     }
 

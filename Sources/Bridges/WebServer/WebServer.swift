@@ -105,15 +105,10 @@ package final class WebServer: Sendable {
         _ = await done.wait(options.limits.stopTimeout, on: eventLoop)
     }
 
-    /// What a token is worth that came over a WebSocket. On the event loop. Wrong ones count against its host.
+    /// What a token is worth that came over a WebSocket; where the server has none, each is accepted. On the event loop.
+    /// Wrong ones count against its host, and after too many none is looked at for a while.
     package func verdict(token: String?, from connection: WebSocketConnection) -> TokenVerdict {
         connection.verdict(on: token)
-    }
-
-    /// Whether the token that came over a WebSocket is the server's, if it has one. On the event loop. Wrong ones count
-    /// against its host, and after too many none is accepted for a while.
-    package func accepts(token: String?, from connection: WebSocketConnection) -> Bool {
-        verdict(token: token, from: connection) == .accepted
     }
 
     /// The open connections, and those of them that are WebSockets.

@@ -216,6 +216,43 @@ struct BoardTests {
         }
     }
 
+    /// More than a page has room for at once comes as there is room, and only once.
+    @Test
+    func manyLongTextsArriveOnceEach() async throws {
+        let texts = (1...40).map { Element<String>($0, "Text \($0)", access: .read) }
+        let silent = Element<Double>(41, "Silent", access: .read)
+        try await DashboardFixture.with(try ElementCatalogue(texts + [silent] as [any AnyElement])) { fixture in
+            for text in texts { try fixture.service.send(String(repeating: "x", count: 60_000), to: text) }
+            let page = try await fixture.page(receiveBuffer: 4096)
+            try page.send(#"{"t":"open","keys":[\#(page.key)]}"#)
+            var seen: [Int] = []
+            while seen.count < texts.count {
+                let values = try await page.socket.next("values")
+                for text in texts where page.value(values, Int(text.id)) != nil { seen.append(Int(text.id)) }
+            }
+            #expect(seen.sorted() == Array(1...40))
+            try fixture.service.send(0.5, to: silent)
+            let next = try await page.socket.next("values")
+            #expect(page.value(next, 41) as? Double == 0.5)
+            #expect(texts.allSatisfy { page.value(next, Int($0.id)) == nil })
+        }
+    }
+
+    /// Whose token is not looked at is told another reason than who has a wrong one.
+    @Test
+    func whoGuessesIsToldToWait() async throws {
+        try await DashboardFixture.with(Self.elements, token: "the-right-token") { fixture in
+            var reasons: [PageSocket.Message] = []
+            for _ in 0..<11 {
+                let socket = try await PageSocket.open(port: fixture.port)
+                try socket.send(#"{"t":"hello","token":"wrong"}"#)
+                reasons.append(try await socket.next())
+            }
+            #expect(reasons.prefix(10).allSatisfy { $0 == .close(1008, "token") })
+            #expect(reasons.last == .close(1008, "too many tokens"))
+        }
+    }
+
     /// What a page opens while it is behind comes whole, not only what it has missed of it.
     @Test
     func whatAPageOpensWhileItIsBehindComesWhole() async throws {
@@ -299,7 +336,7 @@ struct BoardTests {
             var silent: [PageSocket] = []
             for _ in 0...32 { silent.append(try await PageSocket.open(port: fixture.port)) }
             let first = try await silent[0].next()
-            #expect(first == .close(1008))
+            #expect(first == .close(1008, "no hello"))
             let page = try await fixture.page()
             #expect(page.hello["control"] == true)
         }
@@ -308,11 +345,15 @@ struct BoardTests {
     @Test
     func whoIsNotAdmittedIsTold() async throws {
         try await DashboardFixture.with(Self.elements, token: "a-token-of-this-test") { fixture in
-            for message in [#"{"t":"hello"}"#, #"{"t":"hello","token":"wrong"}"#, #"{"t":"open","keys":[1]}"#, "?"] {
+            let cases = [
+                (#"{"t":"hello"}"#, "token"), (#"{"t":"hello","token":"wrong"}"#, "token"),
+                (#"{"t":"open","keys":[1]}"#, "no hello"), ("?", "not a message of the page"),
+            ]
+            for (message, reason) in cases {
                 let socket = try await PageSocket.open(port: fixture.port)
                 try socket.send(message)
                 let answer = try await socket.next()
-                #expect(answer == .close(1008), "\(message)")
+                #expect(answer == .close(1008, reason), "\(message)")
             }
             let page = try await fixture.page(token: "a-token-of-this-test")
             #expect(page.hello["control"] == true)

@@ -65,6 +65,39 @@ struct EncryptionTests {
         }
     }
 
+    /// What TLS keeps until it is flushed counts as waiting: who looks for room before each message is not closed for
+    /// having sent too much.
+    @Test(.timeLimit(.minutes(1))) func roomIsToldOverTLS() async throws {
+        try await withCertificate { tls in
+            try await WebServerFixture.with {
+                $0.tls = tls
+            } _: { fixture in
+                let lines = ["GET /live HTTP/1.1", "Host: localhost:\(fixture.port)"] + WebClient.upgrade
+                try await ChildProcess.with(
+                    openssl, ["s_client", "-quiet", "-connect", "127.0.0.1:\(fixture.port)"]
+                ) { process in
+                    for line in lines + [""] { try process.writeLine(line + "\r") }
+                    let told = Locked(0)
+                    for _ in 0..<3 {
+                        try await fixture.on(0) { [sockets = fixture.sockets] socket in
+                            told.withLock { told in told = sockets.writable.withLock { $0 } }
+                            var count = 0
+                            while socket.isWritable, count < 100 {
+                                socket.send(EncodedFrame(text: ByteBuffer(repeating: 120, count: 1 << 20)))
+                                count += 1
+                            }
+                            #expect(count == 1)
+                        }
+                        try await eventually("there is room again") {
+                            fixture.sockets.writable.withLock { $0 } > told.withLock { $0 }
+                        }
+                    }
+                    #expect(fixture.sockets.closed.withLock { $0 } == [])
+                }
+            }
+        }
+    }
+
     @Test func plainRequestsFailCleanly() async throws {
         try await withCertificate { tls in
             try await WebServerFixture.with {

@@ -18,11 +18,11 @@ extension ServiceSessions {
         while !Task.isCancelled, let events = try? browser.events() {
             // What was there before browsing began anew, and was not found again yet.
             let missing = Locked(keys(of: number))
-            let hasFailed = Locked(false)
+            let failures = Locked(BrowsingFailures())
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for await event in events {
-                        self.noteWorking(event, hasFailed)
+                        self.noteWorking(event, failures)
                         self.take(event, name, number, missing)
                     }
                 }
@@ -40,15 +40,19 @@ extension ServiceSessions {
         }
     }
 
-    /// Tells that browsing works again when something comes after it has failed.
-    private func noteWorking(_ event: ElementalBrowser.Event, _ hasFailed: Locked<Bool>) {
-        var fails = false
-        if case .failed = event { fails = true }
-        let failed = hasFailed.withLock { flag in
-            defer { flag = fails }
-            return flag
+    /// Tells that browsing works again when something comes after it has failed, or the next attempt has not failed:
+    /// where all is as it was before, nothing comes.
+    private func noteWorking(_ event: ElementalBrowser.Event, _ failures: Locked<BrowsingFailures>) {
+        guard case .failed(_, let delay) = event else {
+            if failures.withLock({ $0.end() }) { tell(.browsingWorks) }
+            return
         }
-        if failed, !fails { tell(.browsingWorks) }
+        let number = failures.withLock { $0.begin() }
+        Task {
+            await Delay.wait(delay + Self.settlingTime)
+            guard state.withLock({ $0.starts != nil }), failures.withLock({ $0.end(number) }) else { return }
+            tell(.browsingWorks)
+        }
     }
 
     private func take(
@@ -162,5 +166,30 @@ extension ServiceSessions {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: store.revision()) }
         }
+    }
+}
+
+/// The failures to browse, of which the last one may have been overcome.
+private struct BrowsingFailures {
+    private var count = 0
+    private var isFailing = false
+
+    /// Browsing has failed.
+    ///
+    /// - Returns: the failure's number.
+    mutating func begin() -> Int {
+        count += 1
+        isFailing = true
+        return count
+    }
+
+    /// Browsing works.
+    ///
+    /// - Parameter number: the failure after which nothing was heard of another one; `nil` for any.
+    /// - Returns: whether it did not work before.
+    mutating func end(_ number: Int? = nil) -> Bool {
+        guard isFailing, number == nil || number == count else { return false }
+        isFailing = false
+        return true
     }
 }

@@ -20,8 +20,8 @@ final class Board {
     let pairings: PagePairings
     let inbox: Inbox
     private let host: String
-    /// Whether the token of a page from that socket is right.
-    private let accepts: (String?, WebSocketConnection) -> Bool
+    /// What the token of a page from that socket is worth.
+    private let verdict: (String?, WebSocketConnection) -> TokenVerdict
 
     private(set) var services: [UInt32: BoardService] = [:]
     private var numbers: [ServiceKey: UInt32] = [:]
@@ -39,14 +39,14 @@ final class Board {
     init(
         _ sessions: ServiceSessions, pairings: PagePairings, policy: BoardPolicy, host: String,
         on eventLoop: any EventLoop,
-        accepts: @escaping (String?, WebSocketConnection) -> Bool, inbox: Inbox
+        verdict: @escaping (String?, WebSocketConnection) -> TokenVerdict, inbox: Inbox
     ) {
         self.sessions = sessions
         self.pairings = pairings
         self.policy = policy
         self.host = host
         self.eventLoop = eventLoop
-        self.accepts = accepts
+        self.verdict = verdict
         self.inbox = inbox
     }
 
@@ -127,7 +127,12 @@ final class Board {
 
     private func admit(_ viewer: Viewer, _ token: String?) {
         guard !viewer.isAdmitted else { return }
-        guard accepts(token, viewer.socket) else { return viewer.socket.close(code: 1008, reason: "token") }
+        switch verdict(token, viewer.socket) {
+        case .accepted: break
+        case .wrong: return viewer.socket.close(code: 1008, reason: "token")
+        // Its token may be right.
+        case .tooMany: return viewer.socket.close(code: 1008, reason: "too many tokens")
+        }
         viewer.isAdmitted = true
         viewer.socket.send(PageMessage.hello(policy, host: host))
         for service in services.values.sorted(by: { $0.key < $1.key }) {
@@ -166,9 +171,9 @@ final class Board {
         if set.viewerCount <= 0, sets[set.numbers] === set { sets[set.numbers] = nil }
     }
 
-    /// Sends a page what it has missed, as far as there is room.
+    /// Sends a page what it has missed, as far as there is room. What does not fit is not written in vain either.
     private func catchUp(_ viewer: Viewer) {
-        guard viewer.isBehind else { return }
+        guard viewer.isBehind, viewer.socket.isWritable else { return }
         for number in viewer.missedCatalogues.sorted() {
             guard viewer.socket.isWritable else { return }
             viewer.missedCatalogues.remove(number)
@@ -176,9 +181,15 @@ final class Board {
         }
         var packer = Packer()
         for (number, ids) in viewer.missed {
-            if let service = services[number] { packer.add(ids, of: service) }
+            guard let service = services[number] else {
+                viewer.forget(number)
+                continue
+            }
+            for id in ids {
+                guard viewer.socket.isWritable else { return }
+                if packer.add(id, of: service) { viewer.send(packer.takeFull()) } else { viewer.forget(number, id) }
+            }
         }
-        viewer.missed = [:]
         viewer.send(packer.finish())
     }
 
@@ -205,13 +216,14 @@ final class Board {
             guard let number = numbers[key], let service = services[number] else { continue }
             service.take(values)
         }
+        tellChanges()
+        // What a page opens comes whole. After the changes, which would come a second time otherwise.
         for viewer in viewers.values {
             if let numbers = viewer.asked {
                 viewer.asked = nil
                 open(numbers, for: viewer)
             }
         }
-        tellChanges()
     }
 
     /// Tells the pages the values that have changed.

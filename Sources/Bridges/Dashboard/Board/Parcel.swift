@@ -20,20 +20,32 @@ struct Packer {
 
     /// Adds the present values of these elements.
     mutating func add(_ ids: some Sequence<Int8>, of service: BoardService) {
-        for id in ids {
-            switch service.content(of: id) {
-            case .text(let value): add(value, id, service.number)
-            case .data(let frame): parcels.append(Parcel(frame: frame, items: [service.number: [id]]))
-            case nil: break
-            }
+        for id in ids { add(id, of: service) }
+    }
+
+    /// Adds the present value of an element.
+    ///
+    /// - Returns: whether there is one to tell.
+    @discardableResult
+    mutating func add(_ id: Int8, of service: BoardService) -> Bool {
+        switch service.content(of: id) {
+        case .text(let value): add(value, id, service.number)
+        case .data(let frame): parcels.append(Parcel(frame: frame, items: [service.number: [id]]))
+        case nil: return false
         }
+        return true
+    }
+
+    /// The messages that take no further values.
+    mutating func takeFull() -> [Parcel] {
+        defer { parcels = [] }
+        return parcels
     }
 
     /// The messages.
     mutating func finish() -> [Parcel] {
         flush()
-        defer { parcels = [] }
-        return parcels
+        return takeFull()
     }
 
     private mutating func add(_ value: ByteBuffer, _ id: Int8, _ service: UInt32) {

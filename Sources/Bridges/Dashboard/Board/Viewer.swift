@@ -21,6 +21,12 @@ final class Viewer {
 
     var isBehind: Bool { !missed.isEmpty || !missedCatalogues.isEmpty }
 
+    /// There is nothing to tell of an element.
+    func forget(_ number: UInt32, _ id: Int8) {
+        missed[number]?.remove(id)
+        if missed[number]?.isEmpty == true { missed[number] = nil }
+    }
+
     /// The service is no longer shown.
     func forget(_ number: UInt32) {
         missed[number] = nil

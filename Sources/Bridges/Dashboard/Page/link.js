@@ -82,9 +82,10 @@ export class Link {
 	}
 
 	#closed(event) {
-		if (event.code === 1008 && event.reason === "token") {
+		const refusal = event.code === 1008 && { "token": "Not allowed in", "too many tokens": "Too many wrong tokens: wait a minute" }[event.reason];
+		if (refusal) {
 			this.#drop();
-			this.#enter("token", "Not allowed in");
+			this.#enter("token", refusal);
 		} else {
 			this.#lose();
 		}

@@ -142,7 +142,7 @@ class Page {
 				this.wasLost = true;
 			}
 			this.list.complete(false);
-			if (state === "token") this.#askForToken();
+			if (state === "token") this.#askForToken(text);
 		}
 		this.updateAll();
 	}
@@ -272,8 +272,8 @@ class Page {
 		this.#ask();
 	}
 
-	#askForToken() {
-		announce("This dashboard wants its token.");
+	#askForToken(why) {
+		announce(`${why}. This dashboard wants its token.`);
 		if (this.#notices.has("token")) return;
 		const input = make("input", { type: "password", id: "token", autocomplete: "off" });
 		const form = make("form", { class: "box token" },

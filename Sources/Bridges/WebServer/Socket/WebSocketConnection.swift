@@ -49,7 +49,10 @@ package final class WebSocketConnection {
 
     /// Whether little enough waits to be sent. Somebody who sends without looking at this fills the connection's bound,
     /// which ends it.
-    package var isWritable: Bool { state == .open && channel.isWritable }
+    package var isWritable: Bool { state == .open && channel.isWritable && !isTLSFull }
+
+    /// Whether the TLS handler keeps so much for the next flush that there is no more room. The channel has not seen it.
+    private var isTLSFull: Bool { isEncrypted && unflushed >= core.limits.outboundHighWatermark }
 
     /// Sends a frame as it is, together with others of the same turn of the event loop. Does nothing once the connection
     /// closes.
@@ -209,7 +212,10 @@ package final class WebSocketConnection {
 
     func flush() {
         guard unflushed > 0 else { return }
+        let wasTLSFull = isTLSFull
         unflushed = 0
         channel.flush()
+        // The channel does not tell of room that it never knew to be missing.
+        if wasTLSFull, isWritable { onWritable?() }
     }
 }

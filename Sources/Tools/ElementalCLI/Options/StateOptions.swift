@@ -13,12 +13,24 @@ struct StateOptions: ParsableArguments {
 
     /// Reads identity and trust, or creates both.
     func open() async throws -> SecurityState {
-        try await Blocking.run { [state] in try SecurityState(directory: state) }
+        try await withAdvice { [state] in try SecurityState(directory: state) }
     }
 
     /// Reads identity and trust, if there is any.
     func openExisting() async throws -> SecurityState? {
-        try await Blocking.run { [state] in try SecurityState.existing(directory: state) }
+        try await withAdvice { [state] in try SecurityState.existing(directory: state) }
+    }
+
+    /// The command that begins anew is to mean this directory, and not the user's, whose identity is another one.
+    private func withAdvice<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await Blocking.run(body)
+        } catch let error as SecurityError where !argument.isEmpty {
+            let command = "\"elemental trust reset"
+            throw SecurityError(error.code, error.message.replacing(command + "\"", with: command + argument + "\""))
+        }
     }
 
     /// The same for a command that connects: a user without a home has paired nothing.

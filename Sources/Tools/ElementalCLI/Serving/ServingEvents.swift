@@ -71,27 +71,40 @@ struct SessionStateEvent: ConsoleEvent {
     }
 }
 
-/// Services cannot be looked for; the next attempt follows.
+/// Services cannot be looked for. It is tried again and again, which is not told.
 struct BrowsingFailedEvent: ConsoleEvent {
     let reason: String
     let delay: Duration
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["services cannot be found: \(reason); next attempt in \(delay)"] }
+    var lines: [String] { ["services cannot be found: \(reason); trying again until it works"] }
 
     var json: JSONText {
         .event("browsingFailed", [("reason", .string(reason)), ("retryIn", .seconds(delay))])
     }
 }
 
-/// There are more services than can be followed.
+/// Services can be looked for again.
+struct BrowsingWorksEvent: ConsoleEvent {
+    var isResult: Bool { false }
+
+    var lines: [String] { ["services can be found again"] }
+
+    var json: JSONText { .event("browsingWorks", []) }
+}
+
+/// There are more services than can be followed, or no longer.
 struct TooManyServicesEvent: ConsoleEvent {
     let count: Int
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["\(count) services more are there than can be followed; name those that matter"] }
+    var lines: [String] {
+        count == 0
+            ? ["all services are followed again"]
+            : ["\(count) services more are there than can be followed; name those that matter"]
+    }
 
     var json: JSONText { .event("tooManyServices", [("count", .integer(count))]) }
 }

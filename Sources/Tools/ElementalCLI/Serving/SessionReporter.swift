@@ -1,12 +1,15 @@
 import Bridging
 import Support
 
-/// Tells the user when services come, go and refuse, once for each change: a service that stays away is not told again.
+/// Tells the user when services come, go and refuse, and when they cannot be found, once for each change: a service that
+/// stays away is not told again.
 final class SessionReporter: Sendable {
     private let console: Console
     private let access: ClientAccess
     private let told = Locked<[ServiceKey: String]>([:])
     private let places = Locked<[ServiceKey: ServicePlace]>([:])
+    /// Why services cannot be found, as it was told; `nil` if they can.
+    private let browsingFailure = Locked<String?>(nil)
 
     init(_ console: Console, _ access: ClientAccess) {
         self.console = console
@@ -18,8 +21,14 @@ final class SessionReporter: Sendable {
         switch event {
         case .place(let key, let place): places.withLock { $0[key] = place }
         case .state(let key, let state): note(state, of: key)
-        case .browsingFailed(let reason, let delay): console.offer(BrowsingFailedEvent(reason: reason, delay: delay))
-        case .browsingWorks, .tooMany(0): break
+        case .browsingFailed(let reason, let delay):
+            let isNews = browsingFailure.withLock { told in
+                defer { told = reason }
+                return told != reason
+            }
+            if isNews { console.offer(BrowsingFailedEvent(reason: reason, delay: delay)) }
+        case .browsingWorks:
+            if browsingFailure.withLock({ $0.take() }) != nil { console.offer(BrowsingWorksEvent()) }
         case .tooMany(let count): console.offer(TooManyServicesEvent(count: count))
         case .value, .refusal, .roundTrip: break
         }

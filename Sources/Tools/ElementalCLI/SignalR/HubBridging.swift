@@ -73,8 +73,8 @@ final class HubBridging: Sendable {
                 // Of one service the device tells more.
                 if isAll || state.isRefused { reporter.note(event) }
                 input.yield(.event(event))
-            case .place, .browsingFailed, .tooMany: reporter.note(event)
-            case .browsingWorks, .value, .refusal, .roundTrip: break
+            case .place, .browsingFailed, .browsingWorks, .tooMany: reporter.note(event)
+            case .value, .refusal, .roundTrip: break
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
