@@ -12,7 +12,7 @@ internal import WebServer
 /// pages that show the same services. A page that is slower than that is sent the newest values when it has room.
 final class Board {
     /// The shortest time between two ticks.
-    static let interval = TimeAmount.milliseconds(50)
+    static let interval = Duration.milliseconds(50)
 
     let eventLoop: any EventLoop
     let policy: BoardPolicy
@@ -28,8 +28,7 @@ final class Board {
     private var lastNumber: UInt32 = 0
     private(set) var viewers: [UInt64: Viewer] = [:]
     private var sets: [Set<UInt32>: ServiceSet] = [:]
-    private var nextTick: Scheduled<Void>?
-    private var lastTick = NIODeadline.uptimeNanoseconds(0)
+    private let ticks: Rounds
     /// Why services are not found, or not all of them shown.
     private var notices = (browsing: String?.none, excess: String?.none)
     private var hasEnded = false
@@ -48,6 +47,8 @@ final class Board {
         self.eventLoop = eventLoop
         self.verdict = verdict
         self.inbox = inbox
+        ticks = Rounds(every: Self.interval, on: eventLoop)
+        ticks.onRound = { [weak self] in self?.runTick() }
     }
 
     // MARK: - Pages
@@ -95,7 +96,7 @@ final class Board {
     /// - Returns: pairings that are being given up.
     func end() -> [Task<Void, Never>] {
         hasEnded = true
-        nextTick?.cancel()
+        ticks.end()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         let bye = PageMessage.bye("the dashboard ends")
@@ -196,25 +197,19 @@ final class Board {
     // MARK: - Ticks
 
     /// Something has come into the inbox.
-    func wake() {
-        guard nextTick == nil, !hasEnded else { return }
-        let time = max(lastTick + Self.interval, .now())
-        nextTick = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in self?.runTick() }
-    }
+    func wake() { ticks.ask() }
 
     /// Takes what has come and tells the pages.
     func runTick() {
-        nextTick = nil
-        lastTick = .now()
         let batch = inbox.take()
         for event in batch.events { take(event) }
         for (key, refusals) in batch.refusals {
             guard let number = numbers[key], let service = services[number] else { continue }
             for (id, refusal) in refusals { take(refusal, of: id, service) }
         }
-        for (key, values) in batch.values {
+        for (key, arrivals) in batch.values {
             guard let number = numbers[key], let service = services[number] else { continue }
-            service.take(values)
+            service.take(arrivals)
         }
         tellChanges()
         // What a page opens comes whole. After the changes, which would come a second time otherwise.

@@ -125,11 +125,12 @@ final class BoardService {
     }
 
     /// Takes values that came.
-    func take(_ arrivals: [Int8: Inbox.Arrival]) {
-        for (id, arrival) in arrivals where catalogue?[id: id]?.type == arrival.value.type {
-            let earlier: ElementValue?? =
-                arrival.isOwn ? .some(values[id].map { $0.earlier ?? .some($0.value) } ?? nil) : nil
-            values[id] = Held(value: arrival.value, earlier: earlier)
+    func take(_ arrivals: Inbox.Arrivals) {
+        arrivals.forEach { element, value, isOwn in
+            let id = element.id
+            guard catalogue?[id: id]?.type == value.type else { return }
+            let earlier: ElementValue?? = isOwn ? .some(values[id].map { $0.earlier ?? .some($0.value) } ?? nil) : nil
+            values[id] = Held(value: value, earlier: earlier)
             outdated.remove(id)
             changed.insert(id)
         }

@@ -5,11 +5,31 @@ import Support
 /// What services do between two ticks of the board, put in from any thread: events in order, and of each element the
 /// newest value, so that it takes no more room however fast values come.
 final class Inbox: Sendable {
-    /// A value that waits for the tick.
-    struct Arrival {
-        var value: ElementValue
-        /// Whether a page has set it, and the service has said nothing of it yet.
-        var isOwn: Bool
+    /// The values of a service that wait for the tick.
+    struct Arrivals {
+        private var lanes = Lanes(interval: .zero, keeping: .newest)
+        /// The elements whose newest value a page has set, and of which the service has said nothing yet.
+        private var own: Set<Int8> = []
+
+        /// Adds a value, which is the element's newest.
+        mutating func add(_ value: ElementValue, of element: ElementDefinition, isOwn: Bool) {
+            _ = lanes.add(value, of: element)
+            if isOwn { own.insert(element.id) } else if !own.isEmpty { own.remove(element.id) }
+        }
+
+        /// What a page has set is not the element's value.
+        mutating func removeOwn(_ element: ElementDefinition) {
+            if own.remove(element.id) != nil { lanes.drop(element) }
+        }
+
+        /// The values in the order in which their elements came, each with whether a page has set it.
+        func forEach(_ body: (ElementDefinition, ElementValue, _ isOwn: Bool) -> Void) {
+            var lanes = lanes
+            let now = Lanes.Instant.now
+            while case .send(let element, let value) = lanes.next(at: now) {
+                body(element, value, own.contains(element.id))
+            }
+        }
     }
 
     /// What has come since the last time.
@@ -17,7 +37,7 @@ final class Inbox: Sendable {
         var events: [SessionEvent] = []
         /// Of each element the newest refusal: a service may send any number of them.
         var refusals: [ServiceKey: [Int8: ValueRefusal]] = [:]
-        var values: [ServiceKey: [Int8: Arrival]] = [:]
+        var values: [ServiceKey: Arrivals] = [:]
 
         var isEmpty: Bool { events.isEmpty && refusals.isEmpty && values.isEmpty }
     }
@@ -41,13 +61,13 @@ final class Inbox: Sendable {
         change { batch in
             switch event {
             case .value(let key, let element, let value):
-                batch.values[key, default: [:]][element.id] = Arrival(value: value, isOwn: false)
+                batch.values[key, default: Arrivals()].add(value, of: element, isOwn: false)
                 return
             case .roundTrip: return
             case .refusal(let key, let element, let refusal):
                 batch.refusals[key, default: [:]][element.id] = refusal
                 // What the service has refused is not the element's value.
-                if batch.values[key]?[element.id]?.isOwn == true { batch.values[key]?[element.id] = nil }
+                batch.values[key]?.removeOwn(element)
                 return
             case .state(let key, .connected):
                 batch.values[key] = nil
@@ -74,7 +94,7 @@ final class Inbox: Sendable {
             }
             // What cannot be read is not shown.
             guard element.access.contains(.read) else { return }
-            batch.values[key, default: [:]][element.id] = Arrival(value: value, isOwn: true)
+            batch.values[key, default: Arrivals()].add(value, of: element, isOwn: true)
         }
         if let problem { throw problem }
     }

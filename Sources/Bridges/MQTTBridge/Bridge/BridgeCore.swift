@@ -47,11 +47,7 @@ final class BridgeCore {
 
     /// Services with values that wait.
     private var waiting: [BridgedService] = []
-    private var round: Scheduled<Void>?
-    /// When the round is.
-    private var roundTime = ContinuousClock.Instant.now
-    private var lastRound = ContinuousClock.now - roundInterval
-    private let gathering: Duration
+    private let rounds: Rounds
 
     /// An element of one of the services.
     struct ElementKey: Hashable, Sendable {
@@ -69,7 +65,8 @@ final class BridgeCore {
         self.topics = topics
         self.emit = emit
         format = PayloadFormat(isForHomeAssistant: options.discovery == .homeAssistant)
-        gathering = options.interval == .zero ? .zero : Self.roundInterval
+        rounds = Rounds(every: options.interval == .zero ? .zero : Self.roundInterval, on: loop)
+        rounds.onRound = { [weak self] in self?.makeRound() }
     }
 
     // MARK: - Services
@@ -184,26 +181,13 @@ final class BridgeCore {
         guard isConnected, service.lanes.add(value, of: element.definition), !service.isWaiting else { return }
         service.isWaiting = true
         waiting.append(service)
-        schedule(at: lastRound + gathering)
-    }
-
-    /// Makes the next round at that time, or at an earlier one if that is already planned.
-    private func schedule(at time: ContinuousClock.Instant) {
-        if round != nil {
-            guard time < roundTime else { return }
-            round?.cancel()
-        }
-        roundTime = time
-        let delay = max(.zero, time - .now)
-        round = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.makeRound() }
+        rounds.ask()
     }
 
     /// Passes what may go now.
     private func makeRound() {
-        round = nil
         guard isConnected else { return }
         let now = ContinuousClock.now
-        lastRound = now
         var next: ContinuousClock.Instant?
         var count = 0
         var remaining: [BridgedService] = []
@@ -226,7 +210,7 @@ final class BridgeCore {
             }
         }
         waiting = remaining
-        if let next { schedule(at: max(next, now + gathering)) }
+        if let next { rounds.ask(at: next) }
     }
 
     private func deliver(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
@@ -313,7 +297,7 @@ final class BridgeCore {
     func leave() {
         isConnected = false
         settling?.cancel()
-        round?.cancel()
+        rounds.end()
     }
 
     /// Takes a message of the broker.

@@ -122,16 +122,16 @@ struct PublishCommand: ReportingCommand {
         var port = hosting.port
         while true {
             let made = try await makeService(script.entries.map(\.spec), port: port, console)
-            let next = Locked<ElementScript?>(nil)
+            let next = Locked<(script: ElementScript, port: Int?)?>(nil)
             let current = script
             try await made.host.run {
-                let newest = await follow(path, current, made.service, hangup, console)
-                next.withLock { $0 = newest }
+                guard let newest = await follow(path, current, made.service, hangup, console) else { return }
+                next.withLock { $0 = (newest, made.service.port) }
             }
             guard let newest = next.withLock({ $0 }) else { return }
-            script = newest
+            script = newest.script
             // Clients that reconnect find it where it was.
-            port = made.service.port ?? port
+            port = newest.port ?? port
         }
     }
 
