@@ -55,7 +55,7 @@ public final class MosquittoBroker: Sendable {
         if geteuid() == 0 { lines.append("user root") }
         lines += settings.map { $0.replacingOccurrences(of: "{folder}", with: folder) }
         if !settings.contains(where: { $0.hasPrefix("persistence ") }) { lines.append("persistence false") }
-        lines += ["persistence_location \(folder)/", "log_dest stdout"]
+        lines += ["persistence_location \(folder)/", "log_dest stderr"]
         lines += ["error", "warning", "notice", "information"].map { "log_type \($0)" }
         try write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
     }
@@ -86,8 +86,8 @@ public final class MosquittoBroker: Sendable {
         guard process.withLock({ $0?.isRunning }) != true, let executable = Self.executable else { return }
         let child = try ChildProcess(executable, ["-c", "\(folder)/mosquitto.conf"])
         process.withLock { $0 = child }
-        // It says so once it listens.
-        try await child.nextLine(timeout: .seconds(20), "that the broker runs") { $0.hasSuffix(" running") }
+        // It says so once it listens, on standard error, for it does not flush standard output.
+        try await child.nextLine(of: .error, timeout: .seconds(20), "that the broker runs") { $0.hasSuffix(" running") }
     }
 
     /// Ends it in good order, and returns when it has ended.
@@ -117,7 +117,9 @@ public final class MosquittoBroker: Sendable {
     @discardableResult
     public func logLine(containing text: String) async throws -> String {
         guard let child = process.withLock({ $0 }) else { throw TestSupportError("the broker was not started") }
-        return try await child.nextLine(timeout: .seconds(30), "'\(text)' in the broker's log") { $0.contains(text) }
+        return try await child.nextLine(of: .error, timeout: .seconds(30), "'\(text)' in the broker's log") {
+            $0.contains(text)
+        }
     }
 
     /// All that it logged since its last start.

@@ -32,16 +32,16 @@ struct AddressTests {
         "mqtt://two hosts",
     ])
     func invalid(_ text: String) {
-        #expect(mqttError { () throws(MQTTError) in _ = try MQTTAddress(text) }?.code == .invalidAddress)
+        #expect(refusal { () throws(MQTTError) in _ = try MQTTAddress(text) }?.code == .invalidAddress)
     }
 
     @Test
     func aPasswordIsRefusedAndNotRepeated() {
-        let error = mqttError { () throws(MQTTError) in _ = try MQTTAddress("mqtt://rob:secret@broker") }
+        let error = refusal { () throws(MQTTError) in _ = try MQTTAddress("mqtt://rob:secret@broker") }
         #expect(error?.code == .invalidAddress)
         #expect(error?.message.contains("secret") == false)
         #expect(error?.message.contains("options") == true)
-        let other = mqttError { () throws(MQTTError) in _ = try MQTTAddress("http://rob:secret@broker") }
+        let other = refusal { () throws(MQTTError) in _ = try MQTTAddress("http://rob:secret@broker") }
         #expect(other?.message.contains("secret") == false)
     }
 
@@ -56,7 +56,7 @@ struct AddressTests {
             "", "a/+", "#", "a#", "a\0b", "a\nb", "a\u{7F}", "a\u{9F}", "\u{FFFF}",
             String(repeating: "x", count: 65536),
         ] {
-            #expect(mqttError { () throws(MQTTError) in _ = try MQTTTopic(name) }?.code == .invalidTopic, "\(name)")
+            #expect(refusal { () throws(MQTTError) in _ = try MQTTTopic(name) }?.code == .invalidTopic, "\(name)")
         }
     }
 
@@ -66,7 +66,7 @@ struct AddressTests {
             try TopicRules.check(filter: filter)
         }
         for filter in ["", "a+", "+a/b", "a/b#", "#/a", "a/#/b", "a\0", "a/##"] {
-            let error = mqttError { () throws(MQTTError) in try TopicRules.check(filter: filter) }
+            let error = refusal { () throws(MQTTError) in try TopicRules.check(filter: filter) }
             #expect(error?.code == .invalidTopic, "\(filter)")
         }
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import MQTT
 
 /// The error that a body throws.
-func mqttError(_ body: () throws(MQTTError) -> Void) -> MQTTError? {
+func refusal(_ body: () throws(MQTTError) -> Void) -> MQTTError? {
     do throws(MQTTError) {
         try body()
         return nil
@@ -115,4 +115,15 @@ func withClient<Result>(
 extension MosquittoBroker {
     /// The address for clients.
     var url: String { "\(certificates == nil ? "mqtt" : "mqtts")://127.0.0.1:\(port)" }
+}
+
+/// `#expect` for values of calls that change something, which it cannot make.
+func expect<Value: Equatable>(
+    _ value: Value, _ expected: Value, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(value == expected, comment, sourceLocation: sourceLocation)
+}
+
+func expect(_ isTrue: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(isTrue, comment, sourceLocation: sourceLocation)
 }

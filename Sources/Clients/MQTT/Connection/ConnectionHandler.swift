@@ -275,7 +275,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         counts.unexpectedAcknowledgements.count(machine.takeUnexpectedAcknowledgements())
         if hasNewRoom {
             hasNewRoom = false
-            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
             keeper?.drain()
         }
         context.fireChannelReadComplete()
@@ -297,6 +296,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if outgoing.readableBytes >= Self.flushThreshold { flush() } else { scheduleFlush() }
         case .acknowledged(let identifier):
             hasNewRoom = true
+            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
             if !senders.isEmpty { senders.removeValue(forKey: identifier)?.resolve(.success(())) }
         case .subscribed(let identifier, let codes):
             hasNewRoom = true

@@ -34,10 +34,8 @@ extension MQTTError {
 
     /// The broker closed the connection instead of answering CONNECT.
     static func closed(_ address: MQTTAddress) -> MQTTError {
-        let causes =
-            address.isSecure
-            ? "it may not speak MQTT on this port, or not let this client in"
-            : "it may expect TLS on this port (mqtts://), not speak MQTT there, or not let this client in"
+        let other = address.isSecure ? "no TLS on this port (did you mean mqtt://?)" : "TLS on this port (mqtts://)"
+        let causes = "it may expect \(other), not speak MQTT there, or not let this client in"
         return MQTTError(
             .closedByBroker, "\(address) closed the connection without an answer: \(causes). Its log may say more")
     }
