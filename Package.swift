@@ -373,6 +373,10 @@ let package = Package(
                 "ElementalBench", "ElementalCLI", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
             ],
             path: "Tests/Tools/CommandLineTests"),
+        // `elemental mqtt` with real brokers.
+        .testTarget(
+            name: "MQTTCommandTests", dependencies: ["ElementalCLI", "TestSupport"],
+            path: "Tests/Tools/MQTTCommandTests"),
         // The dashboard's page in a real browser.
         .testTarget(
             name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),

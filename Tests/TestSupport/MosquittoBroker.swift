@@ -26,12 +26,14 @@ public final class MosquittoBroker: Sendable {
     private let folder: String
     private let process = Locked<ChildProcess?>(nil)
 
-    private static let executable = ["/usr/sbin", "/usr/local/sbin"].map { "\($0)/mosquitto" }
+    private static let executable =
+        MQTTPeers.program("mosquitto")
+        ?? ["/usr/sbin", "/usr/local/sbin"].map { "\($0)/mosquitto" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// Why there is no broker here, or nil.
     public static var unavailableReason: String? {
-        executable == nil ? "mosquitto is missing; on Debian: sudo apt-get install mosquitto" : nil
+        executable == nil ? "mosquitto is missing: run Tests/mqtt-peers/install" : nil
     }
 
     /// Prepares a broker; ``start()`` starts it.
@@ -137,7 +139,9 @@ public final class MosquittoBroker: Sendable {
     public func setPasswords(_ users: [String: String]) async throws {
         try write("", to: "passwords")
         for (user, password) in users {
-            try await ChildProcess.run("mosquitto_passwd", ["-b", "\(folder)/passwords", user, password])
+            try await ChildProcess.run(
+                MQTTPeers.program("mosquitto_passwd") ?? "mosquitto_passwd",
+                ["-b", "\(folder)/passwords", user, password])
         }
     }
 

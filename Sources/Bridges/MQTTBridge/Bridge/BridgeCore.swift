@@ -251,7 +251,6 @@ final class BridgeCore {
     func brokerConnected() {
         isConnected = true
         emit(.brokerConnected)
-        publish(Self.availability(true), to: topics.bridge)
         if !isSubscribed {
             isSubscribed = true
             subscribe(to: [topics.allAvailability] + (options.discovery == .homeAssistant ? [BridgeTopics.birth] : []))
@@ -263,6 +262,7 @@ final class BridgeCore {
 
     /// Tells everything there is to tell.
     func tellAll() {
+        publish(Self.availability(true), to: topics.bridge)
         for service in services.values {
             publishAvailability(of: service)
             announce(service)

@@ -1,0 +1,111 @@
+import Foundation
+
+/// Home Assistant's device classes of sensors and numbers, and which units each of them takes.
+enum DeviceClasses {
+    private static let pressure: Set<String?> = [
+        "mPa", "Pa", "hPa", "kPa", "bar", "cbar", "mbar", "mmHg", "inHg", "inH₂O", "psi",
+    ]
+    private static let energy: Set<String?> = [
+        "J", "kJ", "MJ", "GJ", "mWh", "Wh", "kWh", "MWh", "GWh", "TWh", "cal", "kcal", "Mcal", "Gcal",
+    ]
+    private static let volume: Set<String?> = ["mL", "L", "m³", "ft³", "CCF", "MCF", "fl. oz.", "gal"]
+    private static let speed: Set<String?> = [
+        "Beaufort", "ft/s", "in/s", "m/min", "m/s", "km/h", "kn", "mph", "mm/s",
+    ]
+    private static let rain: Set<String?> = ["in/d", "in/h", "mm/d", "mm/h"]
+
+    /// The units that a class takes; `nil` among them for none. Both signs for micro are taken everywhere.
+    static let units: [String: Set<String?>] = [
+        "apparent_power": ["mVA", "VA", "kVA"],
+        "aqi": [nil],
+        "area": ["m²", "cm²", "km²", "mm²", "in²", "ft²", "yd²", "mi²", "ac", "ha"],
+        "atmospheric_pressure": pressure,
+        "battery": ["%"],
+        "carbon_dioxide": ["ppm"],
+        "carbon_monoxide": ["ppm", "mg/m³"],
+        "conductivity": ["S/cm", "μS/cm", "mS/cm"],
+        "current": ["A", "mA"],
+        "data_rate": [
+            "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s", "KiB/s", "MiB/s", "GiB/s",
+        ],
+        "data_size": [
+            "bit", "kbit", "Mbit", "Gbit", "B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB", "KiB", "MiB", "GiB",
+            "TiB", "PiB", "EiB", "ZiB", "YiB",
+        ],
+        "distance": ["mm", "cm", "m", "km", "in", "ft", "yd", "mi", "nmi"],
+        "duration": ["d", "h", "min", "s", "ms", "μs"],
+        "energy": energy,
+        "energy_storage": energy,
+        "frequency": ["Hz", "kHz", "MHz", "GHz"],
+        "gas": ["L", "m³", "ft³", "CCF", "MCF"],
+        "humidity": ["%"],
+        "illuminance": ["lx"],
+        "irradiance": ["W/m²", "BTU/(h⋅ft²)"],
+        "moisture": ["%"],
+        "nitrogen_dioxide": ["μg/m³"],
+        "ozone": ["μg/m³"],
+        "ph": [nil],
+        "pm1": ["μg/m³"],
+        "pm10": ["μg/m³"],
+        "pm25": ["μg/m³"],
+        "power": ["mW", "W", "kW", "MW", "GW", "TW", "BTU/h"],
+        "power_factor": ["%", nil],
+        "precipitation": ["cm", "in", "mm"],
+        "precipitation_intensity": rain,
+        "pressure": pressure,
+        "reactive_power": ["mvar", "var", "kvar"],
+        "signal_strength": ["dB", "dBm"],
+        "sound_pressure": ["dB", "dBA"],
+        "speed": speed.union(rain),
+        "sulphur_dioxide": ["μg/m³"],
+        "temperature": ["°C", "°F", "K"],
+        "temperature_delta": ["°C", "°F", "K"],
+        "volatile_organic_compounds": ["μg/m³", "mg/m³"],
+        "volatile_organic_compounds_parts": ["ppm", "ppb"],
+        "voltage": ["V", "mV", "μV", "kV", "MV"],
+        "volume": volume,
+        "volume_flow_rate": [
+            "m³/h", "m³/min", "m³/s", "L/h", "L/min", "L/s", "mL/s", "ft³/min", "gal/min", "gal/d",
+        ],
+        "volume_storage": volume,
+        "water": ["L", "m³", "ft³", "CCF", "MCF", "gal"],
+        "weight": ["g", "kg", "mg", "μg", "oz", "lb", "st"],
+        "wind_direction": ["°"],
+        "wind_speed": speed,
+        // Texts and times, which have no unit.
+        "date": [nil],
+        "enum": [nil],
+        "timestamp": [nil],
+    ]
+
+    /// Those whose states are no numbers.
+    static let withoutNumbers: Set<String> = ["date", "enum", "timestamp"]
+
+    /// Those that only count up or add up, and are no measurement at a time.
+    static let totals: Set<String> = ["energy", "gas", "volume", "water"]
+
+    /// Whether a class takes a unit.
+    static func takes(_ name: String, unit: String?) -> Bool {
+        units[name]?.contains(unit?.replacingOccurrences(of: "\u{b5}", with: "\u{3bc}")) == true
+    }
+
+    /// Whether a unit belongs to several classes, so that a class that follows from it alone may be the wrong one.
+    static func isAmbiguous(_ unit: String) -> Bool {
+        // Those of a temperature are also those of a difference, which is no mistake.
+        guard !takes("temperature", unit: unit) else { return false }
+        return misleading.contains(unit) || classes(of: unit).count > 1
+    }
+
+    /// The classes that take a unit.
+    static func classes(of unit: String) -> [String] { units.keys.filter { takes($0, unit: unit) } }
+
+    /// Units with one class only, that for something special: an angle is hardly that of the wind.
+    private static let misleading: Set<String> = ["°"]
+
+    /// The classes of yes and no.
+    static let ofBinarySensors: Set<String> = [
+        "battery", "battery_charging", "carbon_monoxide", "cold", "connectivity", "door", "garage_door", "gas", "heat",
+        "light", "lock", "moisture", "motion", "moving", "occupancy", "opening", "plug", "power", "presence", "problem",
+        "running", "safety", "smoke", "sound", "tamper", "update", "vibration", "window",
+    ]
+}

@@ -1,0 +1,39 @@
+/// A broker that is a private process of a test, on a loopback port that stays its own between two starts.
+public protocol MQTTBroker: Sendable {
+    /// The port it listens on, at 127.0.0.1.
+    var port: Int { get }
+
+    /// Starts it unless it runs, and returns when it listens.
+    func start() async throws
+    /// Ends it in good order, and returns when it has ended.
+    func stop() async throws
+    /// Kills it as a crash would, and returns when it has ended.
+    func kill() async
+    /// Stops the process (SIGSTOP): its port still accepts connections, and nobody answers.
+    func pause()
+    /// Lets a stopped process go on (SIGCONT).
+    func resume()
+    /// All that it logged since its last start.
+    var transcript: String { get }
+}
+
+extension MQTTBroker {
+    /// Runs it during the body, and ends it in every case.
+    ///
+    /// - Throws: what the body throws, with the broker's log.
+    public func run<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
+    ) async throws -> Result {
+        do {
+            try await start()
+            let result = try await body(self)
+            await kill()
+            return result
+        } catch {
+            await kill()
+            throw TestSupportError("\(error)\n\(transcript)")
+        }
+    }
+}
+
+extension MosquittoBroker: MQTTBroker {}
