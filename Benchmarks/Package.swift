@@ -26,5 +26,9 @@ let package = Package(
         .executableTarget(
             name: "signalr-peer", dependencies: [.product(name: "SignalR", package: "elemental")],
             path: "SignalR/Sources/signalr-peer"),
+        // Many services for Benchmarks/mqtt, which send values at exact times.
+        .executableTarget(
+            name: "mqtt-load", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "MQTT/Sources/mqtt-load"),
     ]
 )

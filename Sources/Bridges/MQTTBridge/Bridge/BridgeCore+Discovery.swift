@@ -133,6 +133,8 @@ extension BridgeCore {
     private func takeConfiguration(_ found: RetainedDiscovery, isRetained: Bool, _ service: BridgedService) {
         service.others = Set(found.availability)
         service.others.subtract([topics.bridge.name, service.topics.availability.name])
+        // A bridge that has gone meanwhile would leave the service unavailable.
+        if !isRetained, service.published != nil, !service.others.isDisjoint(with: goneBridges) { announce(service) }
         // Another bridge tells of the service as it is: only what is left of an earlier time is removed.
         guard isRetained else { return }
         service.retained.merge(found)

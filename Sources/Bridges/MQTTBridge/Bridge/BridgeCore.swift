@@ -39,6 +39,8 @@ final class BridgeCore {
     private var claimed: Set<String> = []
     /// The availabilities of other bridges that are online.
     private var otherBridges: Set<String> = []
+    /// Those that were seen to go.
+    private(set) var goneBridges: Set<String> = []
     private var settling: Scheduled<Void>?
     /// How long it takes after the connection until all services that are there have been found and connected to.
     private static let settlingTime = TimeAmount.seconds(15)
@@ -277,6 +279,7 @@ final class BridgeCore {
         settling?.cancel()
         claimed = []
         otherBridges = []
+        goneBridges = []
         for service in waiting { service.isWaiting = false }
         waiting = []
         emit(.brokerAway(error, retryIn: delay))
@@ -342,9 +345,11 @@ final class BridgeCore {
         }
         guard !isOnline else {
             if otherBridges.count < Self.mostClaims { otherBridges.insert(topic) }
+            goneBridges.remove(topic)
             return
         }
         otherBridges.remove(topic)
+        if goneBridges.count < Self.mostClaims { goneBridges.insert(topic) }
         // Services whose newest message is of that bridge would be unavailable with it.
         for service in services.values where service.others.remove(topic) != nil { announce(service) }
     }
