@@ -3,7 +3,7 @@ import NIOCore
 import Support
 
 /// Makes a client's connection, and makes it again when it is lost. On its event loop only.
-final class ConnectionKeeper {
+final class ConnectionKeeper: ConnectionOwner {
     private enum Phase {
         case idle
         /// Asks for the password, or connects.

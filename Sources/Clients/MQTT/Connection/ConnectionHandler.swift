@@ -31,8 +31,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var machine: SessionMachine
     private var decoder: PacketDecoder
     private var hold = ReadHold()
-    /// Until it ends, as the keeper holds this.
-    private var keeper: ConnectionKeeper?
+    /// Until it ends, as the owner holds this.
+    private var owner: (any ConnectionOwner)?
     private var context: ChannelHandlerContext?
     private var isBegun = false
     private var didConnect = false
@@ -70,9 +70,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: - Beginning and ending
 
     /// Asks the broker for a session. Until then the connection is one of several that were tried.
-    func begin(_ keeper: ConnectionKeeper) {
-        if let earlyEnd { return keeper.ended(earlyEnd) }
-        self.keeper = keeper
+    func begin(_ owner: any ConnectionOwner) {
+        if let earlyEnd { return owner.ended(earlyEnd) }
+        self.owner = owner
         isBegun = true
         if context?.channel.isActive == true { connect() }
     }
@@ -95,7 +95,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         closeTimer = schedule(in: Self.closeTimeout) { $0.end(nil) }
     }
 
-    /// Ends the connection. The keeper is told, and whoever waits.
+    /// Ends the connection. The owner is told, and whoever waits.
     ///
     /// - Parameter error: why; `nil` if it was wanted.
     func end(_ error: MQTTError?) {
@@ -113,9 +113,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         for handler in requests.values { handler(.failure(reason)) }
         context?.close(promise: nil)
         guard isBegun else { return earlyEnd = .some(error) }
-        let keeper = keeper
-        self.keeper = nil
-        keeper?.ended(error)
+        let owner = owner
+        self.owner = nil
+        owner?.ended(error)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -239,7 +239,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if context.channel.isWritable {
             if hold.becameWritable() { context.read() }
             // Not from within the flush that has made room.
-            context.eventLoop.assumeIsolated().execute { [self] in keeper?.drain() }
+            context.eventLoop.assumeIsolated().execute { [self] in owner?.drain() }
         }
         context.fireChannelWritabilityChanged()
     }
@@ -275,7 +275,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         counts.unexpectedAcknowledgements.count(machine.takeUnexpectedAcknowledgements())
         if hasNewRoom {
             hasNewRoom = false
-            keeper?.drain()
+            owner?.drain()
         }
         context.fireChannelReadComplete()
     }
@@ -285,11 +285,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case .none: break
         case .connected:
             startKeepAlive()
-            keeper?.connected(self)
+            owner?.connected(self)
         case .deliver(let message, let identifier):
             counts.messagesReceived.count()
             if message.isDuplicate { counts.duplicatesReceived.count() }
-            keeper?.received(message)
+            owner?.received(message)
             guard identifier != 0, !isOver else { return }
             outgoing.writePubAck(identifier)
             hold.queued(4, isWritable: context?.channel.isWritable ?? true)
