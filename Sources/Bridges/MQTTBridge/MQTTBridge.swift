@@ -169,7 +169,8 @@ public final class MQTTBridge: Sendable {
         switch event {
         case .connected: withCore { $0.brokerConnected() }
         case .willReconnect(_, let delay, let error): withCore { $0.brokerLost(error, retryIn: delay) }
-        case .subscriptionsRefused, .ended: break
+        case .subscriptionsRefused(let filters): withCore { $0.subscriptionsRefused(filters) }
+        case .ended: break
         }
     }
 }

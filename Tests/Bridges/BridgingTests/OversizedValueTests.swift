@@ -56,4 +56,27 @@ struct OversizedValueTests {
             #expect(found?.id == nil)
         }
     }
+
+    /// A camera sends a picture each second, and the broker is started again now and then.
+    @Test
+    func aSizeThatAConnectionHasOutlivedIsNotSuspected() {
+        var values = OversizedValues<Int8>()
+        var now = Self.start
+        for _ in 1...5 {
+            for second in 0..<60 {
+                values.note(40_000 + second % 3, of: Self.text, at: now)
+                now += .seconds(1)
+            }
+            let found = values.connectionLost(isByPeer: true, at: now)
+            #expect(found?.id == nil)
+        }
+        // A larger one on such a connection is.
+        for round in 1...2 {
+            values.note(40_000, of: Self.text, at: now)
+            now += .seconds(40)
+            values.note(900_000, of: Self.text, at: now)
+            let found = values.connectionLost(isByPeer: true, at: now)
+            #expect(found?.byteCount == (round == 2 ? 900_000 : nil))
+        }
+    }
 }

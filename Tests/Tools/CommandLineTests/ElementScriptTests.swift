@@ -77,6 +77,11 @@ struct ElementScriptTests {
         #expect(flood.isFlood)
         #expect(flood.lines == (936..<1000).map { "\($0)" })
         #expect(take("y\n", &lines) == (["xy"], false))
+        // Few lines can be a flood too.
+        let long = take(String(repeating: "z", count: CommandProcess.pieceByteCount - 1) + "\n", &lines)
+        #expect(long.isFlood)
+        #expect(take("last", &lines) == ([], false))
+        #expect((try? lines.last()?.get()) == "last")
     }
 }
 

@@ -16,13 +16,17 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     private static var limit: Int { 3 }
 
     private struct Sent {
+        /// The largest value, and when the first one of that size was sent.
         var byteCount: Int
         var time: Instant
+        /// The size that the connection has outlived.
+        var harmless = 0
     }
 
-    /// The largest value of each element on this connection.
+    /// What was sent of each element on this connection.
     private var sent: [ID: Sent] = [:]
-    private var suspicions: [ID: Int] = [:]
+    /// How often a connection was lost after a value of an element, and the smallest of these.
+    private var suspicions: [ID: (count: Int, byteCount: Int)] = [:]
     /// The size from which on values of an element are skipped.
     private var limits: [ID: Int] = [:]
 
@@ -31,8 +35,18 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     /// A value was sent that takes so many bytes in a message.
     package mutating func note(_ byteCount: Int, of id: ID, at now: Instant) {
         guard byteCount >= Self.smallest else { return }
-        if let earlier = sent[id], earlier.byteCount > byteCount, now - earlier.time < Self.window { return }
-        sent[id] = Sent(byteCount: byteCount, time: now)
+        guard var earlier = sent[id] else { return sent[id] = Sent(byteCount: byteCount, time: now) }
+        guard byteCount > earlier.harmless else { return }
+        if now - earlier.time >= Self.window {
+            // A connection that lasts after a large value has shown that the peer accepts it.
+            earlier.harmless = max(earlier.harmless, earlier.byteCount)
+            clear(id, earlier.harmless)
+        }
+        if byteCount > earlier.byteCount {
+            earlier.byteCount = byteCount
+            earlier.time = now
+        }
+        sent[id] = earlier
     }
 
     /// Whether a value of so many bytes would end the connection.
@@ -48,17 +62,24 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     package mutating func connectionLost(isByPeer: Bool, at now: Instant) -> (id: ID, byteCount: Int)? {
         defer { sent = [:] }
         // A connection that lasted after a large value has shown that the peer accepts it.
-        for (id, value) in sent where now - value.time >= Self.window { suspicions[id] = nil }
-        let recent = sent.filter { now - $0.value.time < Self.window }
+        for (id, value) in sent where now - value.time >= Self.window { clear(id, value.byteCount) }
+        let recent = sent.filter { now - $0.value.time < Self.window && $0.value.byteCount > $0.value.harmless }
         guard let (id, largest) = recent.max(by: { $0.value.byteCount < $1.value.byteCount }) else { return nil }
-        let suspicion = suspicions[id, default: 0] + (isByPeer ? 2 : 1)
-        guard suspicion >= Self.limit else {
+        var suspicion = suspicions[id] ?? (0, largest.byteCount)
+        suspicion.count += isByPeer ? 2 : 1
+        suspicion.byteCount = min(suspicion.byteCount, largest.byteCount)
+        guard suspicion.count >= Self.limit else {
             suspicions[id] = suspicion
             return nil
         }
         suspicions[id] = nil
         limits[id] = largest.byteCount
         return (id, largest.byteCount)
+    }
+
+    /// A connection has outlived a value of that size.
+    private mutating func clear(_ id: ID, _ byteCount: Int) {
+        if let suspicion = suspicions[id], suspicion.byteCount <= byteCount { suspicions[id] = nil }
     }
 
     /// Forgets an element, which may be another one now.

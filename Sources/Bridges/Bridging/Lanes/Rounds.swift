@@ -45,15 +45,10 @@ package final class Rounds {
         onRound()
     }
 
-    /// Makes no round any more before it is asked again.
-    package func pause() {
-        next?.task.cancel()
-        next = nil
-    }
-
     /// Makes no round any more.
     package func end() {
-        pause()
+        next?.task.cancel()
+        next = nil
         hasEnded = true
     }
 }

@@ -15,8 +15,12 @@ extension BridgeCore {
     func take(_ command: Command, _ message: MQTTMessage, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         // Sent again by the broker, which has not heard that it was taken.
-        if message.isDuplicate, service[position].lastCommand == command.payload { return }
-        service[position].lastCommand = message.qos == .atLeastOnce ? command.payload : nil
+        if message.qos == .atLeastOnce {
+            // Its hash, because the payload would keep the memory of everything that came with it.
+            let hash = command.hashValue
+            if message.isDuplicate, service[position].lastCommand == hash { return }
+            service[position].lastCommand = hash
+        }
         do throws(Command.Refusal) {
             // Someone published it as retained: it would be carried out at each reconnection.
             if message.isRetained { throw Command.Refusal("a retained command is old, and is not carried out") }
@@ -99,7 +103,10 @@ extension BridgeCore {
     ) {
         service.isConfirming = false
         // The elements may be others since the connection was made anew.
-        guard service.device == device else { return }
+        guard service.device == device else {
+            if let device = service.device { confirm(service, device) }
+            return
+        }
         for (position, number) in numbers {
             guard position < service.elements.count, let sent = service[position].sent, sent.number == number else {
                 continue

@@ -12,49 +12,57 @@ extension BridgeCore {
     private static let birthTime = Duration.seconds(3)
 
     /// Subscribes to the service's topics and publishes what it consists of; what an earlier message has told and this
-    /// one does not is removed.
+    /// one does not is removed. One announcement of a service is under way at a time: what has changed meanwhile makes
+    /// another one follow.
     func announce(_ service: BridgedService) {
-        guard isConnected, service.catalogue != nil else { return }
-        service.announcement += 1
-        let announcement = service.announcement
-        let filters = service.isSubscribed ? [] : self.filters(of: service)
-        service.isSubscribed = true
-        removeStale(of: service)
-        let isShown = options.discovery == .homeAssistant
-        guard isShown || !filters.isEmpty else { return }
+        service.mustAnnounce = true
+        guard !service.isAnnouncing else { return }
+        service.isAnnouncing = true
         let bound = NIOLoopBound((self, service), eventLoop: loop)
         let (loop, client) = (loop, client)
         Task {
-            if !filters.isEmpty, let problem = await BridgeCore.subscribe(client, to: filters) {
-                return await loop.run {
-                    let (core, service) = bound.value
-                    core.notSubscribed(problem, service)
+            while let step = await loop.run({ bound.value.0.nextAnnouncement(of: bound.value.1) }) {
+                if !step.filters.isEmpty, let problem = await BridgeCore.subscribe(client, to: step.filters) {
+                    // What can be published is published all the same.
+                    await loop.run {
+                        let (core, service) = bound.value
+                        service.isSubscribed = false
+                        if core.isConnected { core.emit(.notShown(service.event, reason: problem)) }
+                    }
                 }
-            }
-            guard isShown else { return }
-            // What it retains comes right after the answer. If it is later, what was told is removed then.
-            await Delay.wait(BridgeCore.retainedTime, on: loop)
-            let draft = await loop.run {
-                let (core, service) = bound.value
-                return core.draft(of: service, announcement)
-            }
-            guard let draft, let made = await BridgeCore.publishRemovals(of: draft, client) else { return }
-            await loop.run {
-                let (core, service) = bound.value
-                core.announced(made, announcement, service)
+                guard step.isShown else { continue }
+                // What it retains comes right after the answer. If it is later, what was told is removed then.
+                await Delay.wait(BridgeCore.retainedTime, on: loop)
+                let draft = await loop.run {
+                    let (core, service) = bound.value
+                    return service.draft(bridge: core.topics.bridge.name, core.options)
+                }
+                let made = await BridgeCore.publishRemovals(of: draft, client)
+                await loop.run {
+                    let (core, service) = bound.value
+                    core.announced(made, service)
+                }
             }
         }
     }
 
-    private func notSubscribed(_ problem: String, _ service: BridgedService) {
-        service.isSubscribed = false
-        if isConnected { emit(.notShown(service.event, reason: problem)) }
+    /// What an announcement begins with.
+    private struct Announcement: Sendable {
+        let filters: [String]
+        let isShown: Bool
     }
 
-    /// What is to be told, unless another announcement has begun.
-    private func draft(of service: BridgedService, _ announcement: UInt64) -> DiscoveryDraft? {
-        guard isConnected, service.announcement == announcement else { return nil }
-        return service.draft(bridge: topics.bridge.name, options)
+    /// - Returns: `nil` if there is nothing more to announce now.
+    private func nextAnnouncement(of service: BridgedService) -> Announcement? {
+        guard isConnected, service.mustAnnounce, service.catalogue != nil, services[service.key] === service else {
+            service.isAnnouncing = false
+            return nil
+        }
+        service.mustAnnounce = false
+        let filters = service.isSubscribed ? [] : self.filters(of: service)
+        service.isSubscribed = true
+        removeStale(of: service)
+        return Announcement(filters: filters, isShown: options.discovery == .homeAssistant)
     }
 
     /// A message that was put together.
@@ -68,7 +76,7 @@ extension BridgeCore {
 
     /// Puts the message together, away from the event loop, and publishes one before it that removes what is not in it.
     ///
-    /// - Returns: `nil` if the connection was lost.
+    /// - Returns: `nil` if the broker did not take it.
     private static func publishRemovals(of draft: DiscoveryDraft, _ client: MQTTClient) async -> Made? {
         let (message, problems) = draft.message()
         let removals = draft.retained.removals(for: message.components)
@@ -84,28 +92,34 @@ extension BridgeCore {
         return Made(message: message, payload: message.payload(), problems: problems, earlier: draft.retained)
     }
 
-    private func announced(_ made: Made, _ announcement: UInt64, _ service: BridgedService) {
-        guard isConnected, service.announcement == announcement else { return }
+    private func announced(_ made: Made?, _ service: BridgedService) {
+        guard isConnected else { return }
+        guard let made, publish(made.payload, to: service.topics.config) else {
+            service.mustRepeat.insert(.announcement)
+            return repeatSoon()
+        }
         for problem in made.problems { emit(.notShown(service.event, reason: problem)) }
         service.published = made.payload
+        service.others = []
         let present = Set(service.elements.map(\.valueTopic.name))
         for (_, topic) in made.earlier.valueTopics where service.topics.isValue(topic) && !present.contains(topic) {
             service.stale.insert(topic)
         }
         removeStale(of: service)
         service.retained = RetainedDiscovery(made.message)
-        guard publish(made.payload, to: service.topics.config) else {
-            return emit(.notShown(service.event, reason: "too much is waiting for the broker; it is told later"))
-        }
     }
 
     /// Empties the topics of elements that are no more.
-    private func removeStale(of service: BridgedService) {
+    func removeStale(of service: BridgedService) {
+        guard isConnected else { return }
         for name in service.stale {
-            guard let topic = try? MQTTTopic(name) else { continue }
-            publish(ByteBuffer(), to: topic)
+            guard let topic = try? MQTTTopic(name), !publish(ByteBuffer(), to: topic) else {
+                service.stale.remove(name)
+                continue
+            }
+            service.mustRepeat.insert(.stale)
+            repeatSoon()
         }
-        service.stale = []
     }
 
     /// The first picture of an element decides that it is shown as one.
@@ -115,17 +129,32 @@ extension BridgeCore {
         if options.discovery == .homeAssistant { announce(service) }
     }
 
-    /// Takes what someone has told of a service, perhaps this bridge itself.
+    /// Takes what someone has told of a service, perhaps this bridge itself. It is read away from the event loop, one
+    /// message of a service at a time, while the newest waits.
     func takeConfiguration(_ message: MQTTMessage, _ service: BridgedService) {
+        guard message.payload != service.published,
+            (1...RetainedDiscovery.longest).contains(message.payload.readableBytes)
+        else { return }
+        // A retained one, which comes once, is not replaced by one that is not.
+        if service.unread?.isRetained == true, !message.isRetained { return }
+        service.unread = message
+        readConfiguration(of: service)
+    }
+
+    private func readConfiguration(of service: BridgedService) {
+        guard !service.isReading, let message = service.unread else { return }
+        service.unread = nil
+        service.isReading = true
         let (payload, isRetained) = (message.payload, message.isRetained)
-        guard payload != service.published, payload.readableBytes > 0 else { return }
         let bound = NIOLoopBound((self, service), eventLoop: loop)
         let loop = loop
         Task {
             let found = RetainedDiscovery(payload)
             await loop.run {
                 let (core, service) = bound.value
+                service.isReading = false
                 core.takeConfiguration(found, isRetained: isRetained, service)
+                core.readConfiguration(of: service)
             }
         }
     }
@@ -142,10 +171,15 @@ extension BridgeCore {
         if service.published != nil { announce(service) }
     }
 
-    /// Tells everything again, at a moment that differs from bridge to bridge.
+    /// Publishes everything again, at a moment that differs from bridge to bridge, however often that is asked for.
     func tellAllSoon() {
+        guard birth == nil else { return }
         let delay = TimeAmount.nanoseconds(Int64.random(in: 0...Self.birthTime.nanoseconds))
-        loop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.tellAll() }
+        birth = loop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
+            guard let self else { return }
+            birth = nil
+            tellAll()
+        }
     }
 
     // MARK: - Subscriptions
@@ -160,9 +194,28 @@ extension BridgeCore {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let (loop, client) = (loop, client)
         Task {
-            if await BridgeCore.subscribe(client, to: filters) == nil { return }
-            await loop.run { bound.value.isSubscribed = false }
+            guard let problem = await BridgeCore.subscribe(client, to: filters) else { return }
+            await loop.run { bound.value.notSubscribed(problem) }
         }
+    }
+
+    private func notSubscribed(_ problem: String) {
+        isSubscribed = false
+        if isConnected { emit(.brokerRefuses(problem)) }
+    }
+
+    /// The broker refuses subscriptions that it granted before the connection was lost. They are asked for again with the
+    /// next connection.
+    func subscriptionsRefused(_ refused: [String]) {
+        let refused = Set(refused)
+        if refused.contains(topics.allAvailability) || refused.contains(BridgeTopics.birth) { isSubscribed = false }
+        for service in services.values where !refused.isDisjoint(with: filters(of: service)) {
+            service.isSubscribed = false
+        }
+        let some = refused.sorted().prefix(3).joined(separator: ", ")
+        emit(
+            .brokerRefuses(
+                "the broker no longer lets this client subscribe to \(some)\(refused.count > 3 ? " and others" : "")"))
     }
 
     /// - Returns: what went wrong; `nil` if nothing did.
@@ -171,14 +224,14 @@ extension BridgeCore {
             _ = try await client.subscribe(to: filters.map { ($0, .atLeastOnce) })
             return nil
         } catch {
-            return error.message
+            return error.description
         }
     }
 
     /// The service is gone.
     func unsubscribe(_ service: BridgedService) {
-        guard service.isSubscribed else { return }
         let filters = self.filters(of: service)
+        guard isConnected, !filters.isEmpty else { return }
         let client = client
         Task { try? await client.unsubscribe(from: filters) }
     }

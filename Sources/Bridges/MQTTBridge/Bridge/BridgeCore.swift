@@ -32,10 +32,16 @@ final class BridgeCore {
     private var excluded: Set<ServiceKey> = []
     private(set) var isConnected = false
     private var oversized = OversizedValues<ElementKey>()
+    /// Publishes everything again after Home Assistant has started.
+    var birth: Scheduled<Void>?
+    /// Publishes again what the broker had no room for.
+    private var repetition: Scheduled<Void>?
+    /// How long the broker has until then.
+    private static let repeatTime = TimeAmount.seconds(1)
     /// Whether topics besides those of services were asked for.
     var isSubscribed = false
 
-    /// Services that the broker has as online, of which this bridge does not know that they are.
+    /// Services that are online according to the broker, and are not connected to this bridge.
     private var claimed: Set<String> = []
     /// The availabilities of other bridges that are online.
     private var otherBridges: Set<String> = []
@@ -50,6 +56,10 @@ final class BridgeCore {
     /// Services with values that wait.
     private var waiting: [BridgedService] = []
     private let rounds: Rounds
+    /// Whether the broker had no room for a value of this round.
+    private var isFull = false
+    /// How long it has to make some.
+    private static let fullTime = Duration.milliseconds(250)
 
     /// An element of one of the services.
     struct ElementKey: Hashable, Sendable {
@@ -124,7 +134,7 @@ final class BridgeCore {
     private func disconnected(_ key: ServiceKey) {
         guard let service = services[key] else { return }
         service.disconnect()
-        // Who never was connected says nothing of it: another bridge may be.
+        // A bridge that was never connected to it publishes nothing: another bridge may be connected.
         if service.isOnline == true { setOnline(false, service) }
     }
 
@@ -146,7 +156,26 @@ final class BridgeCore {
 
     private func publishAvailability(of service: BridgedService) {
         guard let isOnline = service.isOnline else { return }
-        publish(Self.availability(isOnline), to: service.topics.availability)
+        guard !publish(Self.availability(isOnline), to: service.topics.availability) else { return }
+        service.mustRepeat.insert(.availability)
+        repeatSoon()
+    }
+
+    /// Publishes what the broker had no room for when it may have some.
+    func repeatSoon() {
+        guard repetition == nil else { return }
+        repetition = loop.assumeIsolated().scheduleTask(in: Self.repeatTime) { [weak self] in
+            guard let self else { return }
+            repetition = nil
+            guard isConnected else { return }
+            for service in services.values where !service.mustRepeat.isEmpty {
+                let repeated = service.mustRepeat
+                service.mustRepeat = []
+                if repeated.contains(.availability) { publishAvailability(of: service) }
+                if repeated.contains(.announcement) { announce(service) }
+                if repeated.contains(.stale) { removeStale(of: service) }
+            }
+        }
     }
 
     static func availability(_ isOnline: Bool) -> ByteBuffer { ByteBuffer(string: isOnline ? "online" : "offline") }
@@ -193,9 +222,10 @@ final class BridgeCore {
         var next: ContinuousClock.Instant?
         var count = 0
         var remaining: [BridgedService] = []
+        isFull = false
         for service in waiting {
             var step = Lanes.Step.wait(until: now)
-            while count < Self.mostInRound {
+            while count < Self.mostInRound, !isFull {
                 step = service.lanes.next(at: now)
                 guard case .send(let element, let value) = step else { break }
                 count += 1
@@ -212,7 +242,11 @@ final class BridgeCore {
             }
         }
         waiting = remaining
-        if let next { rounds.ask(at: next) }
+        if isFull {
+            rounds.ask(at: now + Self.fullTime)
+        } else if let next {
+            rounds.ask(at: next)
+        }
     }
 
     private func deliver(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
@@ -226,8 +260,11 @@ final class BridgeCore {
             oversized.note(payload.readableBytes, of: key, at: .now)
             emit(.toBroker(service.event, definition, value))
         } else {
+            // It stays in its lane, unless a newer one replaces it.
             service.echoes.forget(definition)
+            service.lanes.putBack(value, of: definition)
             emit(.dropped(service.event, definition, .toBroker))
+            isFull = true
         }
     }
 
@@ -277,6 +314,8 @@ final class BridgeCore {
         let wasConnected = isConnected
         isConnected = false
         settling?.cancel()
+        birth?.cancel()
+        birth = nil
         claimed = []
         otherBridges = []
         goneBridges = []
@@ -284,7 +323,8 @@ final class BridgeCore {
         waiting = []
         emit(.brokerAway(error, retryIn: delay))
         guard wasConnected else { return }
-        let found = oversized.connectionLost(isByPeer: error.code == .closedByBroker, at: .now)
+        // A broker gives no reason when it closes a connection.
+        let found = oversized.connectionLost(isByPeer: false, at: .now)
         guard let found, let service = services[found.id.service],
             let element = service.catalogue?[id: found.id.id]
         else { return }
@@ -300,6 +340,8 @@ final class BridgeCore {
     func leave() {
         isConnected = false
         settling?.cancel()
+        birth?.cancel()
+        repetition?.cancel()
         rounds.end()
     }
 
@@ -352,10 +394,12 @@ final class BridgeCore {
         if goneBridges.count < Self.mostClaims { goneBridges.insert(topic) }
         // Services whose newest message is of that bridge would be unavailable with it.
         for service in services.values where service.others.remove(topic) != nil { announce(service) }
+        if settling == nil { withdrawMissing() }
     }
 
-    /// Services that went while no bridge was there are not online.
+    /// Services that went while no bridge was there are not online. Of those that another bridge may know nothing is said.
     private func withdrawMissing() {
+        settling = nil
         guard isConnected, otherBridges.isEmpty else { return }
         for path in claimed where paths[path]?.isOnline != true {
             guard let topic = try? topics.availability(ofService: path) else { continue }

@@ -1,5 +1,6 @@
 internal import Bridging
 import Elemental
+import MQTT
 internal import NIOCore
 
 /// A service that is bridged. It belongs to the bridge's event loop.
@@ -11,14 +12,19 @@ final class BridgedService {
         let number: UInt64
     }
 
+    /// What is published again when the broker has room.
+    enum Repeated: Hashable {
+        case availability, announcement, stale
+    }
+
     /// What is known of an element's value.
     struct Reading {
         var newest: ElementValue?
         var sent: Sent?
         /// The content type of the pictures among its values.
         var pictureType: String?
-        /// The last command, which a broker may send twice.
-        var lastCommand: ByteBuffer?
+        /// The hash of the last command, which a broker may send twice.
+        var lastCommand: Int?
     }
 
     let key: ServiceKey
@@ -35,7 +41,7 @@ final class BridgedService {
     var echoes = EchoFilter()
     /// Whether it is in the bridge's list of services with values that wait.
     var isWaiting = false
-    /// Whether there is a connection to the service; `nil` before there was one, of which nothing is told.
+    /// Whether there is a connection to the service; `nil` before the first one: nothing is published then.
     var isOnline: Bool?
     /// Whether the broker was asked for the service's topics.
     var isSubscribed = false
@@ -45,8 +51,14 @@ final class BridgedService {
     var others: Set<String> = []
     /// The configuration that this bridge published last.
     var published: ByteBuffer?
-    /// The number of the announcement under way or made last.
-    var announcement: UInt64 = 0
+    /// Whether an announcement is under way, and whether another one has to follow.
+    var isAnnouncing = false
+    var mustAnnounce = false
+    /// The newest message about the service that was not read yet, and whether one is being read.
+    var unread: MQTTMessage?
+    var isReading = false
+    /// What the broker had no room for.
+    var mustRepeat: Set<Repeated> = []
     /// Topics of elements that are no more, to be emptied.
     var stale: Set<String> = []
     /// Whether a task waits for the service to have handled what it was sent.

@@ -20,6 +20,8 @@ public enum MQTTBridgeEvent: Sendable {
     case brokerConnected
     /// The broker cannot be reached, or the connection to it was lost; the next attempt follows after the delay.
     case brokerAway(MQTTError, retryIn: Duration)
+    /// The broker does not let the bridge subscribe to what it needs, for this reason.
+    case brokerRefuses(String)
     /// The broker was given a value of a service.
     case toBroker(Service, ElementDefinition, ElementValue)
     /// A service was sent a value of the broker's.

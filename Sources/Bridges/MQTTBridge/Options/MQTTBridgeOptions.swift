@@ -32,7 +32,7 @@ public struct MQTTBridgeOptions: Sendable {
     /// The identifier of a bridge that was given none: this machine's name.
     public static var standardID: String { TopicLevel.instance(HostName.current) }
 
-    /// - Throws: ``MQTTBridgeError`` for a ``base`` or an ``id`` that is none.
+    /// - Throws: ``MQTTBridgeError`` for an invalid ``base`` or ``id``.
     public func check() throws(MQTTBridgeError) {
         let levels = base.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.allSatisfy(Self.isLevel), base.utf8.count <= 128 else {

@@ -9,7 +9,7 @@ internal import struct Foundation.Data
 #endif
 
 /// What came to set an element: a payload, and of a vector perhaps the component that it is for.
-struct Command {
+struct Command: Hashable {
     let payload: ByteBuffer
     var component: Int?
 

@@ -1,9 +1,9 @@
 /// Names of services, instances and elements as levels of MQTT topics: `Left arm` becomes `left-arm-1f0c`.
 ///
 /// A level has only `a`…`z`, digits, `_` and `-`: Home Assistant takes no others in a discovery topic, and NATS closes the
-/// connection at a blank or a dot. Different names have different levels: as soon as a character was replaced, four
-/// digits of a hash are added, and to a name that ends like such a level as well. Only upper and lower case are not told
-/// apart, as Zeroconf does not tell them apart in names of services.
+/// connection at a blank or a dot. As soon as a character was replaced, four digits of a hash keep names apart, also of a
+/// name that ends like such a level. Upper and lower case are not told apart, as Zeroconf does not tell them apart in names
+/// of services. The hash has 16 bits, so two names can have the same level: the bridge does not show the second service then.
 enum TopicLevel {
     /// The level of a service's name.
     static func service(_ name: String) -> String {

@@ -232,7 +232,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.flush()
         // Takes other memory if the channel still needs this, which it does not while the network takes everything.
         outgoing.clear()
-        machine.keepAlive.sent(at: .now(), inFlight: machine.inFlight)
+        machine.keepAlive.sent(at: .now(), inFlight: machine.unanswered)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -332,7 +332,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             end(
                 MQTTError(
                     .timedOut,
-                    "the broker answers pings, but has acknowledged none of \(machine.inFlight) messages for "
+                    "the broker answers pings, but has acknowledged none of \(machine.unanswered) packets for "
                         + "\(Duration.nanoseconds(settings.keepAlive.nanoseconds * 2))"))
         }
     }

@@ -53,6 +53,9 @@ struct SessionMachine: ~Copyable {
     /// Messages that the broker has not acknowledged.
     var inFlight: Int { identifiers.count - requests.count }
 
+    /// Messages, subscriptions and their ends that the broker has not acknowledged.
+    var unanswered: Int { identifiers.count }
+
     /// Whether one more message that wants an acknowledgement may be sent.
     var hasRoom: Bool { inFlight < maximumInFlight }
 
@@ -87,8 +90,8 @@ struct SessionMachine: ~Copyable {
         case (.connected, .connAck): throw .violation("a second CONNACK")
         case (.connected, .publish(let message, let identifier)): return .deliver(message, acknowledging: identifier)
         case (.connected, .pubAck(let identifier)): return acknowledge(identifier, now)
-        case (.connected, .subAck(let identifier, let codes)): return try subscribed(identifier, codes)
-        case (.connected, .unsubAck(let identifier)): return unsubscribed(identifier)
+        case (.connected, .subAck(let identifier, let codes)): return try subscribed(identifier, codes, now)
+        case (.connected, .unsubAck(let identifier)): return unsubscribed(identifier, now)
         case (.connected, .pingResp): return .none
         }
     }
@@ -102,11 +105,13 @@ struct SessionMachine: ~Copyable {
 
     private mutating func acknowledge(_ identifier: UInt16, _ now: NIODeadline) -> Step {
         guard requests[identifier] == nil, identifiers.release(identifier) else { return unexpected() }
-        keepAlive.receivedAcknowledgement(at: now, inFlight: inFlight)
+        keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
         return .acknowledged(identifier)
     }
 
-    private mutating func subscribed(_ identifier: UInt16, _ codes: [UInt8]) throws(MQTTError) -> Step {
+    private mutating func subscribed(
+        _ identifier: UInt16, _ codes: [UInt8], _ now: NIODeadline
+    ) throws(MQTTError) -> Step {
         guard case .subscribe(let filters) = requests[identifier] else { return unexpected() }
         guard codes.count == filters else {
             throw .violation("SUBACK with \(codes.count) codes for \(filters) filters")
@@ -114,13 +119,15 @@ struct SessionMachine: ~Copyable {
         guard !codes.contains(2) else { throw .violation("SUBACK that grants QoS 2, which was not asked for") }
         requests[identifier] = nil
         identifiers.release(identifier)
+        keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
         return .subscribed(identifier, codes: codes)
     }
 
-    private mutating func unsubscribed(_ identifier: UInt16) -> Step {
+    private mutating func unsubscribed(_ identifier: UInt16, _ now: NIODeadline) -> Step {
         guard case .unsubscribe = requests[identifier] else { return unexpected() }
         requests[identifier] = nil
         identifiers.release(identifier)
+        keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
         return .unsubscribed(identifier)
     }
 

@@ -33,16 +33,19 @@ struct PublishCommand: ReportingCommand {
               $ elemental publish lamp --element 1:Light:bool=off --stay < /dev/null &
               $ elemental publish heater --element '1:Mode:uint8:choices off,heat,cool:ro=off'
 
-            With --from FILE the elements are in a file, each in a line of its own, with commands below it, indented, that             give its readings or take its values: no program is needed. The file is read again on SIGHUP.
+            With --from FILE the elements are in a file, each in a line of its own, with commands below it, indented, that \
+            give its readings or take its values: no program is needed. The file is read again on SIGHUP.
 
               1:Temperature:float:ro:unit °C
                   read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
-              2:Fan:bool=off
-                  write: xargs gpioset gpiochip0
+              2:Fan:uint8:0...1=0
+                  write: read value; gpioset gpiochip0 17=$value
               3:Log:string:ro
                   follow: journalctl -f -n 0 -o cat
 
-            'read' runs its command every so many seconds, and the first line that it prints is the value; of 'follow' every             line is one; 'write' gets a value as a line on its standard input. A command that takes longer than 10 seconds             is ended.
+            'read' runs its command every so many seconds, and the first line that it prints is the value; of 'follow' every \
+            line is one; 'write' gets a value as a line on its standard input. A command that takes longer than 10 seconds \
+            is ended.
 
               $ elemental publish pi --from pi.elements
             """)
@@ -142,11 +145,12 @@ struct PublishCommand: ReportingCommand {
         _ path: String, _ script: ElementScript, _ service: ElementalService, _ hangup: HangupSignal, _ console: Console
     ) async -> ElementScript? {
         var script = script
+        let values = SetValues(of: service)
         while !Task.isCancelled {
             let current = script
             let newest = Locked<ElementScript?>(nil)
             await Interruption.first {
-                await ScriptedService(service: service, console: console).run(current)
+                await ScriptedService(service: service, values: values, console: console).run(current)
                 // A file may have elements without commands.
                 await Latch().wait()
             } or: {

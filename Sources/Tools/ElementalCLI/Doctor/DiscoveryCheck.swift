@@ -1,10 +1,13 @@
 import Elemental
 import Support
+import Zeroconf
 
 /// Whether services can be published and found, and under which name the network knows this host.
 enum DiscoveryCheck {
-    /// Nobody else's services have this name.
+    /// Nobody else's services have this name, and it is not among the element services that bridges show.
     private static let service = "doctor-check"
+    /// It is announced and not opened: nothing is to connect to it.
+    private static let port = 9
     private static let remedy = "sudo apt-get install avahi-daemon; sudo systemctl start avahi-daemon"
 
     /// - Parameters:
@@ -14,40 +17,30 @@ enum DiscoveryCheck {
         guard hasBus else {
             return [Finding("avahi-daemon", .skipped, "without the message bus it cannot be asked")] + (await body())
         }
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.allowsUDP = false
-        configuration.logger = output.logger
-        let name = "\(HostName.current) \(UInt32.random(in: 0...UInt32.max))"
-        let service = ElementalService(
-            Self.service, displayName: String(name.prefix(60)), elements: [], configuration: configuration)
-        let problem = Locked<String?>(nil)
-        let isPublished = Latch()
-        service.onEvent { event in
-            switch event {
-            case .published: isPublished.open()
-            case .failedToPublish(let error, _):
-                problem.withLock { $0 = error.message }
-                isPublished.open()
-            default: break
-            }
-        }
-        do {
-            try await service.start()
+        let name = "\(HostName.current.prefix(40)) \(UInt32.random(in: 0...UInt32.max))"
+        let publisher: ServicePublisher
+        do throws(ZeroconfError) {
+            publisher = try ServicePublisher(name: name, type: try ServiceType.tcp(service), port: port)
         } catch {
             return [Finding("avahi-daemon", .problem, error.message)] + (await body())
         }
-        let findings = await look(for: service, isPublished, problem, output) + (await body())
-        await service.stop(reason: "it was only a check")
+        publisher.start()
+        let findings = await look(for: publisher, output) + (await body())
+        await publisher.stop()
         return findings
     }
 
-    private static func look(
-        for service: ElementalService, _ isPublished: Latch, _ problem: Locked<String?>, _ output: OutputOptions
-    ) async -> [Finding] {
+    /// Waits until the service is published, and then until it is found.
+    private static func look(for publisher: ServicePublisher, _ output: OutputOptions) async -> [Finding] {
         let start = ContinuousClock.now
-        _ = await Interruption.first {
-            await isPublished.wait()
+        let problem = Locked<String?>("the daemon does not answer within \(output.limit)")
+        await Interruption.first {
+            for await event in publisher.events {
+                switch event {
+                case .published, .renamed: return problem.withLock { $0 = nil }
+                case .failed(let error, _): return problem.withLock { $0 = error.message }
+                }
+            }
         } or: {
             await Delay.wait(output.limit)
         }
@@ -55,14 +48,12 @@ enum DiscoveryCheck {
             return [Finding("avahi-daemon", .problem, "services cannot be published: \(reason)", advice: remedy)]
         }
         do {
-            let found = try await ElementalBrowser(service.service, logger: output.logger)
-                .firstService(timeout: output.limit)
+            let found = try await ElementalBrowser(service, logger: output.logger).firstService(timeout: output.limit)
             let time = ContinuousClock.now - start
             return [
                 Finding(
-                    "avahi-daemon", .ok,
-                    "a service was published and found in \(time.nanoseconds / 1_000_000) ms"),
-                name(found.host),
+                    "avahi-daemon", .ok, "a service was published and found in \(time.nanoseconds / 1_000_000) ms"),
+                self.name(found.host),
             ]
         } catch {
             return [

@@ -69,7 +69,7 @@ enum MulticastCheck {
         let count = answers.withLock { $0.count }
         guard count > 0 else {
             return Finding(
-                check, .warning, "nobody answers from \(address), not even this host",
+                check, .warning, "no host answers at \(address), not even this one",
                 advice: "let UDP port 5353 through the firewall, and look at allow-interfaces and deny-interfaces in "
                     + "/etc/avahi/avahi-daemon.conf")
         }

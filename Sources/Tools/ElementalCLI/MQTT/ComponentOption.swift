@@ -6,7 +6,7 @@ struct ComponentOption: Sendable {
     let component: MQTTComponent
 
     init(parsing text: String) throws(ArgumentProblem) {
-        // An element's name may have both signs: the last '=' before which a known component does not fail counts.
+        // An element's name may contain '=', and so do the settings: the first one that a component's name follows counts.
         guard let (name, rest) = Self.split(text) else {
             let kinds = MQTTComponent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             throw ArgumentProblem(
@@ -32,9 +32,9 @@ struct ComponentOption: Sendable {
         }
     }
 
-    /// The element's name and what follows: at the last `=` with a component's name after it.
+    /// The element's name and what follows: at the first `=` with a component's name after it.
     private static func split(_ text: String) -> (name: String, rest: Substring)? {
-        for sign in text.indices.reversed() where text[sign] == "=" && sign != text.startIndex {
+        for sign in text.indices where text[sign] == "=" && sign != text.startIndex {
             let rest = text[text.index(after: sign)...]
             let word = rest.prefix { $0 != "," }
             if MQTTComponent.Kind(rawValue: String(word)) != nil { return (String(text[..<sign]), rest) }

@@ -48,7 +48,7 @@ struct MQTTForgetCommand: ReportingCommand {
                 subjects, broker: broker.address, connection: try await broker.connection(output),
                 options: topics.options)
             for topic in emptied { await console.emit(ForgottenEvent(topic: topic)) }
-            if emptied.isEmpty { await console.talk("nothing is retained of that") }
+            if emptied.isEmpty { await console.talk("the broker has retained nothing for these services") }
         }
     }
 }

@@ -44,6 +44,7 @@ final class MQTTReport: Sendable {
         switch event {
         case .brokerConnected: noteConnected()
         case .brokerAway(let error, let delay): noteAway(error, delay)
+        case .brokerRefuses(let reason): console.offer(BrokerEvent(broker: broker, change: .refuses(reason)))
         case .toBroker(let service, let element, let value):
             if prints { offer(.value(element, value, .toBroker), service) }
         case .toDevice(let service, let element, let value):
@@ -77,8 +78,8 @@ final class MQTTReport: Sendable {
     /// A broker that stays away is told once for each reason.
     private func noteAway(_ error: MQTTError, _ delay: Duration) {
         let isNews = state.withLock { state in
-            defer { state.reason = error.message }
-            return state.reason != error.message
+            defer { state.reason = error.description }
+            return state.reason != error.description
         }
         if isNews { console.offer(BrokerEvent(broker: broker, change: .away(error, retryIn: delay))) }
     }
@@ -98,6 +99,7 @@ final class MQTTReport: Sendable {
 struct BrokerEvent: ConsoleEvent {
     enum Change: Sendable {
         case connected, connectedAgain
+        case refuses(String)
         case away(MQTTError, retryIn: Duration)
     }
 
@@ -110,7 +112,8 @@ struct BrokerEvent: ConsoleEvent {
         switch change {
         case .connected: ["connected to \(broker)"]
         case .connectedAgain: ["connected to \(broker) again"]
-        case .away(let error, _): ["\(broker) is away: \(error.message); trying again"]
+        case .away(let error, _): ["\(broker) is away: \(error.description); trying again"]
+        case .refuses(let reason): ["\(broker): \(reason)"]
         }
     }
 
@@ -118,12 +121,16 @@ struct BrokerEvent: ConsoleEvent {
         switch change {
         case .connected, .connectedAgain:
             .event("broker", [("broker", .string("\(broker)")), ("state", .string("connected"))])
+        case .refuses(let reason):
+            .event(
+                "broker",
+                [("broker", .string("\(broker)")), ("state", .string("refuses")), ("reason", .string(reason))])
         case .away(let error, let delay):
             .event(
                 "broker",
                 [
                     ("broker", .string("\(broker)")), ("state", .string("away")), ("code", .string("\(error.code)")),
-                    ("reason", .string(error.message)), ("retryIn", .seconds(delay)),
+                    ("reason", .string(error.description)), ("retryIn", .seconds(delay)),
                 ])
         }
     }
@@ -201,7 +208,7 @@ struct NothingSetEvent: ConsoleEvent {
     let advice: String
 
     var isResult: Bool { false }
-    var lines: [String] { ["\(key) lets this bridge set nothing\(advice)"] }
+    var lines: [String] { ["\(key) does not let this bridge set anything\(advice)"] }
     var json: JSONText {
         .event(
             "nothingSet",

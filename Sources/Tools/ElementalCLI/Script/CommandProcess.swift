@@ -10,6 +10,8 @@ final class CommandProcess: Sendable {
         case signalled(Int32)
         /// It took too long and was killed.
         case timedOut
+        /// It wrote more than anybody wants and was killed.
+        case wroteTooMuch
         /// It was killed because its work is no longer wanted.
         case stopped
         /// It could not be started.
@@ -23,6 +25,7 @@ final class CommandProcess: Sendable {
             case .exited(let status): "it ended with status \(status)"
             case .signalled(let signal): "signal \(signal) ended it"
             case .timedOut: "it took too long and was ended"
+            case .wroteTooMuch: "it wrote too much and was ended"
             case .failed(let reason): reason
             }
         }
@@ -38,7 +41,13 @@ final class CommandProcess: Sendable {
 
     /// How long what is left of a command may keep its output open after the shell has ended.
     private static let lingering = Duration.milliseconds(200)
+    /// How often it is looked whether the shell has ended, in milliseconds: while its output is open, and after that.
     private static let pollTime: Int32 = 50
+    private static let endTime: Int32 = 2
+    /// The most bytes of a piece of output.
+    static let pieceByteCount = 16384
+    /// Held from making pipes until the child has its ends: another child that is started in between would inherit them.
+    private static let starting = Locked(())
 
     init(_ text: String) { self.text = text }
 
@@ -55,30 +64,16 @@ final class CommandProcess: Sendable {
     /// - Parameters:
     ///   - input: its standard input.
     ///   - timeout: how long it may take; `nil` for as long as it likes.
-    ///   - take: gets what it writes to its standard output, piece by piece.
-    func run(input: [UInt8], timeout: Duration?, _ take: (UnsafeRawBufferPointer) -> Void) -> End {
+    ///   - take: gets what it writes to its standard output, piece by piece, and returns whether it wants more.
+    func run(input: [UInt8], timeout: Duration?, _ take: (UnsafeRawBufferPointer) -> Bool) -> End {
         let deadline = timeout.map { ContinuousClock.now + $0 }
-        let pipes: (input: (read: Int32, write: Int32), output: (read: Int32, write: Int32))
-        do {
-            let first = try Descriptor.pipe()
-            do {
-                pipes = (first, try Descriptor.pipe())
-            } catch {
-                Descriptor.close(first.read)
-                Descriptor.close(first.write)
-                throw error
-            }
-        } catch {
-            return .failed(CommandFailure(error).description)
+        let pipes: Pipes
+        let pid: pid_t
+        switch start() {
+        case .success(let started): (pid, pipes) = started
+        case .failure(.stopped): return .stopped
+        case .failure(.system(let reason)): return .failed(reason)
         }
-        let started = state.withLock { state -> Result<pid_t, Failure> in
-            if state.isStopped { return .failure(.stopped) }
-            let started = spawn(input: pipes.input.read, output: pipes.output.write)
-            if case .success(let pid) = started { state.pid = pid }
-            return started
-        }
-        Descriptor.close(pipes.input.read)
-        Descriptor.close(pipes.output.write)
         var rest = input[...]
         var open = (input: true, output: true)
         func closeInput() {
@@ -89,15 +84,9 @@ final class CommandProcess: Sendable {
             closeInput()
             Descriptor.close(pipes.output.read)
         }
-        let pid: pid_t
-        switch started {
-        case .success(let started): pid = started
-        case .failure(.stopped): return .stopped
-        case .failure(.system(let reason)): return .failed(reason)
-        }
         for descriptor in [pipes.input.write, pipes.output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
         if rest.isEmpty { closeInput() }
-        var buffer = [UInt8](repeating: 0, count: 16384)
+        var buffer = [UInt8](repeating: 0, count: Self.pieceByteCount)
         var ended: (status: Int32, time: ContinuousClock.Instant)?
         while true {
             if ended == nil, let status = reap(pid) { ended = (status, .now) }
@@ -115,11 +104,15 @@ final class CommandProcess: Sendable {
                 pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.input ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
             ]
-            _ = poll(&entries, 2, Self.pollTime)
+            _ = poll(&entries, 2, open.output ? Self.pollTime : Self.endTime)
             if entries[0].revents != 0 {
                 let count = buffer.withUnsafeMutableBytes { Descriptor.read(pipes.output.read, $0) }
                 if count > 0 {
-                    buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                    guard buffer.withUnsafeBytes({ take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
+                        kill(-pid, SIGKILL)
+                        if ended == nil { wait(for: pid) }
+                        return .wroteTooMuch
+                    }
                 } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
                     open.output = false
                 }
@@ -130,6 +123,43 @@ final class CommandProcess: Sendable {
                 // A command need not read what it gets.
                 if rest.isEmpty || (count < 0 && errno != EAGAIN && errno != EINTR) { closeInput() }
             }
+        }
+    }
+
+    private struct Pipes {
+        var input: (read: Int32, write: Int32)
+        var output: (read: Int32, write: Int32)
+    }
+
+    private func start() -> Result<(pid_t, Pipes), Failure> {
+        Self.starting.withLock { _ in
+            let pipes: Pipes
+            do {
+                let input = try Descriptor.pipe()
+                do {
+                    pipes = Pipes(input: input, output: try Descriptor.pipe())
+                } catch {
+                    Descriptor.close(input.read)
+                    Descriptor.close(input.write)
+                    throw error
+                }
+            } catch {
+                return .failure(.system(CommandFailure(error).description))
+            }
+            let started = state.withLock { state -> Result<pid_t, Failure> in
+                if state.isStopped { return .failure(.stopped) }
+                let started = spawn(input: pipes.input.read, output: pipes.output.write)
+                if case .success(let pid) = started { state.pid = pid }
+                return started
+            }
+            Descriptor.close(pipes.input.read)
+            Descriptor.close(pipes.output.write)
+            guard case .success = started else {
+                Descriptor.close(pipes.input.write)
+                Descriptor.close(pipes.output.read)
+                return started.map { ($0, pipes) }
+            }
+            return started.map { ($0, pipes) }
         }
     }
 

@@ -7,8 +7,8 @@ import Elemental
 /// # A line that is not indented is an element, as --element takes it.
 /// 1:CPU temperature:float:ro:unit °C
 ///     read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
-/// 2:Fan:bool=off
-///     write: xargs gpioset gpiochip0
+/// 2:Fan:uint8:0...1=0
+///     write: read value; gpioset gpiochip0 17=$value
 /// 3:Log:string:ro
 ///     follow: journalctl -f -n 0 -o cat
 /// ```
@@ -116,12 +116,12 @@ struct ElementScript: Sendable, Equatable {
         let access = entry.spec.definition.access
         switch command.purpose {
         case .read, .follow:
-            guard access.contains(.read) else { throw Problem(description: "nobody reads a write-only element") }
+            guard access.contains(.read) else { throw Problem(description: "a write-only element cannot be read") }
             guard !entry.commands.contains(where: { $0.purpose != .write }) else {
                 throw Problem(description: "an element has one command that reads")
             }
         case .write:
-            guard access.contains(.write) else { throw Problem(description: "nobody sets a read-only element") }
+            guard access.contains(.write) else { throw Problem(description: "a read-only element cannot be set") }
             guard !entry.commands.contains(where: { $0.purpose == .write }) else {
                 throw Problem(description: "an element has one command that writes")
             }

@@ -2,6 +2,8 @@
 struct NewestLines {
     /// The most lines that are taken from one piece. A pipe has at most 64 KiB at a time.
     static let mostAtOnce = 64
+    /// A piece of so many bytes means that more is waiting.
+    static let mostBytes = CommandProcess.pieceByteCount
 
     private let limit: Int
     private var lines: LineCutter
@@ -29,6 +31,9 @@ struct NewestLines {
         lines.append(Array(rest)[...])
         var complete: [LineCutter.Line] = []
         while let line = lines.next() { complete.append(line) }
-        return (complete, count > Self.mostAtOnce)
+        return (complete, count > Self.mostAtOnce || bytes.count >= Self.mostBytes)
     }
+
+    /// At the end of the stream: the last line, if it has no newline.
+    mutating func last() -> LineCutter.Line? { lines.last() }
 }

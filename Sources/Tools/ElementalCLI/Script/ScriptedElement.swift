@@ -13,23 +13,17 @@ final class ScriptedElement: Sendable {
     private let element: ElementDefinition
     private let service: ElementalService
     private let console: Console
-    /// What a client has set and no command has got yet: the newest.
-    private let pending = Locked<ElementValue?>(nil)
-    private let wake = Latch()
+    private let values: SetValues
     /// Why a command failed last, which is told once.
     private let told = Locked<[String: String]>([:])
-    private let processes = Locked<[ObjectIdentifier: CommandProcess]>([:])
 
-    init(_ element: ElementDefinition, of service: ElementalService, _ console: Console) {
+    init(
+        _ element: ElementDefinition, of service: ElementalService, setTo values: SetValues, _ console: Console
+    ) {
         self.element = element
         self.service = service
+        self.values = values
         self.console = console
-    }
-
-    /// A client has set the element.
-    func set(_ value: ElementValue) {
-        pending.withLock { $0 = value }
-        wake.open()
     }
 
     /// Runs a command as its purpose says, until the task is cancelled.
@@ -46,7 +40,10 @@ final class ScriptedElement: Sendable {
             let start = ContinuousClock.now
             let output = Locked<[UInt8]>([])
             let end = await execute(command.text, input: [], timeout: Self.timeout) { bytes in
-                output.withLock { $0 += bytes.prefix(max(0, Self.longestReading - $0.count)) }
+                output.withLock { output in
+                    output += bytes
+                    return output.count <= Self.longestReading
+                }
             }
             report(end, command) { try self.take(output.withLock { $0 }) }
             await Delay.wait(max(interval - (.now - start), .milliseconds(10)))
@@ -63,10 +60,14 @@ final class ScriptedElement: Sendable {
                 for line in lines {
                     self.report(.exited(0), command) { try self.take(Array(try line.get().utf8)) }
                 }
-                guard isFlood else { return }
+                guard isFlood else { return true }
                 // The rest waits in the pipe, and then in the command.
                 var time = timespec(tv_sec: 0, tv_nsec: Int(Self.floodPause.nanoseconds))
                 nanosleep(&time, nil)
+                return true
+            }
+            if let last = reader.withLock({ $0.last() }) {
+                report(.exited(0), command) { try self.take(Array(try last.get().utf8)) }
             }
             guard !Task.isCancelled else { return }
             if end == .exited(0) {
@@ -80,10 +81,17 @@ final class ScriptedElement: Sendable {
     }
 
     private func write(_ command: ElementScript.Command) async {
-        while await wake.wait() {
-            wake.close()
-            guard let value = pending.withLock({ $0.take() }) else { continue }
-            let end = await execute(command.text, input: Self.input(value, of: element), timeout: Self.timeout) { _ in }
+        while let value = await values.next(of: element) {
+            let written = Locked(0)
+            let end = await execute(command.text, input: Self.input(value, of: element), timeout: Self.timeout) {
+                bytes in
+                written.withLock { written in
+                    written += bytes.count
+                    return written <= Self.longestReading
+                }
+            }
+            // The next command, perhaps another one, gets it.
+            if end == .stopped { values.putBack(value, of: element) }
             report(end, command) {}
         }
     }
@@ -113,7 +121,7 @@ final class ScriptedElement: Sendable {
     /// Runs a command on a thread of its own, and ends it when the task is cancelled.
     private func execute(
         _ text: String, input: [UInt8], timeout: Duration?,
-        _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+        _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async -> CommandProcess.End {
         let process = CommandProcess(text)
         return await withTaskCancellationHandler {
