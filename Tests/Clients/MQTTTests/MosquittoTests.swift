@@ -207,7 +207,7 @@ struct MosquittoTests {
                 try await eventually("the end", within: .seconds(20)) { !record.texts.isEmpty }
                 #expect(record.texts == ["end="])
                 // One that the broker ends, because another client has its identifier, ends without a DISCONNECT.
-                let broken = testOptions {
+                let broken = once {
                     $0.clientID = "same"
                     $0.lastWill = MQTTLastWill(topic: topic, text: "broken")
                 }
