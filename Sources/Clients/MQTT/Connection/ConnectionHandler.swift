@@ -22,6 +22,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private static let flushThreshold = 64 << 10
     /// A larger payload is written from its own memory instead of being copied.
     private static let maximumCopy = 16 << 10
+    /// How long before a broker that seems to be dead counts as dead: long enough for a look at the socket.
+    private static let confirmation = TimeAmount.milliseconds(10)
     /// How long the broker has to close the connection after DISCONNECT.
     private static let closeTimeout = TimeAmount.milliseconds(500)
 
@@ -43,6 +45,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Packets of this turn of the event loop. Its memory is kept from one flush to the next.
     private var outgoing = ByteBuffer()
     private var isFlushScheduled = false
+    /// The broker seems to be dead, and is given another look.
+    private var isConfirming = false
     private var hasNewRoom = false
     /// Who waits for the acknowledgement of a message, and is told when there will be none.
     private var senders: [UInt16: OutgoingMessage.Sender] = [:]
@@ -316,13 +320,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func checkKeepAlive() {
         guard let channel = context?.channel, !isOver, machine.phase == .connected else { return }
         let now = NIODeadline.now()
-        switch step(now, channel) {
+        let step = step(now, channel)
+        guard isConfirmed(step) else { return schedule(Self.confirmation) }
+        switch step {
         case .wait(let time): schedule(time - now)
         case .ping:
             outgoing.writePingReq()
             flush()
             machine.keepAlive.pinged(at: now, queued: queuedBytes.queued, written: queuedBytes.written(channel))
-            if case .wait(let time) = step(now, channel) { schedule(time - now) }
+            if case .wait(let time) = self.step(now, channel) { schedule(time - now) }
         case .timedOut:
             end(
                 MQTTError(
@@ -335,6 +341,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
                     "the broker answers pings, but has acknowledged none of \(machine.unanswered) packets for "
                         + "\(Duration.nanoseconds(settings.keepAlive.nanoseconds * 2))"))
         }
+    }
+
+    /// Whether a step may be taken. One that ends the connection must be the answer twice, with a turn of the event loop in
+    /// between that looks at the socket: after a time in which the loop did not run, because the machine slept or something
+    /// blocked it, timers fire before what has arrived meanwhile is read.
+    private func isConfirmed(_ step: KeepAlive.Step) -> Bool {
+        guard step == .timedOut || step == .unacknowledged, !isConfirming else {
+            isConfirming = false
+            return true
+        }
+        isConfirming = true
+        return false
     }
 
     private func step(_ now: NIODeadline, _ channel: any Channel) -> KeepAlive.Step {
