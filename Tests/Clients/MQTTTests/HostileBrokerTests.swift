@@ -307,17 +307,17 @@ struct HostileBrokerTests {
     @Test
     func aLargeMessageToASlowBroker() async throws {
         let broker = try ScriptedBroker(receiveBuffer: 128 << 10)
-        let options = testOptions { $0.keepAlive = .milliseconds(800) * Sanitizer.patience }
+        let options = testOptions { $0.keepAlive = .seconds(3) * Sanitizer.patience }
         try await withClient(broker.url, options, waits: false) { client, record in
             let socket = try await broker.accept()
             _ = try await socket.packet()
             try socket.write(BrokerPeer.accepted)
             try await eventually("connected", within: .seconds(20)) { client.isConnected }
-            let times = 80 * Sanitizer.patience
+            let times = 90 * Sanitizer.patience
             let payload = ByteBuffer(repeating: 7, count: times * 32 << 10 + 4 << 20)
             async let sent: Void = client.publish(payload, to: topic, qos: .atMostOnce)
-            // That takes more than two seconds, and nothing is sent to the client meanwhile.
-            try await socket.readSlowly(32 << 10, times: times, pause: 30)
+            // That takes seven seconds, more than twice the keep-alive, and nothing is sent to the client meanwhile.
+            try await socket.readSlowly(32 << 10, times: times, pause: 80)
             try await sent
             #expect(record.retries.isEmpty, "\(record.names)")
             #expect(client.isConnected)

@@ -177,7 +177,10 @@ struct FaultTests {
                         try service.writeLine("Speed=0.75")
                         try await watch.wait(for: device("speed"), toBe: "0.75")
                         try await expectAll(port, device, speed: "0.75", bridge: "one")
-                        let check = try await watch.discovery(of: device) { $0.availabilityTopics.count > 0 }
+                        // It follows a moment later, since the first one looks at what is retained before.
+                        let check = try await watch.discovery(of: device) {
+                            $0.availabilityTopics.contains("elemental/bridge/one/availability")
+                        }
                         for topic in check.availabilityTopics { try await watch.wait(for: topic, toBe: "online") }
                     }
                 }
