@@ -90,6 +90,8 @@ def key_changed(bed, browser, ok):
     field.fill(code_of(service))
     field.press("Enter")
     expect(reading(card, "Power")).to_have_text("7.500W")
+    # It may have connected as an observer first.
+    expect(card.get_by_role("switch", name="Light")).to_be_enabled()
 
     service.end(signal.SIGKILL)
     expect(card.get_by_role("switch", name="Light")).to_be_disabled()

@@ -75,7 +75,7 @@ struct HostileBrokerTests {
 
     @Test
     func silence() async throws {
-        let options = once { $0.connectTimeout = .milliseconds(200) }
+        let options = once { $0.connectTimeout = .seconds(2) }
         let error = try await failure(options) { broker in
             let peer = try await broker.accept()
             try await peer.readToEnd()
@@ -293,9 +293,14 @@ struct HostileBrokerTests {
         try await broker.withSession(options) { client, record, peer in
             for _ in 0..<2 {
                 #expect(try await peer.packet() == BrokerPeer.Packet(first: 0xC0, body: []))
-                client.eventLoop.execute { usleep(600_000 * UInt32(Sanitizer.patience)) }
+                let isAnswered = DispatchSemaphore(value: 0)
+                client.eventLoop.execute {
+                    usleep(600_000 * UInt32(Sanitizer.patience))
+                    isAnswered.wait()
+                }
                 try await Task.sleep(for: .milliseconds(20), clock: .suspending)
                 try peer.write([0xD0, 0])
+                isAnswered.signal()
             }
             #expect(try await peer.packet() == BrokerPeer.Packet(first: 0xC0, body: []))
             #expect(record.names == ["connected"])

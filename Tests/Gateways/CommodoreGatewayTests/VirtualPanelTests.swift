@@ -234,7 +234,10 @@ struct VirtualPanelTests {
             watcher.onValue(of: stick) { told.add($0) }
             // Each is reported while the next one is there already: a report takes 60 ms on the line.
             for round in 0..<20 {
-                try player.send(round % 2 == 0 ? 17 : 0, to: stick)
+                let value: UInt8 = round % 2 == 0 ? 17 : 0
+                try player.send(value, to: stick)
+                // On a slow machine the next one would replace it on its way.
+                try await eventually("it is told") { told.all.last == value }
                 try await pass(machine, seconds: 0.045)
             }
             try player.send(9, to: stick)
