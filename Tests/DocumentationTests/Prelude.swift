@@ -3,6 +3,13 @@ enum Prelude {
     static let ofPages = [
         "CommodoreGateway.md": "import CommodoreGateway",
         "HostilePeers.md": elemental,
+        "MQTT.md": """
+        import MQTT
+        import NIOCore
+
+        let client = MQTTClient(try MQTTAddress("mqtt://broker.local"))
+        let readings: [(MQTTTopic, ByteBuffer)] = []
+        """,
         "Performance.md": elemental,
         "SignalR.md": """
         import SignalR

@@ -492,6 +492,27 @@ struct HostileBrokerTests {
         }
     }
 
+    /// Values that wait only because the network takes nothing: no acknowledgement sets them going.
+    @Test
+    func theNetworkTakesMoreAgain() async throws {
+        let broker = try ScriptedBroker(receiveBuffer: 4096)
+        try await broker.withSession { client, _, peer in
+            let payload = ByteBuffer(repeating: 1, count: 10_000)
+            var count = 0
+            try await eventually("many wait", within: .seconds(20)) {
+                for _ in 0..<10 {
+                    count += 1
+                    try client.publishNewest(payload, to: MQTTTopic(valid: "v/\(count)"), qos: .atMostOnce)
+                }
+                return client.statistics.waitingMessages > 20
+            }
+            var topics: [String] = []
+            for _ in 0..<count { topics.append(try await peer.message().topic) }
+            #expect(topics == (1...count).map { "v/\($0)" })
+            #expect(client.statistics.waitingBytes == 0)
+        }
+    }
+
     /// What is not acknowledged is gone with the connection, and whoever waits is told.
     @Test
     func theConnectionIsLostWhileSomethingWaits() async throws {
