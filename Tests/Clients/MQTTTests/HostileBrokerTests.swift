@@ -497,19 +497,44 @@ struct HostileBrokerTests {
     func theNetworkTakesMoreAgain() async throws {
         let broker = try ScriptedBroker(receiveBuffer: 4096)
         try await broker.withSession { client, _, peer in
-            let payload = ByteBuffer(repeating: 1, count: 10_000)
-            var count = 0
-            try await eventually("many wait", within: .seconds(20)) {
-                for _ in 0..<10 {
-                    count += 1
-                    try client.publishNewest(payload, to: MQTTTopic(valid: "v/\(count)"), qos: .atMostOnce)
-                }
-                return client.statistics.waitingMessages > 20
+            // Far more than the network and the channel take.
+            let payload = ByteBuffer(repeating: 1, count: 100_000)
+            let count = 60
+            for number in 1...count {
+                try client.publishNewest(payload, to: MQTTTopic(valid: "v/\(number)"), qos: .atMostOnce)
             }
+            var (last, same) = (0, 0)
+            try await eventually("nothing more is taken", within: .seconds(20)) {
+                let sent = client.statistics.messagesSent
+                same = sent == last && sent > 0 ? same + 1 : 0
+                last = sent
+                return same > 50
+            }
+            #expect(client.statistics.waitingMessages == count - last && last < count)
             var topics: [String] = []
             for _ in 0..<count { topics.append(try await peer.message().topic) }
             #expect(topics == (1...count).map { "v/\($0)" })
             #expect(client.statistics.waitingBytes == 0)
+        }
+    }
+
+    /// A value from the event loop does not overtake one that another thread has left there just before.
+    @Test
+    func valuesOfTwoThreads() async throws {
+        let broker = try ScriptedBroker()
+        try await broker.withSession { client, _, peer in
+            try await client.eventLoop.submit {
+                let isAdded = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    try? client.publishNewest(ByteBuffer(string: "1"), to: topic)
+                    isAdded.signal()
+                }
+                isAdded.wait()
+                try client.publishNewest(ByteBuffer(string: "2"), to: topic)
+                try client.publishNewest(ByteBuffer(string: "3"), to: MQTTTopic(valid: "end"))
+            }.get()
+            #expect(try await peer.message().body.last == UInt8(ascii: "2"))
+            #expect(try await peer.message().body.last == UInt8(ascii: "3"))
         }
     }
 
