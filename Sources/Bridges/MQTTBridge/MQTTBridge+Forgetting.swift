@@ -22,6 +22,7 @@ extension MQTTBridge {
         try options.check()
         var connection = connection
         connection.lastWill = nil
+        connection.reconnection = nil
         let retained = try subjects.map { try RetainedTopics($0, options) }
         return try await MQTTClient.withConnection(broker, options: connection) { client in
             let search = RetainedSearch { topic in retained.contains { $0.covers(topic) } }

@@ -121,3 +121,14 @@ struct ComingAndGoingTests {
         }
     }
 }
+
+/// Without a broker.
+struct NoBrokerTests {
+    @Test(.timeLimit(.minutes(1)))
+    func forgettingDoesNotWaitForABroker() async throws {
+        let port = try LastingPort.next()
+        let forget = try await ElementalProcess.run("mqtt", "forget", "lamp", "--broker", "mqtt://127.0.0.1:\(port)")
+        #expect(forget.status == .exited(1))
+        #expect(forget.errors.contains { $0.contains("nothing listens there") }, "\(forget.errors)")
+    }
+}
