@@ -16,6 +16,9 @@ final class BridgeCore {
     /// The most values of a round: others have their turn on the event loop before the next one.
     private static let mostInRound = 1024
 
+    /// Half of what may wait for the broker. A larger value would wait for room that there never is.
+    private static let longestPayload = 4 << 20
+
     let client: MQTTClient
     let loop: any EventLoop
     let options: MQTTBridgeOptions
@@ -254,6 +257,10 @@ final class BridgeCore {
             return
         }
         let payload = format.payload(value, of: definition)
+        guard payload.readableBytes <= Self.longestPayload else {
+            let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
+            return emit(.notPassed(service.event, definition, .toBroker, reason: reason))
+        }
         let key = ElementKey(service: service.key, id: definition.id)
         guard !oversized.isTooLarge(payload.readableBytes, of: key) else { return }
         if publish(payload, to: service.elements[position].valueTopic) {
