@@ -13,13 +13,6 @@ import Testing
         if: MosquittoBroker.unavailableReason == nil,
         "what a real broker does is left out: \(MosquittoBroker.unavailableReason ?? "")"))
 struct MosquittoTests {
-    private func once(_ change: (inout MQTTOptions) -> Void = { _ in }) -> MQTTOptions {
-        testOptions {
-            $0.reconnection = nil
-            change(&$0)
-        }
-    }
-
     private func failure(_ url: String, _ options: MQTTOptions) async throws -> MQTTError? {
         let client = MQTTClient(try MQTTAddress(url), options: options)
         return await mqttError { () throws(MQTTError) in try await client.run() }
