@@ -119,7 +119,10 @@ struct HostileBrokerTests {
     @Test
     func aLargeMessageToASlowBroker() async throws {
         let broker = try ScriptedBroker(receiveBuffer: 128 << 10)
-        let options = testOptions { $0.keepAlive = .seconds(3) * Sanitizer.patience }
+        let options = testOptions {
+            $0.keepAlive = .seconds(3) * Sanitizer.patience
+            $0.maximumWaitingBytes = 64 << 20
+        }
         try await withClient(broker.url, options, waits: false) { client, record in
             let socket = try await broker.accept()
             _ = try await socket.packet()

@@ -31,7 +31,7 @@ struct WaitingTests {
             }
             #expect(error?.code == .queueFull)
             try client.publishNewest(ByteBuffer(string: "new"), to: topics[3])
-            let large = ByteBuffer(repeating: 0, count: 2000)
+            let large = ByteBuffer(repeating: 0, count: 1800)
             #expect(
                 await mqttError { () throws(MQTTError) in try await client.publish(large, to: topic) }?.code
                     == .queueFull)
