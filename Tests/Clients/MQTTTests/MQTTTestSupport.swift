@@ -88,6 +88,14 @@ func testOptions(_ change: (inout MQTTOptions) -> Void = { _ in }) -> MQTTOption
     return options
 }
 
+/// Options for tests in which nothing is tried again.
+func once(_ change: (inout MQTTOptions) -> Void = { _ in }) -> MQTTOptions {
+    testOptions {
+        $0.reconnection = nil
+        change(&$0)
+    }
+}
+
 /// Runs a client during the body, and stops it afterwards.
 ///
 /// - Parameter waits: whether to wait until it is connected.

@@ -83,6 +83,8 @@ struct OutboxTests {
             refusal { outbox throws(MQTTError) in try outbox.addNewest(message("b", large)) }?.code == .queueFull)
         let other = refusal { outbox throws(MQTTError) in try outbox.add(message("q", large)) }
         #expect(other?.message.contains("maximumWaitingBytes") == true)
+        let never = refusal { outbox throws(MQTTError) in try outbox.add(message("q", large + large)) }
+        #expect(never?.code == .messageTooLarge)
         #expect(outbox.bytes == size, "a refused message counts for nothing")
         // A smaller one always fits in its place.
         try outbox.addNewest(message("b", "y"))

@@ -8,13 +8,11 @@ import Testing
 struct WithConnectionTests {
     private struct Stop: Error, Equatable {}
 
-    private var once: MQTTOptions { testOptions { $0.reconnection = nil } }
-
     @Test
     func whatItPublishesIsSentBeforeItEnds() async throws {
         let broker = try ScriptedBroker()
         let address = try MQTTAddress(broker.url)
-        async let result = MQTTClient.withConnection(address, options: once) { client in
+        async let result = MQTTClient.withConnection(address, options: once()) { client in
             for number in 0..<3 {
                 try client.publishNewest(.init(string: "x"), to: MQTTTopic(valid: "\(number)"), qos: .atMostOnce)
             }
@@ -32,7 +30,7 @@ struct WithConnectionTests {
         let broker = try ScriptedBroker()
         let address = try MQTTAddress(broker.url)
         let task = Task {
-            try await MQTTClient.withConnection(address, options: once) { _ in throw Stop() }
+            try await MQTTClient.withConnection(address, options: once()) { _ in throw Stop() }
         }
         let peer = try await broker.session()
         try await peer.readToEnd()
@@ -43,7 +41,7 @@ struct WithConnectionTests {
     func aConnectionThatCannotBeMadeOrEnds() async throws {
         let broker = try ScriptedBroker()
         let address = try MQTTAddress(broker.url)
-        let options = once
+        let options = once()
         func code(_ script: () async throws -> Void) async throws -> MQTTError.Code? {
             let task = Task {
                 try await MQTTClient.withConnection(address, options: options) { client in

@@ -9,8 +9,9 @@ extension MQTTClient {
     /// may overtake each other: use one of the two for a topic.
     ///
     /// - Throws: ``MQTTError/Code/notConnected`` without a connection, ``MQTTError/Code/connectionLost`` if it is lost before
-    ///   that, ``MQTTError/Code/queueFull`` if more waits than may, ``MQTTError/Code/cancelled`` at once when the task is
-    ///   cancelled; the message may then still be sent.
+    ///   that, ``MQTTError/Code/queueFull`` if more waits than may, ``MQTTError/Code/messageTooLarge`` for a message larger
+    ///   than all that may wait, ``MQTTError/Code/cancelled`` at once when the task is cancelled; the message may then still
+    ///   be sent.
     public func publish(
         _ payload: ByteBuffer, to topic: MQTTTopic, qos: MQTTQoS = .atLeastOnce, retain: Bool = false
     ) async throws(MQTTError) {
@@ -49,7 +50,7 @@ extension MQTTClient {
     /// other threads the loop is woken once for all messages that it has not seen yet.
     ///
     /// - Throws: ``MQTTError/Code/notConnected``; ``MQTTError/Code/queueFull`` if values of too many topics, or too many
-    ///   bytes, wait already.
+    ///   bytes, wait already; ``MQTTError/Code/messageTooLarge`` for a value that is larger than all that may wait.
     public func publishNewest(
         _ payload: ByteBuffer, to topic: MQTTTopic, qos: MQTTQoS = .atLeastOnce, retain: Bool = false
     ) throws(MQTTError) {

@@ -49,7 +49,7 @@ struct Outbox {
 
     /// Adds a message that is sent whatever comes after it.
     ///
-    /// - Throws: ``MQTTError/Code/queueFull``.
+    /// - Throws: ``MQTTError/Code/queueFull``; ``MQTTError/Code/messageTooLarge`` for one that never fits.
     mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
         try makeRoom(message.size)
         lastNumber += 1
@@ -58,7 +58,7 @@ struct Outbox {
 
     /// Adds a message, or replaces the one to the same topic that waits.
     ///
-    /// - Throws: ``MQTTError/Code/queueFull``; the older message then still waits.
+    /// - Throws: as ``add(_:)``; the older message then still waits.
     mutating func addNewest(_ message: OutgoingMessage) throws(MQTTError) {
         if let place = places[message.topic] {
             let index = place - departures
@@ -85,7 +85,14 @@ struct Outbox {
         return !isAttended
     }
 
+    /// - Parameter size: the message's, less that of the one that it replaces.
     private mutating func makeRoom(_ size: Int) throws(MQTTError) {
+        guard size <= limits.bytes else {
+            throw MQTTError(
+                .messageTooLarge,
+                "a message of \(size) bytes, what is around it included, is larger than all that may wait: "
+                    + "\(limits.bytes) (maximumWaitingBytes)")
+        }
         guard size <= 0 || bytes + size <= limits.bytes else {
             throw MQTTError(
                 .queueFull,
