@@ -179,13 +179,15 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "Bridging", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics", "Support", "WebServer",
+                "Bridging", "DashboardPage", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics",
+                "Support", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Bridges/Dashboard",
-            resources: [.embedInCode("Page")]
+            exclude: ["Page"]
         ),
+        .target(name: "DashboardPage", path: "Sources/Bridges/Dashboard/Page", exclude: ["files"]),
         .target(
             name: "SignalRBridge",
             dependencies: ["Bridging", "Elemental", "ElementalWire", "SignalR", "Support"],

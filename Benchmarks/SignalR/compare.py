@@ -15,7 +15,7 @@ here = Path(__file__).resolve().parent
 root = here.parent.parent
 environments = root / ".build" / "signalr-peers"
 contenders = {
-    "this package": [str(root / "Benchmarks" / ".build" / "release" / "signalr-peer")],
+    "this package": [str(root / ".build" / "release" / "signalr-peer")],
     "aiosignalr": [str(environments / "server/bin/python"), str(here / "peers/aiosignalr_peer.py")],
     "signalrcore": [str(environments / "signalrcore/bin/python"), str(here / "peers/signalrcore_peer.py")],
 }

@@ -8,12 +8,17 @@ import WebServer
 /// The page's files as they are in the program.
 struct PageFilesTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Sources/Bridges/Dashboard/Page")
+        .appending(path: "../../../Sources/Bridges/Dashboard/Page/files")
 
     @Test
     func allOfThemAreServed() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Set(PageFiles.all.keys) == Set(names.map { $0 == "index.html" ? "/" : "/\($0)" }))
+        for name in names {
+            let bytes = try Data(contentsOf: Self.folder.appending(path: name))
+            let served = PageFiles.all[name == "index.html" ? "/" : "/\(name)"]
+            #expect(served.map { Array(buffer: $0.bytes) } == Array(bytes), "\(name)")
+        }
     }
 
     /// A phone in a slow network loads them, and they are part of every program.
