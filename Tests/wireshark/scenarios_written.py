@@ -1,0 +1,2 @@
+def recorded():pass
+mistakes=middle=pieces=hostile=recorded
