@@ -626,6 +626,7 @@ local function label(element, text, length)
     local kind = element.type.kind
     if kind == "string" then text = '"' .. (#text > namedCharacters and printable(text, namedCharacters) or text) .. '"' end
     if kind == "data" then text = counted(length, "byte") end
+    if kind == "floats" then text = "(" .. text .. ")" end
     if #text > 4 * namedCharacters then text = text:sub(1, 4 * namedCharacters) .. "…" end
     return element.label .. "=" .. text .. (element.unit ~= "" and " " .. element.unit or "")
 end
@@ -924,8 +925,8 @@ system[-11] = function(context, item, tvb, offset, length)
     local element = context.catalogue and context.catalogue[id]
     if element then generated(item:add(f.name, tvb(offset, 1), element.label)) end
     local message = addText(item, "refusedMessage", tvb, offset + 2, length - 2)
-    local text = "refused " .. named(context, id) .. ", " .. (refusalReasons[reason] or refusalReasons[5])
-    if message ~= "" then text = text .. ": " .. printable(message) end
+    local text = "refused " .. named(context, id) .. ": " .. (refusalReasons[reason] or refusalReasons[5])
+    if message ~= "" then text = text .. "; " .. printable(message) end
     return text, "refused", text
 end
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import struct
 import time
 
@@ -305,3 +306,35 @@ def hostile(folder, _, ok):
         # The line separator is the one of them that Wireshark shows in a field as it is.
         expect(character == "\u2028" or character not in whole, f"{character!r} in the tree", [line for line in whole.split("\n") if character in line][:2])
     ok(f"{len(lines)} packets of hostile captures, read four times in {time.monotonic() - begin:.1f} s, leave the script and the terminal alone")
+
+
+def speed(folder, _, ok):
+    """What the script costs on 100,000 packets, compared with tshark alone. Not one of the tests."""
+    path = os.path.join(folder, "speed.pcap")
+    with Written(path) as capture:
+        connections = [capture.connection(("10.0.0.1", 40000 + number), SERVICE) for number in range(10)]
+        for number, connection in enumerate(connections):
+            connection.begin(catalogue(entry(1, FLOAT, "Speed", "m/s", 0b11100, struct.pack("<dd", 0, 1)), entry(2, 15, "Arm", "m"),
+                                       entry(3, UINT8, "Mode", "", 0b1001100, b"\2\0" + text("off") + b"\1" + text("on")),
+                                       entry(4, STRING, "Text")), identifier=number + 1, port=50000 + number)
+        while capture.count < 100_000:
+            number = capture.count % 10
+            value = struct.pack("<f", number / 10)
+            if capture.count % 4 == 0:
+                capture.datagram(SERVICE, ("10.0.0.1", 50000 + number), datagram(number + 1, (1, value), (2, value * 3)))
+            else:
+                (connections[number].client if capture.count % 3 else connections[number].service)(
+                    frame(1, value), frame(3, bytes([number % 2])), frame(4, b"some text"))
+    for what, options, script in (
+        ("tshark alone, packet list", (), False), ("with the script, packet list", (), True),
+        ("tshark alone, two passes and details", ("-2", "-R", "frame", "-V"), False),
+        ("with the script, two passes and details", ("-2", "-R", "frame", "-V"), True),
+        ("with the script, a filter", ("-Y", 'elemental.name == "Speed" && elemental.value.float > 0.5'), True),
+        ("with the script, three fields", ("-T", "fields", "-e", "elemental.name", "-e", "elemental.value", "-e", "elemental.unit"), True),
+    ):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin = time.monotonic()
+        tshark(path, *options, script=script)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ok(f"{what}: {time.monotonic() - begin:.1f} s, {after.ru_utime - before.ru_utime:.1f} s of processor, "
+           f"at most {after.ru_maxrss / 1024:.0f} MiB so far")

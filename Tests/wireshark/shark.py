@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SCRIPT = os.path.join(ROOT, "Samples", "Wireshark", "elemental.lua")
@@ -16,22 +15,15 @@ class Failure(Exception):
     """A check that failed, with a sentence that says what was expected."""
 
 
-def tshark(path, *arguments, environment=None):
+def tshark(path, *arguments, script=True):
     """Runs tshark on a capture and returns its output; fails if it or the script fails."""
-    command = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}", "-r", path, *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, **(environment or {})})
+    command = ["tshark", "-n", *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, "HOME": "/nonexistent"})
     errors = done.stderr.decode(errors="replace")
     complaints = [line for line in errors.splitlines() if line.strip() and "as user \"root\"" not in line]
     if done.returncode or complaints:
         raise Failure(f"{' '.join(command)}: status {done.returncode}: {errors.strip()[-2000:]}")
     return done.stdout.decode(errors="surrogateescape")
-
-
-def version():
-    try:
-        return subprocess.run(["tshark", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
-    except FileNotFoundError:
-        return None
 
 
 def fields(path, *names, filter="elemental", options=()):
