@@ -67,6 +67,9 @@ local textCharacters, textBytes = 200, 32
 
 -- MARK: Fields
 
+-- By bit, from 1.
+local masks = { 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80 }
+
 local f = {}
 local fields = {}
 local function field(key, abbreviation, kind, name, ...)
@@ -104,7 +107,7 @@ local featureBits = {
     { "pieces", "Accepts large values in pieces" }, { "refusals", "Tells, or wants to be told, of refused values" },
 }
 for bit, feature in ipairs(featureBits) do
-    field("feature" .. bit, ".hello.features." .. feature[1], "bool", feature[2], 32, nil, 2 ^ (bit - 1))
+    field("feature" .. bit, ".hello.features." .. feature[1], "bool", feature[2], 32, nil, masks[bit])
 end
 field("helloPort", ".hello.udp_port", "uint16", "UDP port of the client", base.DEC)
 
@@ -121,7 +124,7 @@ local flagBits = {
     { "has_choices", "Has choices" },
 }
 for bit, flag in ipairs(flagBits) do
-    field("flag" .. bit, ".catalogue." .. flag[1], "bool", flag[2], 8, nil, 2 ^ (bit - 1))
+    field("flag" .. bit, ".catalogue." .. flag[1], "bool", flag[2], 8, nil, masks[bit])
 end
 field("entryName", ".catalogue.name", "string", "Name", base.UNICODE)
 field("entryUnit", ".catalogue.unit", "string", "Unit", base.UNICODE)
@@ -392,14 +395,12 @@ end
 
 -- The newest of what was noted at or before a frame, or the first after it: on a second look it is known.
 local function at(list, frame)
-    local found = list[1]
-    for index = #list, 1, -1 do
-        if list[index].frame <= frame then
-            found = list[index]
-            break
-        end
+    local low, high = 1, #list
+    while low < high do
+        local middle = math.floor((low + high + 1) / 2)
+        if list[middle].frame <= frame then low = middle else high = middle - 1 end
     end
-    return found
+    return list[low]
 end
 
 local function note(list, entry)
@@ -474,8 +475,8 @@ end
 local function readEntry(tvb, offset, limit)
     local r = reader(tvb, offset, limit)
     local id, code, flags = r:uint8(), r:uint8(), r:uint8()
-    local name = r:text()
-    local unit = r:text()
+    local name = flags and r:text()
+    local unit = name and r:text()
     if not unit then return nil, "an entry is cut off" end
     if not isUTF8(name) or not isUTF8(unit) then return nil, "a name or unit is not UTF-8" end
     local type = types[code]
@@ -852,7 +853,7 @@ system[-7] = function(context, item, tvb, offset, length)
     return string.format("pong after %.3f ms", 1000 * seconds)
 end
 
--- Takes a piece at its first sight. Returns what became of it: a problem, or the value with the last piece, or nothing.
+-- Takes a piece at its first sight. Returns what became of it: a problem, or the value with the last piece, or neither.
 local function takePiece(context, id, total, offset, bytes)
     local pieces, side = context.stream.pieces, context.side
     local value = pieces[side]
@@ -871,7 +872,7 @@ local function takePiece(context, id, total, offset, bytes)
     end
     value.count = value.count + #bytes
     if value.isKept then value.parts[#value.parts + 1] = bytes end
-    if value.count < total then return nil end
+    if value.count < total then return {} end
     pieces[side] = nil
     if not value.isKept then return { problem = "the value is too large to be kept here" } end
     keptCount = keptCount + total
@@ -907,7 +908,7 @@ system[-8] = function(context, item, tvb, offset, length)
     end
     local element = context.catalogue and context.catalogue[id]
     if element then generated(item:add(f.name, tvb(offset, 1), element.label)) end
-    if outcome then return text, outcome.isViolation and "violation" or "reassembly", outcome.problem end
+    if outcome and outcome.problem then return text, outcome.isViolation and "violation" or "reassembly", outcome.problem end
     return text
 end
 
@@ -1017,20 +1018,20 @@ local function addMessage(context, tvb, offset, headerLength, id, length)
     local sender = senders[id]
     if id >= 0 then
         text = addUserValue(context, item, tvb, body, length, id, header)
-    elseif not system[id] then
+    elseif not system[id] or context.transport == "UDP" and id ~= -6 and id ~= -7 then
         text = systemNames[id] or "system element " .. id
         if length > 0 then item:add(f.undecoded, tvb(body, length)) end
-        if systemNames[id] then
-            kind, problem = "unexpected", "it travels on a Commodore's serial line only"
-        else
+        if not systemNames[id] then
             kind, problem = "unknown", "there is no system element " .. id
+        elseif system[id] then
+            kind, problem = "unexpected", "it is not sent in datagrams"
+        else
+            kind, problem = "unexpected", "it travels on a Commodore's serial line only"
         end
     else
         text, kind, problem = system[id](context, item, tvb, body, length)
         if not kind then
-            if headerLength == datagramHeader and id ~= -6 and id ~= -7 then
-                kind, problem = "unexpected", "it is not sent in datagrams"
-            elseif sender and context.fromService ~= nil and (sender == "service") ~= context.fromService then
+            if sender and context.fromService ~= nil and (sender == "service") ~= context.fromService then
                 kind, problem = "unexpected", "only a " .. sender .. " sends it"
             elseif (id == -13 or id == -14) and not context.isInside then
                 kind, problem = "unexpected", "it is sent inside TLS only"
@@ -1106,7 +1107,7 @@ local function isBeginning(tvb)
     local shown = math.min(length, available - streamHeader)
     local text = tvb:raw(streamHeader, shown)
     -- A text without control characters, and after it nothing, or for a client its hello.
-    if text:find("[%z\1-\31\127]") or length == shown and not isUTF8(text) then return false end
+    if text:find("[\0-\31\127]") or length == shown and not isUTF8(text) then return false end
     if available <= streamHeader + length then return true end
     return tvb(streamHeader + length, 1):int() == -4 or tvb(streamHeader + length, 1):int() == -14
         or tvb(streamHeader + length, 1):int() >= 0 and id == -2
@@ -1169,7 +1170,7 @@ local function dissectTLS(tvb, pinfo, root, stream)
     isInside = true
     local isDone, problem = pcall(tls.call, tls, tvb, pinfo, root)
     isInside = false
-    if not isDone then error(problem, 0) end
+    if not isDone then complain(item, "malformed", "TLS: " .. tostring(problem)) end
     pinfo.cols.protocol:set("ELEMENTAL/TLS")
     return tvb:len()
 end

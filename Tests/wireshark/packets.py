@@ -46,6 +46,7 @@ class Written:
         self.path = path
         self.time = 1_700_000_000.0
         self.count = 0
+        self.cut = None
 
     def __enter__(self):
         self.file = open(self.path, "wb")
@@ -56,12 +57,14 @@ class Written:
         self.file.close()
 
     def packet(self, protocol, source, destination, rest):
+        """Writes a packet, of which `cut` bytes were captured."""
         address = lambda end: socket.inet_aton(end[0])
         header = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(rest), 0, 0, 64, protocol, 0) + address(source) + address(destination)
         whole = b"\0" * 12 + b"\x08\x00" + header + rest
         self.time += 0.001
         self.count += 1
-        self.file.write(struct.pack("<IIII", int(self.time), int(self.time % 1 * 1e6), len(whole), len(whole)) + whole)
+        kept = whole[:self.cut]
+        self.file.write(struct.pack("<IIII", int(self.time), int(self.time % 1 * 1e6), len(kept), len(whole)) + kept)
 
     def datagram(self, source, destination, value):
         self.packet(17, source, destination, struct.pack("!HHHH", source[1], destination[1], 8 + len(value), 0) + value)

@@ -9,6 +9,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SCRIPT = os.path.join(ROOT, "Samples", "Wireshark", "elemental.lua")
 # A capture of some hundred packets takes a second; a loop without end takes longer than this.
 LIMIT = 60
+# Nobody's preferences and scripts.
+HOME = {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}
 
 
 class Failure(Exception):
@@ -17,8 +19,10 @@ class Failure(Exception):
 
 def tshark(path, *arguments, script=True):
     """Runs tshark on a capture and returns its output; fails if it or the script fails."""
-    command = ["tshark", "-n", *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, "HOME": "/nonexistent"})
+    # The ports of the captures are any: some of them are other protocols'.
+    first = ("-o", "tcp.try_heuristic_first:TRUE", "-o", "udp.try_heuristic_first:TRUE")
+    command = ["tshark", "-n", *first, *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, **HOME})
     errors = done.stderr.decode(errors="replace")
     complaints = [line for line in errors.splitlines() if line.strip() and "as user \"root\"" not in line]
     if done.returncode or complaints:
