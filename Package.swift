@@ -382,7 +382,7 @@ let package = Package(
             name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
         // The script for Wireshark in tshark.
         .testTarget(
-            name: "WiresharkTests", dependencies: ["ElementalCLI", "TestSupport"],
+            name: "WiresharkTests", dependencies: ["ElementalCLI", "ElementalWire", "TestSupport"],
             path: "Tests/Tools/WiresharkTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(

@@ -321,7 +321,7 @@ def hostile(folder, _, ok):
     # The packet list, as it is when Wireshark has come back to each frame.
     lines = tshark(path, "-2", "-R", "elemental", "-T", "fields", "-e", "_ws.col.Info", "-e", "_ws.expert.message").split("\n")
     for output in (whole.split("\n"), lines):
-        wrong = [line for line in output if any(word in line for word in ("Lua Error", "_ws.lua.error", "Dissector bug"))]
+        wrong = [line for line in output if any(word in line for word in ("Lua Error", "_ws.lua.error", "bug, protocol ELEMENTAL"))]
         expect(not wrong, f"no error of Lua, seed {seed}", wrong[:3])
     expect(whole.count("Elemental, ") > 500, "most is decoded", whole.count("Elemental, "))
     for character in "\x1b\x07\u202e\u2028\u200b\x7f\x9b\udc9b":

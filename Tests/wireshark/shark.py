@@ -24,7 +24,9 @@ def tshark(path, *arguments, script=True):
     command = ["tshark", "-n", *first, *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
     done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, **HOME})
     errors = done.stderr.decode(errors="replace")
-    complaints = [line for line in errors.splitlines() if line.strip() and "as user \"root\"" not in line]
+    # Broken TLS trips an assertion of Wireshark 4.0's own, also without the script.
+    harmless = ("as user \"root\"", "Dissector bug, protocol TLS")
+    complaints = [line for line in errors.splitlines() if line.strip() and not any(each in line for each in harmless)]
     if done.returncode or complaints:
         raise Failure(f"{' '.join(command)}: status {done.returncode}: {errors.strip()[-2000:]}")
     return done.stdout.decode(errors="surrogateescape")
