@@ -288,7 +288,7 @@ end
 
 local function counted(count, noun) return count .. " " .. noun .. (count == 1 and "" or "s") end
 
--- A range as its bytes. Wireshark has no range without bytes in all of its versions.
+-- So many bytes, which may be none: Wireshark has no such range.
 local function bytesOf(tvb, offset, length)
     if length == 0 then return "" end
     return tvb:raw(offset, length)
@@ -409,7 +409,8 @@ local function note(list, entry)
     list[#list + 1] = entry
 end
 
-local handmade = { catalogue = nil }
+-- The catalogue of the preference `elements`, or nil.
+local listed
 
 -- The catalogue for a frame of a stream, or nil: the client's own, or the newest that the service sent to anyone.
 local function catalogueFor(stream, frame)
@@ -421,7 +422,7 @@ local function catalogueFor(stream, frame)
             entry = entry or service and at(service.catalogues, frame)
         end
     end
-    return entry and entry.what or handmade.catalogue
+    return entry and entry.what or listed
 end
 
 -- MARK: Catalogues
@@ -627,8 +628,7 @@ local function label(element, text, length)
     local kind = element.type.kind
     if kind == "string" then text = '"' .. (#text > namedCharacters and printable(text, namedCharacters) or text) .. '"' end
     if kind == "data" then text = counted(length, "byte") end
-    if kind == "floats" then text = "(" .. text .. ")" end
-    if #text > 4 * namedCharacters then text = text:sub(1, 4 * namedCharacters) .. "…" end
+    if kind == "floats" then text = "(" .. (#text > 4 * namedCharacters and text:sub(1, 4 * namedCharacters) .. "…" or text) .. ")" end
     return element.label .. "=" .. text .. (element.unit ~= "" and " " .. element.unit or "")
 end
 
@@ -1162,7 +1162,7 @@ local tls = Dissector.get("tls")
 -- Whether it is TLS that called, with what it has decrypted.
 local isInside = false
 
-local function dissectTLS(tvb, pinfo, root, stream)
+local function dissectTLS(tvb, pinfo, root)
     local item = root:add(elemental, tvb(), "Elemental, encrypted by TLS")
     generated(item:add(f.tls, tvb(), true))
     -- TLS puts its records together itself, and what calls it has to let it.
@@ -1190,7 +1190,7 @@ local function dissectStream(tvb, pinfo, root)
         elseif not stream.isTLS and not stream.from[1] and not stream.from[2] and stream.service and isTLSRecord(tvb) then
             stream.isTLS = true
         end
-        if stream.isTLS and not (stream.service == side and isBeginning(tvb)) then return dissectTLS(tvb, pinfo, root, stream) end
+        if stream.isTLS and not (stream.service == side and isBeginning(tvb)) then return dissectTLS(tvb, pinfo, root) end
     end
     local frame, available = pinfo.number, tvb:len()
     -- A first frame says more than a preference.
@@ -1328,7 +1328,7 @@ end
 
 -- MARK: Registration
 
-local TCP, UDP = 2, 3 -- pinfo.port_type
+local UDP = 3 -- as pinfo.port_type has it
 
 function elemental.dissector(tvb, pinfo, root)
     if tvb:len() == 0 then return 0 end
@@ -1374,7 +1374,7 @@ udpPorts:add_for_decode_as(elemental)
 DissectorTable.get("tls.alpn"):add("elemental/1", elemental)
 
 function elemental.prefs_changed()
-    handmade.catalogue = readElements(elemental.prefs.elements)
+    listed = readElements(elemental.prefs.elements)
     if elemental.prefs.ports == ports then return end
     for _, list in ipairs({ tcpPorts, udpPorts }) do
         if ports ~= "" then list:remove(ports, elemental) end

@@ -14,7 +14,6 @@ from shark import ROOT, Failure, fields, info, messages, tshark
 
 CLIENT, SERVICE = ("10.0.0.1", 40000), ("10.0.0.2", 41000)
 UDP_CLIENT = ("10.0.0.1", 50000)
-VALUE = {"string": "string", "data": "data", "bool": "bool"}
 FLOAT, DOUBLE, STRING, DATA, BOOL, UINT8, INT64 = 9, 10, 11, 12, 13, 2, 7
 
 
@@ -106,7 +105,8 @@ def mistakes(folder, _, ok):
     invalid = [
         b"", b"\1", b"\2\0", bytes([1, 129]), b"\1\1", b"\1\1\xff\xff", b"\1\1\0\0",
         *(b"\1\1" + each for each in (
-            entry(1, FLOAT, b"\xff"), entry(1, FLOAT, ""), b"\6\0" + bytes([1, FLOAT, 12, 200]) + text("A"), entry(-1, FLOAT, "A"), entry(1, FLOAT, "A", flags=0),
+            entry(1, FLOAT, b"\xff"), entry(1, FLOAT, ""), b"\6\0" + bytes([1, FLOAT, 12, 200]) + text("A"),
+            entry(-1, FLOAT, "A"), entry(1, FLOAT, "A", flags=0),
             entry(1, FLOAT, "A", flags=0b11100), entry(1, FLOAT, "A", flags=0b11100, more=struct.pack("<dd", 2, 1)),
             entry(1, FLOAT, "A", flags=0b11100, more=struct.pack("<dd", 0, float("inf"))),
             entry(1, STRING, "A", flags=0b11100, more=struct.pack("<dd", 0, 1)),
@@ -152,7 +152,8 @@ def mistakes(folder, _, ok):
 
     lines = [line for line in info(path) if int(line.split()[0]) > place + 1]
     for line, wanted in zip(lines, ["Speed=0.5 m/s", "Speed=0.5 m/s", "Speed=0.5 m/s, Speed=0.5 m/s", "The datagram is cut off",
-                                    "shutdown [unexpected]", "UDP identifier [unexpected], catalogue [unexpected]", "sealed [malformed]", "Element 8 announces 4294967295 bytes",
+                                    "shutdown [unexpected]", "UDP identifier [unexpected], catalogue [unexpected]",
+                                    "sealed [malformed]", "Element 8 announces 4294967295 bytes",
                                     "after a violation, not decoded"]):
         expect(wanted in line, f"{wanted} in the packet list", line)
     kinds = fields(path, "frame.number", "_ws.expert.message", filter="elemental.expert.identifier || elemental.expert.truncated "
@@ -185,14 +186,18 @@ def middle(folder, _, ok):
         capture.datagram(("10.0.0.9", 4), ("10.0.0.8", 5), datagram(1, (1, number)))
         capture.connection(("10.0.0.9", 6000), ("10.0.0.8", 6001)).client(b"\xfe\x05\0\0\0ab\0cd", b"GET / HTTP/1.1\r\n")
 
-    named = lambda options=(): [line.split("ELEMENTAL ")[1].split(" ", 1)[1] for line in info(path, options=options) if "0.5" in line or "element 1" in line]
+    def named(options=()):
+        lines = [line for line in info(path, options=options) if "0.5" in line or "element 1" in line]
+        return [line.split("ELEMENTAL ")[1].split(" ", 1)[1] for line in lines]
+
     expect(named() == ["Speed=0.5 m/s", "Speed=0.5 m/s", "Tempo=0.5 kn", "Tempo=0.5 kn"], "without the preference", named())
     options = ("-o", f"elemental.ports:{SERVICE[1]}")
     early = ["element 1 (4 bytes)"] * 3
     expect(named(options) == early + named(), "with the preference", named(options))
     twice = (*options, "-2", "-R", "frame")
     expect(named(twice) == ["Speed=0.5 m/s"] * 5 + named()[2:], "with two passes", named(twice))
-    kinds = [row[0][0] for row in fields(path, "elemental.from_service", filter="elemental.value || elemental.undecoded", options=options) if row[0]]
+    rows = fields(path, "elemental.from_service", filter="elemental.value || elemental.undecoded", options=options)
+    kinds = [row[0][0] for row in rows if row[0]]
     expect(kinds[:3] == ["1", "0", "0"], "who is the service", kinds)
     expect(not fields(path, "frame.number", filter="ip.addr == 10.0.0.9 && elemental"), "other protocols are left alone", "")
     ok("a capture that begins in the middle, the preference for ports, a service that comes again with other elements")
@@ -244,12 +249,16 @@ def hostile(folder, _, ok):
     generator = random.Random(seed)
     nasty = "\x1b]0;own\x07\u202egpj\u2028\u200b\x7f\x9b31m"
     good = [
-        frame(-1, b"\1"), frame(-2, nasty.encode()), frame(-3, nasty.encode()), hello(), frame(-6, b"12345678"), frame(-7, b"12345678"),
-        catalogue(entry(1, FLOAT, nasty, nasty, 0b11100, struct.pack("<dd", 0, 1)), entry(2, STRING, "%s%n\\n", "", 0b1001100, b"\1" + text(nasty)),
+        frame(-1, b"\1"), frame(-2, nasty.encode()), frame(-3, nasty.encode()), hello(),
+        frame(-6, b"12345678"), frame(-7, b"12345678"),
+        catalogue(entry(1, FLOAT, nasty, nasty, 0b11100, struct.pack("<dd", 0, 1)),
+                  entry(2, STRING, "%s%n\\n", "", 0b1001100, b"\1" + text(nasty)),
                   entry(3, UINT8, "Mode", "", 0b1001100, b"\2\0" + text("off") + b"\1" + text("on")), entry(4, DATA, "Data"),
                   entry(5, 17, "Matrix"), entry(6, STRING, "Text")),
-        frame(1, struct.pack("<f", 0.5)), frame(2, nasty.encode()), frame(3, b"\1"), frame(4, generator.randbytes(30)), frame(5, generator.randbytes(64)),
-        frame(6, nasty.encode()), frame(-8, struct.pack("<bII", 4, 20, 0) + bytes(20)), frame(-8, struct.pack("<bII", 6, 20, 0) + bytes(5)),
+        frame(1, struct.pack("<f", 0.5)), frame(2, nasty.encode()), frame(3, b"\1"),
+        frame(4, generator.randbytes(30)), frame(5, generator.randbytes(64)),
+        frame(6, nasty.encode()), frame(-8, struct.pack("<bII", 4, 20, 0) + bytes(20)),
+        frame(-8, struct.pack("<bII", 6, 20, 0) + bytes(5)),
         frame(-8, struct.pack("<bII", 6, 20, 5) + bytes(15)), frame(-9, bytes(4)), frame(-11, b"\1\1" + nasty.encode()),
         frame(-13, b"\1\1" + text(nasty) + b"\2" + text("x")), frame(-13, b"\1\xff\4" + text(nasty)),
         frame(-13, b"\1\x13\1\0" + bytes(32) + text("a") + bytes(32) + text("b")), frame(-14, bytes(33)),
@@ -312,8 +321,8 @@ def hostile(folder, _, ok):
         connection.client(frame(-8, struct.pack("<bII", 4, 2**31, 0) + b"x") * 2000)
         capture.datagram(("10.0.0.1", 19999), ("10.0.0.2", 41000), datagram(1, *[(9, b"")] * 10_000))
         # 255 choices in each of 128 elements, again and again.
-        many = catalogue(*(entry(id, 8, f"E{id}", "", 0b1001100, b"\xff" + b"".join(struct.pack("<Q", choice) + text(str(choice)) for choice in range(255)))
-                           for id in range(128)))
+        choices = b"\xff" + b"".join(struct.pack("<Q", choice) + text(str(choice)) for choice in range(255))
+        many = catalogue(*(entry(id, 8, f"E{id}", "", 0b1001100, choices) for id in range(128)))
         for _ in range(3):
             connection.service(many)
     begin = time.monotonic()
