@@ -382,6 +382,10 @@ let package = Package(
         // The dashboard's page in a real browser.
         .testTarget(
             name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
+        // The script for Wireshark in tshark.
+        .testTarget(
+            name: "WiresharkTests", dependencies: ["ElementalCLI", "ElementalWire", "TestSupport"],
+            path: "Tests/Tools/WiresharkTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",

@@ -66,6 +66,14 @@ struct Omission: Sendable {
             out: "Klaus Dormann's program is not part of this package", of: "VirtualCommodore.md",
             ["elemental c64 cpu-test 6502_functional_test.bin --load 0 --start 0x400 --success 0x3469"])
         + left(
+            out: "the capture is the reader's: WiresharkTests", of: "Wireshark.md",
+            [
+                "tshark -X lua_script:Samples/Wireshark/elemental.lua -r capture.pcapng -Y elemental",
+                "sudo tshark -l -i any -X lua_script:Samples/Wireshark/elemental.lua -Y elemental",
+                "tshark -X lua_script:Samples/Wireshark/elemental.lua -r capture.pcapng"
+                    + #" -Y 'elemental.name == "Speed"' -T fields -e frame.time_epoch -e elemental.value.float"#,
+            ])
+        + left(
             out: "it needs a hub on the Internet", of: "SignalRBridge.md",
             ["elemental signalr bridge robot --hub 'https://example.org/robots?name=Rover' --token @token.txt"])
         + left(

@@ -1,4 +1,4 @@
-"""Processes of `elemental` for the tests of the page, each with a state directory and ended whatever happens."""
+"""Processes of `elemental` for tests in Python, each with a state directory and ended whatever happens."""
 
 import ctypes
 import json
