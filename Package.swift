@@ -380,6 +380,9 @@ let package = Package(
         // The dashboard's page in a real browser.
         .testTarget(
             name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
+        // The Debian package, made of the tests' own build.
+        .testTarget(
+            name: "PackageTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PackageTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",
