@@ -11,14 +11,14 @@ struct Omission: Sendable {
             [
                 #"curl -O "https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz""#,
                 #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "swift --version", "Samples/quickstart",
-                "Samples/make-deb .build/package", "sudo apt install ./.build/package/elemental_*.deb",
+                "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
                 "sudo systemctl enable --now elemental-system-monitor", "journalctl -u elemental-system-monitor -f",
                 "sudo -u elemental elemental pair --open system_monitor",
             ])
         + left(
             out: "it changes the machine that it runs on; PackageTests do so in a bare Debian", of: "Install.md",
             [
-                "Samples/make-deb .build/package", "sudo apt install ./.build/package/elemental_*.deb",
+                "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
                 "sudo systemctl enable --now elemental-system-monitor",
                 "sudo cp /usr/share/doc/elemental/examples/lamp.elements /etc/elemental/",
                 "sudo systemctl enable --now elemental-publish@lamp",

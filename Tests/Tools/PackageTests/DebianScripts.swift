@@ -32,8 +32,6 @@ enum DebianScripts {
 
     /// A package and what is in it.
     struct Package: Sendable {
-        /// What was said while it was made.
-        let log: String
         /// The package's path.
         let path: String
         /// The folder into which it was unpacked.
@@ -52,6 +50,6 @@ enum DebianScripts {
         let path = folder.appending(path: name).path
         let content = folder.appending(path: "content").path
         try await ChildProcess.run("dpkg-deb", ["-x", path, content])
-        return Package(log: log, path: path, content: content)
+        return Package(path: path, content: content)
     }
 }
