@@ -386,6 +386,9 @@ let package = Package(
         .testTarget(
             name: "WiresharkTests", dependencies: ["ElementalCLI", "ElementalWire", "TestSupport"],
             path: "Tests/Tools/WiresharkTests"),
+        // The Debian package, made of the tests' own build.
+        .testTarget(
+            name: "PackageTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PackageTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",

@@ -11,21 +11,25 @@ struct Omission: Sendable {
             [
                 #"curl -O "https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz""#,
                 #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "swift --version", "Samples/quickstart",
-                "sudo install Samples/.build/release/SystemMonitor Samples/.build/release/elemental /usr/local/bin/",
-                "sudo systemctl daemon-reload",
-                "sudo systemctl enable --now system-monitor", "journalctl -u system-monitor -f",
-                "sudo elemental pair --open system_monitor --state /var/lib/private/elemental",
+                "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
+                "sudo systemctl enable --now elemental-system-monitor", "journalctl -u elemental-system-monitor -f",
+                "sudo -u elemental elemental pair --open system_monitor",
+            ])
+        + left(
+            out: "it changes the machine that it runs on; PackageTests do so in a bare Debian", of: "Install.md",
+            [
+                "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
+                "sudo systemctl enable --now elemental-system-monitor",
+                "sudo cp /usr/share/doc/elemental/examples/lamp.elements /etc/elemental/",
+                "sudo systemctl enable --now elemental-publish@lamp",
+                "sudo -u elemental elemental pair --open lamp", "sudo apt purge elemental",
             ])
         + left(
             out: "the page's Pi shows the code: CommandLineTests.PairCommandTests", of: "RaspberryPi.md",
             ["elemental pair system_monitor"])
         + left(
             out: "a build for release takes minutes; CI builds these for debugging", of: "RaspberryPi.md",
-            [
-                "swift build -c release --package-path Samples --product SystemMonitor --static-swift-stdlib",
-                "swift build -c release --package-path Samples --product elemental --static-swift-stdlib",
-                "swift build -c release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#,
-            ])
+            ["swift build -c release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#])
         + left(
             out: "Benchmarks/compare builds for release and measures for an hour", of: "Performance.md",
             [
