@@ -84,7 +84,10 @@ struct PackageTests {
             // What systemd says of a unit goes to standard error; others' units are not in this folder.
             try await ChildProcess.with("systemd-analyze", ["verify", "--man=no", "--root", content, folder + unit]) {
                 let status = try await $0.waitForExit()
-                let complaints = $0.lines(of: .error).filter { $0.contains("elemental") }
+                // Nor are the system's own units and programs.
+                let complaints = $0.lines(of: .error).filter {
+                    $0.contains("elemental") && !$0.contains("sysinit.target not found") && !$0.contains("/bin/kill")
+                }
                 #expect(complaints.isEmpty, "\($0.transcript) \(status)")
             }
             // From 0, confined in every way, to 10.
