@@ -4,13 +4,12 @@ import contextlib
 import json
 import os
 import random
-import resource
 import ssl
 import struct
 import time
 
 from packets import Written, catalogue, datagram, entry, frame, hello, text
-from shark import ROOT, Failure, fields, info, messages, tshark
+from shark import ROOT, Failure, fields, info, measure, messages, tshark
 
 CLIENT, SERVICE = ("10.0.0.1", 40000), ("10.0.0.2", 41000)
 UDP_CLIENT = ("10.0.0.1", 50000)
@@ -364,9 +363,5 @@ def speed(folder, _, ok):
         ("with the script, a filter", ("-Y", 'elemental.name == "Speed" && elemental.value.float > 0.5'), True),
         ("with the script, three fields", ("-T", "fields", "-e", "elemental.name", "-e", "elemental.value", "-e", "elemental.unit"), True),
     ):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        begin = time.monotonic()
-        tshark(path, *options, script=script)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        ok(f"{what}: {time.monotonic() - begin:.1f} s, {after.ru_utime - before.ru_utime:.1f} s of processor, "
-           f"at most {after.ru_maxrss / 1024:.0f} MiB so far")
+        seconds, memory = measure(path, *options, script=script)
+        ok(f"{what}: {seconds:.1f} s of processor, {memory:.0f} MiB")

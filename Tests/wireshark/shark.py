@@ -17,18 +17,33 @@ class Failure(Exception):
     """A check that failed, with a sentence that says what was expected."""
 
 
-def tshark(path, *arguments, script=True):
-    """Runs tshark on a capture and returns its output; fails if it or the script fails."""
+def command(path, *arguments, script=True):
     # The ports of the captures are any: some of them are other protocols'.
     first = ("-o", "tcp.try_heuristic_first:TRUE", "-o", "udp.try_heuristic_first:TRUE")
-    command = ["tshark", "-n", *first, *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=LIMIT, env={**os.environ, **HOME})
+    return ["tshark", "-n", *first, *(("-X", f"lua_script:{SCRIPT}") if script else ()), "-r", path, *arguments]
+
+
+def measure(path, *arguments, script=True):
+    """Runs tshark without keeping its output. Returns its seconds of processor and its memory in MiB."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command(path, *arguments, script=script), stdout=quiet, stderr=quiet, env={**os.environ, **HOME})
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise Failure(f"tshark ended with status {process.returncode}")
+    return usage.ru_utime, usage.ru_maxrss / 1024
+
+
+def tshark(path, *arguments):
+    """Runs tshark on a capture and returns its output; fails if it or the script fails."""
+    words = command(path, *arguments)
+    done = subprocess.run(words, capture_output=True, timeout=LIMIT, env={**os.environ, **HOME})
     errors = done.stderr.decode(errors="replace")
     # Broken TLS trips an assertion of Wireshark 4.0's own, also without the script.
     harmless = ("as user \"root\"", "Dissector bug, protocol TLS")
     complaints = [line for line in errors.splitlines() if line.strip() and not any(each in line for each in harmless)]
     if done.returncode or complaints:
-        raise Failure(f"{' '.join(command)}: status {done.returncode}: {errors.strip()[-2000:]}")
+        raise Failure(f"{' '.join(words)}: status {done.returncode}: {errors.strip()[-2000:]}")
     return done.stdout.decode(errors="surrogateescape")
 
 
