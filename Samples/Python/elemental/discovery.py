@@ -192,6 +192,8 @@ async def _look_up(zeroconf: AsyncZeroconf, service: str, instance: str, timeout
 
     kind = f"_{service}._tcp.local."
     try:
+        if "." in instance and not await _has_listed(zeroconf, kind, instance, timeout):
+            return None
         info = AsyncServiceInfo(kind, f"{instance}.{kind}")
         if not await info.async_request(zeroconf.zeroconf, max(0.1, timeout) * 1000) or not info.port:
             return None
@@ -208,12 +210,30 @@ async def _look_up(zeroconf: AsyncZeroconf, service: str, instance: str, timeout
         instance,
         service,
         instance,
-        info.server or "",
+        (info.server or "").rstrip("."),
         tuple((each, port) for each in addresses),
         txt,
         # An older service has a TXT record without that.
         txt.get("elemental") is not None,
     )
+
+
+async def _has_listed(zeroconf: AsyncZeroconf, kind: str, instance: str, timeout: float) -> bool:
+    """Waits for an instance among those of its type, and with it for its records.
+
+    The package zeroconf takes a dot in a name for a boundary in the question, and understands it in the answer.
+    """
+
+    async def listed(names: asyncio.Queue[Tuple[str, bool]]) -> None:
+        while await names.get() != (instance, True):
+            pass
+
+    async with _browsing(zeroconf, kind) as names:
+        try:
+            await asyncio.wait_for(listed(names), timeout)
+        except asyncio.TimeoutError:
+            return False
+    return True
 
 
 @contextlib.asynccontextmanager
@@ -341,8 +361,10 @@ def cut(text: str, count: int) -> str:
     return text.encode()[: max(0, count)].decode(errors="ignore")
 
 
-def check_published(service: str, instance: str, txt: Dict[str, str]) -> None:
+def check_published(service: str, instance: str, txt: Dict[str, str], is_published: bool) -> None:
     """Raises InvalidElement for what cannot be published."""
+    if is_published and "." in instance:
+        raise InvalidElement(f"{instance!r}: the package zeroconf cannot publish a name with a dot; choose another")
     if not is_service_name(service):
         raise InvalidElement(f"{service!r}: a service's name has 2 to 15 letters, digits, hyphens or underscores")
     if not 1 <= len(instance.encode()) <= 63:

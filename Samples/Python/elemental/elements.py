@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import unicodedata
 from dataclasses import dataclass
 from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -101,17 +102,17 @@ class Element:
         if self.range is not None:
             if not self.value_type.is_number:
                 fail("only numbers have a range")
-            if len(self.range) != 2 or not self.range[0] <= self.range[1]:
-                fail("a range is its least and its greatest value")
+            if len(self.range) != 2 or not self.range[0] <= self.range[1] or math.inf in map(abs, self.range):
+                fail("a range is its least and its greatest value, which are finite")
         if self.step is not None:
             if not self.value_type.is_number:
                 fail("only numbers have a step")
             if not (self.step > 0 and math.isfinite(self.step)):
                 fail("a step is a number above 0")
         if self.choices:
-            self._check_choices(fail)
+            self._check_choices()
 
-    def _check_choices(self, fail: object) -> None:
+    def _check_choices(self) -> None:
         def wrong(what: str) -> InvalidElement:
             return InvalidElement(f"element {self.id} {self.name!r}: {what}")
 
@@ -164,8 +165,10 @@ class Element:
         return None
 
     def _is_in_range(self, value: object) -> bool:
-        # NaN is in no range.
-        return self.range is None or (isinstance(value, (int, float)) and self.range[0] <= value <= self.range[1])
+        # NaN is in no range. Integers are compared as doubles, which is what the bounds are.
+        return self.range is None or (
+            isinstance(value, (int, float)) and self.range[0] <= float(value) <= self.range[1]
+        )
 
     def check(self, value: object) -> Value:
         """The value as the element has it. The name of a choice stands for its value, upper or lower case.
@@ -217,11 +220,15 @@ class Catalogue:
     def __init__(self, elements: Sequence[Element] = ()) -> None:
         self._by_id: Dict[int, Element] = {}
         self._by_name: Dict[str, Element] = {}
+        names = set()
         for element in elements:
             if element.id in self._by_id:
                 raise InvalidElement(f"two elements have the identifier {element.id}")
-            if element.name in self._by_name:
+            # What looks the same is the same, however its accents are written.
+            name = unicodedata.normalize("NFC", element.name)
+            if name in names:
                 raise InvalidElement(f"two elements have the name {element.name!r}")
+            names.add(name)
             self._by_id[element.id] = element
             self._by_name[element.name] = element
 
@@ -360,9 +367,8 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
             value = kind.decode(reader.take(kind.size or 0)) if kind.is_integer else None
             label = reader.text()
             choices.append(Choice(value if isinstance(value, int) else label, label))
-    if kind.components or kind.name in ("string", "data", "bool"):
-        # What a later version may mean by them is not known.
-        limits = step = None
+    if flags & _CHOICES and (kind.is_integer or kind.name == "string") and not choices:
+        raise InvalidElement(f"the choices of element {id} are missing")
     access = {_READ: "ro", _WRITE: "wo"}.get(flags & (_READ | _WRITE), "rw")
     if not flags & (_READ | _WRITE):
         raise InvalidElement(f"element {id} can neither be read nor written")

@@ -59,8 +59,8 @@ class Hello(NamedTuple):
 
     @classmethod
     def decode(cls, data: bytes) -> Optional[Hello]:
-        """None if it is too short. Further bytes are ignored."""
-        return cls(*HELLO.unpack_from(data)) if len(data) >= HELLO.size else None
+        """None if it is too short, or of the version 0. Further bytes are ignored."""
+        return cls(*HELLO.unpack_from(data)) if len(data) >= HELLO.size and data[0] else None
 
 
 def frame(id: int, value: bytes = b"") -> bytes:

@@ -317,9 +317,9 @@ class Service:
             )
         self.service = service
         self.elements = elements if isinstance(elements, Catalogue) else Catalogue(list(elements))
-        self.name = name if name is not None else cut(platform.node() or "Python", 63)
+        self.name = name if name is not None else cut(platform.node().partition(".")[0] or "Python", 63)
         self._txt = dict(txt or {})
-        check_published(service, self.name, self._txt)
+        check_published(service, self.name, self._txt, publish is not False)
         self._wanted_port = port
         self._address = address
         self._uses_udp = udp

@@ -124,6 +124,7 @@ class Session(asyncio.Protocol):
         now = self.loop.time()
         self._received_at = now
         self._sent_at = now
+        self._pinged_at = now
         self._timers: List[asyncio.TimerHandle] = []
         self._heartbeat: Optional[asyncio.TimerHandle] = None
 
@@ -389,6 +390,10 @@ class Session(asyncio.Protocol):
             self._unknown()
             return
         self._unknown_in_a_row = 0
+        size = element.value_type.size
+        if size is not None and length != size:
+            self.statistics.malformed += 1
+            return
         if not self.may_receive(element):
             self.statistics.rejected += 1
             self.refused(element, None)
@@ -489,8 +494,8 @@ class Session(asyncio.Protocol):
         now = self.loop.time()
         if now - self._received_at >= self.limits.silence_timeout:
             self.abort(TimedOut(f"nothing was heard of the other end for {self.limits.silence_timeout:g} s"))
-        elif now - min(self._received_at, self._sent_at) >= self.limits.ping_interval:
-            self._sent_at = now
+        elif min(now - self._pinged_at, now - min(self._received_at, self._sent_at)) >= self.limits.ping_interval:
+            self._pinged_at = now
             self.send_frame(frames.PING, b"\0")
 
     # Sending.
