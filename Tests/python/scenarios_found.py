@@ -1,0 +1,3 @@
+
+async def found(bed, ok): pass
+async def found_here(bed, ok): pass

@@ -1,0 +1,3 @@
+
+async def units(bed, ok): pass
+async def package(bed, ok): pass
