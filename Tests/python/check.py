@@ -84,6 +84,7 @@ def main():
         signal.signal(number, interrupted)
     # Those of the package's own folder are not this user's.
     os.environ.pop("ELEMENTAL_PYTHON_STATE", None)
+    os.environ["PYTHONPATH"] = os.path.join(ROOT, "Samples/Python")
     for name in [each for each in SCENARIOS if each != "foundhere"] if "all" in arguments.scenario else arguments.scenario:
         try:
             run(name, arguments.elemental)

@@ -72,10 +72,7 @@ class ClientSession(Session):
             self.send_frame(frames.DATAGRAM_SECRET, b"\x01" + self._admission.client_secret)
         self.send_frame(frames.HELLO_ID, Hello(1, features, self.udp.port if self.udp else 0).encode())
 
-    def _admit(self, value: bytes) -> None:
-        admission = self._admission
-        if admission is None or admission.is_done:
-            raise ProtocolViolation("the other end sent admission where there is none")
+    def _admit(self, admission: ClientAdmission, value: bytes) -> None:
         try:
             admission.take(value)
         except ElementalError as error:
@@ -162,8 +159,8 @@ class ClientSession(Session):
 
     def system_frame(self, frame: Frame) -> bool:
         id, value = frame.id, frame.value
-        if id == frames.ADMISSION:
-            self._admit(value)
+        if id == frames.ADMISSION and self._admission is not None and not self._admission.is_done:
+            self._admit(self._admission, value)
         elif id == frames.UDP_IDENTIFIER and self.identifier is None:
             if frame.length != 1:
                 self.statistics.malformed += 1
