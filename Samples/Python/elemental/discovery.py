@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 COMMON_TYPE = "_elemental._tcp.local."
 MAXIMUM_SERVICES = 256
 """How many services a browser follows; anybody can publish any number."""
+TAKEN_DELAY = 1.5
+"""How long another service of the name is looked for before one is published, in seconds."""
 OTHERS_DELAY = 0.5
 """How long others of the same name are waited for, once one is found, in seconds."""
 
@@ -93,7 +95,7 @@ class Place:
         return self.txt.get("pair") == "1"
 
     def not_paired(self) -> NotPaired:
-        return NotPaired(f"{self.name} has to be paired first: await elemental.pair({self._written!r}, code, state=…)")
+        return NotPaired(f"{self.name} has to be paired first: elemental-py pair '{self._written}'")
 
     @property
     def _written(self) -> str:
@@ -304,11 +306,14 @@ class Publication:
             name = self._wanted
             for count in range(2, 22):
                 try:
-                    await self._register(zeroconf, name)
-                    break
+                    # The package zeroconf misses one on the same host, whose answer another socket there may get.
+                    if not await _has_listed(zeroconf, f"_{self._service}._tcp.local.", name, TAKEN_DELAY):
+                        await self._register(zeroconf, name)
+                        break
                 except NonUniqueNameException:
-                    suffix = f" ({count})"
-                    name = cut(self._wanted, 63 - len(suffix)) + suffix
+                    pass
+                suffix = f" ({count})"
+                name = cut(self._wanted, 63 - len(suffix)) + suffix
             else:
                 raise DiscoveryError(f"there are 20 services named {self._wanted!r} already")
         except (OSError, ElementalError) as error:
@@ -319,12 +324,13 @@ class Publication:
         self._published(name)
 
     async def _register(self, zeroconf: AsyncZeroconf, name: str) -> None:
-        own = await zeroconf.async_register_service(self._info(self._service, name, {}), strict=False)
         common = cut(name, 63 - len(self._service) - 3) + f" ({self._service})"
         claims = {"service": self._service, "instance": name}
-        await zeroconf.async_register_service(self._info("elemental", common, claims), strict=False)
-        # Both announcements go on beside what the program does.
-        del own
+        # The announcements go on beside what the program does.
+        await asyncio.gather(
+            zeroconf.async_register_service(self._info(self._service, name, {}), strict=False),
+            zeroconf.async_register_service(self._info("elemental", common, claims), strict=False),
+        )
 
     def _info(self, service: str, name: str, more: Dict[str, str]) -> AsyncServiceInfo:
         from zeroconf.asyncio import AsyncServiceInfo

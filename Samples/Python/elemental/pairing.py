@@ -9,7 +9,7 @@ import ssl
 from typing import Awaitable, Callable, Optional, Tuple, Union, cast
 
 from . import frames
-from .admission import MAXIMUM_FRAME, PAIR, ClientPairing, Offer, granted_role, message, parse
+from .admission import MAXIMUM_BYTES, MAXIMUM_FRAME, PAIR, ClientPairing, Offer, granted_role, message, parse
 from .client import default_name
 from .discovery import Place, parse_target, resolve
 from .elements import text
@@ -57,21 +57,24 @@ class _Line:
 
     async def hear(self) -> bytes:
         """The next message. Raises ShutDown, ClosedByPeer or ProtocolViolation."""
-        try:
-            id, length = frames.FRAME.unpack(await self._reader.readexactly(frames.FRAME.size))
-            self._received += frames.FRAME.size + length
-            if length > MAXIMUM_FRAME - frames.FRAME.size or self._received > 8192:
-                raise ProtocolViolation("the other end sent too much before it admitted this client")
-            value = await self._reader.readexactly(length)
-        except asyncio.IncompleteReadError:
-            raise ClosedByPeer("the service closed the connection while it was pairing") from None
-        except OSError as error:
-            raise ClosedByPeer(f"the connection failed while it was pairing: {error}") from error
+        id, length = frames.FRAME.unpack(await self._read(frames.FRAME.size))
+        self._received += frames.FRAME.size + length
+        if frames.FRAME.size + length > MAXIMUM_FRAME or self._received > MAXIMUM_BYTES:
+            raise ProtocolViolation("the other end sent too much before it admitted this client")
+        value = await self._read(length)
         if id == frames.SHUTDOWN:
             raise ShutDown(value.decode(errors="replace"))
         if id != frames.ADMISSION:
             raise ProtocolViolation(f"the other end sent {id} before it admitted this client")
         return value
+
+    async def _read(self, count: int) -> bytes:
+        try:
+            return await self._reader.readexactly(count)
+        except asyncio.IncompleteReadError:
+            raise ClosedByPeer("the service closed the connection while it was pairing") from None
+        except OSError as error:
+            raise ClosedByPeer(f"the connection failed while it was pairing: {error}") from error
 
     async def close(self) -> None:
         self._writer.close()

@@ -69,7 +69,16 @@ def _split_initial(spec: str) -> Tuple[str, Optional[str]]:
 
 
 def _split(text: str, separator: str) -> List[str]:
-    return re.findall(rf"((?:\\.|[^\\{separator}])*)(?:{separator}|$)", text, re.S)[: text.count(separator) + 1]
+    """The parts between separators that no backslash is in front of; backslashes stay."""
+    parts, place, begin = [], 0, 0
+    while place < len(text):
+        if text[place] == "\\":
+            place += 1
+        elif text[place] == separator:
+            parts.append(text[begin:place])
+            begin = place + 1
+        place += 1
+    return [*parts, text[begin:]]
 
 
 def _unescaped(text: str) -> str:
