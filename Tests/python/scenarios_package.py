@@ -34,6 +34,7 @@ async def package(bed, ok):
     check(made.returncode == 0, made.stdout + made.stderr)
     installed = os.path.join(bed.folder, "installed")
     check(os.path.exists(os.path.join(installed, "elemental/py.typed")), "it says that it is typed")
+    before = os.environ["PYTHONPATH"]
     os.environ["PYTHONPATH"] = installed
     command = os.path.join(installed, "bin/elemental-py")
     said = await beside(subprocess.run, [command, "--help"], capture_output=True, text=True)
@@ -102,6 +103,7 @@ async def package(bed, ok):
 
     typing = await typed
     output, _ = await typing.communicate()
+    os.environ["PYTHONPATH"] = before
     check(typing.returncode == 0, output.decode())
     ok("mypy --strict has nothing to say")
 
