@@ -62,11 +62,9 @@ async def types(bed, ok):
                     if same(value, wanted):
                         break
                 check(same(device[each], wanted), f"{each.name}: {wanted!r} came back as {device[each]!r}")
-            told = {event["element"]: event["value"] for event in service.take() if event["event"] == "value"}
             for each in every:
                 wanted = in_round(number, each.type)
-                check(same(TYPES[each.type].check(_typed(each, told[each.name])), wanted),
-                      f"{each.name}: the service read {told[each.name]!r}, not {wanted!r}")
+                await until(lambda: _is_told(service, each, wanted), f"the service reads {each.name} as {wanted!r}")
         check(device.statistics.malformed == 0 and device.statistics.unknown == 0, "nothing was malformed")
         ok("all types and extremes to a service and back, over both transports")
         ping = await device.ping("tcp"), await device.ping("udp")
@@ -101,14 +99,17 @@ async def types(bed, ok):
         for each in every:
             wanted = _argument(in_round(ROUNDS - 1, each.type))
 
-            def is_seen():
-                values = [event["value"] for event in watcher.take()
-                          if event["event"] == "value" and event["element"] == each.name]
-                return values and same(TYPES[each.type].check(_typed(each, values[-1])), wanted)
-
-            await until(is_seen, f"the watcher sees {each.name} as {wanted!r}")
+            await until(lambda: _is_told(watcher, each, wanted), f"the watcher sees {each.name} as {wanted!r}")
         check(len(sent) >= 17, "values over UDP left in datagrams")
         ok("all types to a client of the command line, those over UDP in datagrams")
+
+
+def _is_told(process, element, wanted):
+    """Whether the newest value that a process has told of an element is that one."""
+    for event in reversed(process.take()):
+        if event["event"] == "value" and event["element"] == element.name:
+            return same(TYPES[element.type].check(_typed(element, event["value"])), wanted)
+    return False
 
 
 def _floats(value):
