@@ -380,6 +380,9 @@ let package = Package(
         // The dashboard's page in a real browser.
         .testTarget(
             name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
+        // The second implementation, in Python, with the command line.
+        .testTarget(
+            name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",
