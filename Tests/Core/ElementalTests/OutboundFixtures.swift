@@ -57,6 +57,21 @@ extension Outbound {
         return OutboundMessage.all(in: bytes)
     }
 
+    /// All that is queued, for a peer that acknowledges each of the pieces that it can get now.
+    mutating func writeAllAcknowledged() -> [OutboundMessage] {
+        var all: [OutboundMessage] = []
+        var taken: UInt32 = 0
+        while true {
+            let written = writeAll()
+            if written.isEmpty { return all }
+            all += written
+            for message in written where message.id == SystemElement.piece.rawValue {
+                taken += UInt32(message.value.count - Piece.headerByteCount)
+            }
+            #expect(pieces.acknowledge(taken) != nil)
+        }
+    }
+
     /// All datagrams that can be written now, by message.
     mutating func writeAllDatagrams() -> [[OutboundMessage]] {
         var all: [[OutboundMessage]] = []

@@ -54,7 +54,7 @@ struct PieceQueue {
     ///   - canReceiveAcks: whether acknowledgements can be received; if not, only TCP holds pieces back.
     func hasSegment(after streamCount: UInt64, canReceiveAcks: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
-        let size = min(Piece.maximumByteCount, first.value.count - first.offset)
+        let size = min(Piece.sentByteCount, first.value.count - first.offset)
         // The acknowledgement wraps at 2^32, so there are never more unacknowledged bytes than that.
         let most = canReceiveAcks ? Piece.windowByteCount : Int(UInt32.max)
         return first.isSmall || Int(sentByteCount - acknowledgedByteCount) + size <= most
@@ -77,7 +77,7 @@ struct PieceQueue {
     /// The next piece. The caller has checked that one may be sent.
     mutating func takeSegment() -> OutboundSegment? {
         guard let first = entries.first else { return nil }
-        let size = first.isSmall ? first.value.count : min(Piece.maximumByteCount, first.value.count - first.offset)
+        let size = first.isSmall ? first.value.count : min(Piece.sentByteCount, first.value.count - first.offset)
         var buffer = ByteBuffer()
         if first.isSmall {
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Envelope.streamByteCount) { bytes in
