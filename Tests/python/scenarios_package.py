@@ -25,6 +25,19 @@ async def units(bed, ok):
 async def package(bed, ok):
     copy = os.path.join(bed.folder, "Python")
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+    # The programs of the pages, whose functions have no types.
+    programs = os.path.join(copy, "programs")
+    os.mkdir(programs)
+    pages = [os.path.join(copy, "README.md"),
+             os.path.join(HERE, "../../Sources/Core/Elemental/Elemental.docc/Python.md")]
+    blocks = [block for page in pages for block in re.findall(r"(?ms)^```python\n(.*?)^```", open(page).read())]
+    check(len(blocks) >= 6, f"{len(blocks)} programs")
+    for number, block in enumerate(blocks):
+        with open(os.path.join(programs, f"program{number}.py"), "w") as file:
+            file.write(block)
+    untyped = asyncio.ensure_future(asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mypy", "--config-file", os.devnull, "--check-untyped-defs", "--cache-dir", os.path.join(copy, ".cache"), programs, cwd=copy,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
     typed = asyncio.ensure_future(asyncio.create_subprocess_exec(
         sys.executable, "-m", "mypy", "--strict", "--no-incremental", "elemental", "examples/follow.py", cwd=copy,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
@@ -101,10 +114,10 @@ async def package(bed, ok):
     example.end()
     ok("the examples")
 
-    typing = await typed
-    output, _ = await typing.communicate()
+    for checking in (await untyped, await typed):
+        output, _ = await checking.communicate()
+        check(checking.returncode == 0, output.decode())
     os.environ["PYTHONPATH"] = before
-    check(typing.returncode == 0, output.decode())
     ok("mypy --strict has nothing to say")
 
 
