@@ -123,6 +123,21 @@ async def clients(bed, ok):
             await until(lambda: sum(each._decoder.buffered for each in ours._sessions) >= 8, "what was announced")
             now, _ = tracemalloc.get_traced_memory()
             check(now - begin < 2 * MIB, f"{now - begin} bytes for what was only announced")
+            # Nothing is kept of what cannot be accepted: unknown, read-only, of another length.
+            for raw, id in zip(attackers, (99, 2, 1)):
+                raw.close()
+                unwanted = await open_raw()
+                session = list(ours._sessions)[-1]
+                unwanted.send(struct.pack("<bI", id, MIB), bytes(MIB // 2 + 1))
+                await until(lambda: session.statistics.bytes_received > MIB // 2, "half of it was read")
+                check(session._decoder.buffered == 0, f"{session._decoder.buffered} bytes of element {id} are kept")
+                unwanted.close()
+                unwanted = await open_raw()
+                session = list(ours._sessions)[-1]
+                unwanted.send(piece(id, MIB, 0, bytes(65536)), piece(id, MIB, 65536, bytes(65536)))
+                await until(lambda: session._taken == 131_072, "two pieces were taken")
+                check(len(session._large.value) == 0, f"pieces of element {id} are kept")
+                unwanted.close()
             for raw in attackers:
                 raw.close()
             tracemalloc.stop()
@@ -270,7 +285,8 @@ async def datagrams(bed, ok):
                 def message(id, data, identifier=own, length=None):
                     return struct.pack("<bIB", id, len(data) if length is None else length, identifier) + data
                 session = next(iter(ours._sessions))
-                before = session.statistics.malformed
+                before, values = session.statistics.malformed, []
+                ours.on_value("Fast", lambda value, client: values.append(value))
                 for bad in (b"", b"x", message(4, value, 200), message(4, value, 0), message(4, value, length=5),
                             message(4, b"abc"), message(-5, b"x"), message(-3, b"bye"), message(99, b"x"),
                             b"\xf4" + bytes(100), message(4, value, length=0xFFFFFFFF)):
@@ -282,6 +298,7 @@ async def datagrams(bed, ok):
                 # Whole messages before one that is cut off count.
                 send(message(4, value) + message(4, value)[:-1])
                 await until(lambda: ours["Fast"] == 0.5, "the good one")
+                check(values == [0.5], f"{values}")
                 check(session.statistics.malformed > before, "the bad ones are counted")
                 check(device.is_connected and await device.ping("udp") < 5, "the client goes on")
                 ok("datagrams to our service: cut off, of others, from elsewhere")
@@ -306,7 +323,8 @@ async def datagrams(bed, ok):
 
     async with raw_service(serve) as port:
         async with connect(f"127.0.0.1:{port}") as device:
-            good = struct.pack("<bIBf", 4, 4, 7, 0.5)
+            good, values = struct.pack("<bIBf", 4, 4, 7, 0.5), []
+            device.on_value("Fast", values.append)
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as service, socket.socket(
                     socket.AF_INET, socket.SOCK_DGRAM) as other:
                 service.bind(("127.0.0.1", port))
@@ -315,6 +333,7 @@ async def datagrams(bed, ok):
                     service.sendto(bad, ("127.0.0.1", received[0]))
                 service.sendto(good, ("127.0.0.1", received[0]))
                 await until(lambda: device["Fast"] == 0.5, "the good one")
+                check(values == [0.5], f"{values}")
                 check(device.statistics.malformed >= 3 and device.statistics.unknown == 1, f"{device.statistics}")
                 check(await device.ping() < 5, "it goes on")
         ok("datagrams to our client: cut off, with another identifier, from another port")

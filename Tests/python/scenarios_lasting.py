@@ -230,6 +230,34 @@ async def slow(bed, ok):
         check([value for id, value in taken if id == 2][-1] == struct.pack("<f", 999), "the newest")
         ok("closing sends what waits")
 
+    # An end that closes while the other one's values are unread loses nothing of its own.
+    arrived, closed = [], asyncio.Event()
+
+    async def talks(raw):
+        raw.send(frame(UDP_IDENTIFIER, b"\0"))
+        await raw.until(HELLO)
+        raw.send(hello(0b000001), *[frame(1, struct.pack("<f", 0.5))] * 100_000)
+        raw.writer.transport.pause_reading()
+        await closed.wait()
+        await asyncio.sleep(0.2)
+        raw.writer.transport.resume_reading()
+        while (found := await raw.frame(60)) is not None:
+            arrived.append(found)
+
+    async with raw_service(talks) as port:
+        device = await connect(f"127.0.0.1:{port}", elements=[SPEED, log])
+        stream = device.values("Speed", limit=1)
+        await until(lambda: stream.is_full, "its reader is slow")
+        for number in range(20):
+            device["Log"] = bytes([number]) * 4096
+        closing = asyncio.ensure_future(device.close())
+        await asyncio.sleep(0)
+        closed.set()
+        await closing
+        await until(lambda: len(arrived) == 20, "what was sent before closing arrives")
+        del stream
+        ok("an end that closes while values are unread loses nothing of its own")
+
     # A reader of values that is slower than its service holds it up, and loses nothing over TCP.
     counter = Element(1, "Counter", "uint32")
     async with Service("robot", [counter, log], publish=False, address="127.0.0.1") as ours:
