@@ -389,6 +389,9 @@ let package = Package(
         // The Debian package, made of the tests' own build.
         .testTarget(
             name: "PackageTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PackageTests"),
+        // The second implementation, in Python, with the command line.
+        .testTarget(
+            name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",

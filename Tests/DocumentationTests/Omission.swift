@@ -37,6 +37,9 @@ struct Omission: Sendable {
                 "Benchmarks/compare --json figures.json --svg figures.svg",
             ])
         + left(
+            out: "it needs PyPI; PythonTests installs from the same folder without it", of: "Python.md",
+            ["python3 -m pip install './Samples/Python[all]'"])
+        + left(
             out: "11,000 round trips at 120 Hz take a minute and a half", of: "Performance.md",
             ["elemental bench latency robot --rate 120"])
         + left(

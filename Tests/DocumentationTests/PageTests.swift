@@ -4,8 +4,11 @@ import Testing
 /// Checks for every page.
 struct PageTests {
     /// The languages of blocks: Swift is compiled, `sh` and `console` are run, `asm` is assembled, and JSON is compared with
-    /// the table on its page. The others are not checked.
-    private static let languages: Set = ["swift", "sh", "console", "asm", "json", "ini", "csharp", "text"]
+    /// the table on its page. Python is read by mypy, from `Tests/python/check.py`.
+    /// The others are not checked.
+    private static let languages: Set = [
+        "swift", "sh", "console", "asm", "json", "python", "ini", "csharp", "text",
+    ]
 
     @Test(arguments: Page.all)
     func everyBlockSaysItsLanguage(_ page: Page) throws {

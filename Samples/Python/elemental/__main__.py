@@ -1,0 +1,7 @@
+"""`python -m elemental`."""
+
+import sys
+
+from .command import main
+
+sys.exit(main())

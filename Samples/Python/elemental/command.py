@@ -1,0 +1,427 @@
+"""The command `elemental-py`, also `python -m elemental`: find, read, set, watch, publish and pair from a shell."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import os
+import signal
+import sys
+import threading
+from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
+
+from .client import Reconnected, Reconnection, WillReconnect, connect
+from .discovery import browse
+from .elements import Element
+from .errors import ElementalError, InvalidValue
+from .admission import Offer
+from .pairing import pair
+from .service import Client, Service
+from .spec import format_value, json_line, json_value, parse_element, parse_value, printable
+from .state import State, show_fingerprint
+from .values import Value
+
+
+class Output:
+    """Results on standard output, as lines for people or as JSON."""
+
+    def __init__(self, is_json: bool) -> None:
+        self.is_json = is_json
+
+    def tell(self, line: str, event: str, **members: object) -> None:
+        print(json_line(event, **members) if self.is_json else line, flush=True)
+
+    def value(self, element: Element, value: Value, device: str) -> None:
+        unit = f" {printable(element.unit)}" if element.unit else ""
+        self.tell(
+            f"{printable(element.name)}={format_value(element, value)}{unit}",
+            "value",
+            element=element.name,
+            value=json_value(value),
+            choice=element.choice(value),
+            device=device,
+        )
+
+
+def note(text: str) -> None:
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def _options(arguments: argparse.Namespace) -> Dict[str, Any]:
+    state = State(arguments.state)
+    return {
+        "timeout": arguments.timeout,
+        "name": arguments.name,
+        "elements": [parse_element(each)[0] for each in arguments.element] or None,
+        "state": state if state.trust_file.exists() or arguments.security == "paired" else None,
+        "security": arguments.security,
+        "role": arguments.role,
+    }
+
+
+async def _browse(arguments: argparse.Namespace, output: Output) -> None:
+    async def follow() -> None:
+        async for found in browse(arguments.service):
+            place = found.place
+            host, port = place.addresses[0]
+            output.tell(
+                f"{'+' if found.is_there else '-'} {printable(place.service or '')}/{printable(place.name):<24} {host}:{port}",
+                "found" if found.is_there else "gone",
+                service=place.service,
+                name=place.name,
+                host=place.host,
+                port=port,
+                addresses=[each[0] for each in place.addresses],
+                txt=place.txt,
+                security=place.security,
+                pairing=place.is_pairing,
+            )
+
+    try:
+        await asyncio.wait_for(follow(), arguments.duration)
+    except asyncio.TimeoutError:
+        pass
+
+
+async def _describe(arguments: argparse.Namespace, output: Output) -> None:
+    async with connect(arguments.target, **_options(arguments)) as device:
+        kind = f" [encrypted, {device.role}]" if device.is_encrypted else ""
+        host, port = device.address
+        output.tell(
+            f"{printable(device.name)}{kind} at {host}:{port}, {len(device.elements)} elements",
+            "service",
+            name=device.name,
+            address=f"{host}:{port}",
+            elements=len(device.elements),
+            hello=device.has_hello,
+            udpIdentifier=device.udp_identifier,
+            role=device.role,
+        )
+        for element in device.elements:
+            value = device[element]
+            shown = "" if value is None else format_value(element, value)
+            output.tell(
+                f"{element.id:4} {printable(element.name):<20} {element.type:<9} {element.transport} {element.access}"
+                f" {shown} {printable(element.unit)}".rstrip(),
+                "element",
+                id=element.id,
+                element=element.name,
+                type=element.type,
+                transport=element.transport,
+                access=element.access,
+                latest=element.latest,
+                unit=element.unit,
+                range=None if element.range is None else [json_value(each) for each in element.range],
+                step=element.step,
+                choices=[each.name if element.type == "string" else {"value": each.value, "name": each.name}
+                         for each in element.choices] or None,
+                value=None if value is None else json_value(value),
+            )
+
+
+async def _get(arguments: argparse.Namespace, output: Output) -> None:
+    async with connect(arguments.target, **_options(arguments)) as device:
+        for name in arguments.names:
+            value = await device.get(name, arguments.timeout)
+            output.value(device.elements.find(name), value, device.name)
+
+
+async def _set(arguments: argparse.Namespace, output: Output) -> None:
+    async with connect(arguments.target, **_options(arguments)) as device:
+        # All are parsed before the first is sent.
+        wanted: List[Tuple[Element, Value]] = []
+        for each in arguments.values:
+            name, equals, text = each.partition("=")
+            if not equals:
+                raise InvalidValue(f"{each!r} is not NAME=VALUE")
+            element = device.elements.find(name)
+            wanted.append((element, parse_value(element, text)))
+        for element, value in wanted:
+            await device.set(element, value, arguments.timeout)
+            output.tell(
+                f"{printable(element.name)}={format_value(element, value)}",
+                "set",
+                element=element.name,
+                value=json_value(value),
+                device=device.name,
+            )
+
+
+async def _watch(arguments: argparse.Namespace, output: Output) -> None:
+    reconnect = Reconnection((1, 2, 4, 8, 16, 30), forever=True) if arguments.reconnect else False
+    async with connect(arguments.target, reconnect=reconnect, **_options(arguments)) as device:
+
+        def tell(event: object) -> None:
+            if isinstance(event, WillReconnect):
+                note(f"{device.name} is away: {event.error or event.reason}; attempt {event.attempt} in {event.delay:g} s")
+            elif isinstance(event, Reconnected):
+                note(f"connected to {device.name} again at {event.address}")
+
+        device.on_event(tell)
+        wanted = [device.elements.find(each) for each in arguments.names] or [
+            each for each in device.elements if each.is_readable
+        ]
+        streams = [(element, device.values(element)) for element in wanted]
+        left = arguments.count
+        done = asyncio.Event()
+
+        async def follow(element: Element, stream: Any) -> None:
+            nonlocal left
+            async for value in stream:
+                if left is not None:
+                    if left <= 0:
+                        return
+                    left -= 1
+                output.value(element, value, device.name)
+                if left == 0:
+                    done.set()
+                    return
+
+        tasks: List[asyncio.Future[Any]] = [asyncio.ensure_future(follow(*each)) for each in streams]
+        finished: asyncio.Future[Any] = asyncio.ensure_future(done.wait())
+        try:
+            await asyncio.wait([finished, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done():
+                    task.result()
+        finally:
+            for task in (finished, *tasks):
+                task.cancel()
+
+
+async def _publish(arguments: argparse.Namespace, output: Output) -> None:
+    parsed = [parse_element(each) for each in arguments.element]
+    service = Service(
+        arguments.service,
+        [element for element, _ in parsed],
+        name=arguments.name,
+        port=arguments.port,
+        address=arguments.address,
+        udp=not arguments.no_udp,
+        publish=False if arguments.unlisted else None,
+    )
+    for element, initial in parsed:
+        if initial is not None:
+            service.set(element, parse_value(element, initial))
+
+    def changed(element: Element) -> Callable[[Any, Client], None]:
+        return lambda value, client: output.value(element, value, client.name)
+
+    def client(client: Client, has_come: bool) -> None:
+        output.tell(
+            f"{printable(client.name)} at {client.address} has {'come' if has_come else 'gone'}",
+            "connected" if has_come else "disconnected",
+            device=client.name,
+            address=client.address,
+        )
+
+    for element, _ in parsed:
+        service.on_value(element, changed(element))
+    service.on_client(client)
+    async with service:
+        output.tell(
+            f"{service.service} listens at port {service.port}", "listening", service=service.service, port=service.port
+        )
+        if service._publishes:
+            name = await service.published()
+            output.tell(f"published as {printable(name)}", "published", service=service.service, name=name, port=service.port)
+        await _lines(service)
+        if arguments.stay:
+            await asyncio.get_running_loop().create_future()
+
+
+async def _lines(service: Service) -> None:
+    """NAME=VALUE of standard input, until it ends."""
+    loop = asyncio.get_running_loop()
+    free = threading.Semaphore(64)  # Lines that were read and not handled yet.
+    ended = asyncio.Event()
+
+    def handle(line: str) -> None:
+        free.release()
+        name, equals, text = line.rstrip("\n").partition("=")
+        if not equals:
+            if name.strip():
+                note(f"{name!r} is not NAME=VALUE")
+            return
+        try:
+            element = service.elements.find(name)
+            service.set(element, parse_value(element, text))
+        except ElementalError as error:
+            note(str(error))
+
+    def read() -> None:
+        try:
+            for line in sys.stdin:
+                free.acquire()
+                loop.call_soon_threadsafe(handle, line)
+            loop.call_soon_threadsafe(ended.set)
+        except (RuntimeError, ValueError):
+            pass  # The loop has ended.
+
+    threading.Thread(target=read, daemon=True).start()
+    await ended.wait()
+
+
+async def _pair(arguments: argparse.Namespace, output: Output) -> None:
+    state = State(arguments.state)
+
+    async def ask(offer: Offer) -> str:
+        what = "The six digits" if offer.wants_digits else "The secret"
+        prompt = f"{what} that {printable(offer.service)} shows (not displayed while you type): "
+        if sys.stdin.isatty():
+            return await asyncio.get_running_loop().run_in_executor(None, getpass.getpass, prompt)
+        line: str = await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        return line.strip()
+
+    pin = await pair(
+        arguments.target,
+        arguments.code or ask,
+        state=state,
+        name=arguments.name,
+        role=arguments.role,
+        timeout=arguments.timeout,
+    )
+    output.tell(
+        f"paired with {printable(pin.service)}, as {pin.role}\n  its fingerprint: {show_fingerprint(pin.fingerprint)}",
+        "paired",
+        service=pin.service,
+        fingerprint=pin.fingerprint,
+        role=pin.role,
+    )
+
+
+async def _trust(arguments: argparse.Namespace, output: Output) -> None:
+    state = State(arguments.state)
+    for pin in state.pins():
+        if arguments.forget in (f"{pin.service}/{pin.instance}", pin.fingerprint, pin.service):
+            state.forget(pin)
+    state.make_identity()
+    own = state.fingerprint()
+    output.tell(f"this program: {show_fingerprint(own)}", "identity", fingerprint=own, state=str(state.folder))
+    for pin in state.pins():
+        name = printable(f"{pin.service}/{pin.instance}" if pin.instance else pin.service)
+        output.tell(
+            f"{name}, as {pin.role}: {show_fingerprint(pin.fingerprint)}",
+            "trusted",
+            name=name,
+            fingerprint=pin.fingerprint,
+            role=pin.role,
+        )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's arguments."""
+    made = argparse.ArgumentParser(
+        prog="elemental-py",
+        description="Find, read, set, watch and publish devices on the local network.",
+        epilog="TARGET is a service's name such as robot, an instance such as robot/Rover, or HOST:PORT. Finding services by"
+        " name needs the package zeroconf, pairing the package cryptography.",
+    )
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[argparse.Namespace, Output], Awaitable[None]], about: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
+        command.set_defaults(run=run)
+        command.add_argument("--json", action="store_true", help="one JSON object per line, as `elemental` prints them")
+        return command
+
+    def add_client(command: argparse.ArgumentParser) -> None:
+        command.add_argument("target", metavar="TARGET")
+        command.add_argument("--timeout", type=float, default=5, metavar="SECONDS", help="for each step; 5 by default")
+        command.add_argument("--name", help="this client's name")
+        command.add_argument("--element", action="append", default=[], metavar="SPEC",
+                             help="an element, ID:NAME:TYPE, of a service that tells no catalogue")
+        command.add_argument("--security", choices=["automatic", "paired", "open"], default="automatic")
+        add_state(command)
+
+    def add_state(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--role", choices=["observe", "control", "admin"], default="control")
+        command.add_argument("--state", metavar="DIR", help="the folder of this program's key and paired services")
+
+    command = add("browse", _browse, "show services as they come (+) and go (-)")
+    command.add_argument("service", nargs="?", metavar="SERVICE", help="only those of this name")
+    command.add_argument("--for", dest="duration", type=float, metavar="SECONDS")
+    add_client(add("describe", _describe, "show a service's elements and their values"))
+    command = add("get", _get, "print values")
+    add_client(command)
+    command.add_argument("names", nargs="+", metavar="NAME")
+    command = add("set", _set, "set values, and wait until the service has handled them")
+    add_client(command)
+    command.add_argument("values", nargs="+", metavar="NAME=VALUE")
+    command = add("watch", _watch, "print values as they arrive")
+    add_client(command)
+    command.add_argument("names", nargs="*", metavar="NAME")
+    command.add_argument("--count", type=int, metavar="N", help="end after so many values")
+    command.add_argument("--reconnect", action="store_true", help="connect again when the connection breaks")
+    command = add("publish", _publish, "publish a service; lines NAME=VALUE on standard input set its elements")
+    command.add_argument("service", metavar="SERVICE")
+    command.add_argument("--element", action="append", required=True, metavar="SPEC",
+                         help="ID:NAME:TYPE[:OPTION…][=INITIAL], as for `elemental publish`")
+    command.add_argument("--name", help="the instance's name; the host's by default")
+    command.add_argument("--port", type=int, default=0)
+    command.add_argument("--address", help="listen on this local address only")
+    command.add_argument("--no-udp", action="store_true")
+    command.add_argument("--unlisted", action="store_true", help="do not publish by Zeroconf")
+    command.add_argument("--stay", action="store_true", help="serve on when standard input has ended")
+    command = add("pair", _pair, "pair with a service, by what it shows")
+    command.add_argument("target", metavar="TARGET")
+    command.add_argument("--code", help="the digits, which other users of this machine can then see; otherwise it asks")
+    command.add_argument("--timeout", type=float, default=5, metavar="SECONDS")
+    command.add_argument("--name", help="this client's name")
+    add_state(command)
+    command = add("trust", _trust, "show this program's fingerprint and the services that it is paired with")
+    command.add_argument("--forget", metavar="SERVICE/INSTANCE", help="no longer trust a service")
+    add_state(command)
+    return made
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    output = Output(arguments.json)
+    task = asyncio.ensure_future(arguments.run(arguments, output))
+    loop = asyncio.get_running_loop()
+    stopped: List[int] = []
+
+    def stop(number: int) -> None:
+        stopped.append(number)
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stop, number)
+        except NotImplementedError:  # On Windows Ctrl-C raises KeyboardInterrupt.
+            pass
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+        # What runs until it is stopped has ended well.
+        runs_on = arguments.command in ("browse", "publish") or (arguments.command == "watch" and arguments.count is None)
+        return 0 if runs_on else 128 + stopped[0]
+    except (ElementalError, OSError, ValueError) as error:
+        if output.is_json:
+            output.tell("", "error", code=_code(error), message=str(error))
+        note(f"elemental-py: {error}")
+        return 1
+    return 0
+
+
+def _code(error: BaseException) -> str:
+    name = type(error).__name__
+    return name[0].lower() + name[1:]
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Runs the command and returns its status."""
+    parsed = parser().parse_args(arguments)
+    try:
+        return asyncio.run(_run(parsed))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of the output has gone; nothing is written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+

@@ -1,0 +1,190 @@
+"""Elements and values as texts, as on the command line of the Swift command `elemental`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+from .elements import Choice, Element
+from .errors import InvalidElement, InvalidValue, NotAChoice
+from .values import TYPES, Value, ValueType
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_ESCAPED = re.compile(r"\\(.)", re.S)
+
+
+def printable(text: str) -> str:
+    """A text from elsewhere without what a terminal would act upon: control and invisible characters as escapes."""
+    return "".join(each if each.isprintable() else f"\\u{{{ord(each):X}}}" for each in text)
+
+
+def parse_element(spec: str) -> Tuple[Element, Optional[str]]:
+    """The element of ID:NAME:TYPE[:OPTION…][=INITIAL], and the text of its initial value. Raises InvalidElement."""
+    head, initial = _split_initial(spec)
+    parts = _split(head, ":")
+    if len(parts) < 3:
+        raise InvalidElement(f"{spec!r} is not ID:NAME:TYPE[:OPTION…][=INITIAL]")
+    id, name, kind = parts[0], parts[1], parts[2]
+    if not id.isdigit():
+        raise InvalidElement(f"{id!r} is not an identifier, 0 to 127")
+    if kind not in TYPES:
+        raise InvalidElement(f"there is no type {kind!r}; there are: {', '.join(TYPES)}")
+    options: Dict[str, Any] = {}
+    for part in parts[3:]:
+        word, _, rest = part.partition(" ")
+        limits = re.fullmatch(r"(.+?)\.\.\.(.+)", part)
+        if part in ("tcp", "udp"):
+            options["transport"] = part
+        elif part in ("rw", "ro", "wo"):
+            options["access"] = part
+        elif part == "latest":
+            options["latest"] = True
+        elif word == "unit":
+            options["unit"] = _unescaped(rest)
+        elif word == "step":
+            options["step"] = _number(rest)
+        elif word == "choices":
+            options["choices"] = _choices(rest, TYPES[kind])
+        elif limits:
+            options["range"] = (_number(limits[1]), _number(limits[2]))
+        else:
+            raise InvalidElement(f"{part!r} is no option of an element")
+    return Element(int(id), name, kind, **options), initial
+
+
+def _split_initial(spec: str) -> Tuple[str, Optional[str]]:
+    """Divides at the first "=" behind the type; a name may contain some."""
+    found = re.match(r"[^:]*:[^:]*:", spec)
+    place = found.end() if found else 0
+    while place < len(spec):
+        if spec[place] == "\\":
+            place += 2
+        elif spec[place] == "=":
+            return spec[:place], spec[place + 1 :]
+        else:
+            place += 1
+    return spec, None
+
+
+def _split(text: str, separator: str) -> List[str]:
+    """The parts between separators that no backslash is in front of; backslashes stay."""
+    parts, place, begin = [], 0, 0
+    while place < len(text):
+        if text[place] == "\\":
+            place += 1
+        elif text[place] == separator:
+            parts.append(text[begin:place])
+            begin = place + 1
+        place += 1
+    return [*parts, text[begin:]]
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidElement(f"{text!r} is not a number") from None
+
+
+def _choices(text: str, kind: ValueType) -> List[Choice]:
+    made: List[Choice] = []
+    following = 0
+    for part in _split(text, ","):
+        numbered = re.fullmatch(r"\s*(-?\d+) (.+)", part, re.S)
+        if kind.name == "string":
+            name = _unescaped(part.strip())
+            made.append(Choice(name, name))
+        elif numbered:
+            following = int(numbered[1])
+            made.append(Choice(following, _unescaped(numbered[2])))
+        else:
+            made.append(Choice(following, _unescaped(part.strip())))
+        following += 1
+    return made
+
+
+def parse_value(element: Element, text: str) -> Value:
+    """The value of a text. Raises InvalidValue, OutOfRange or NotAChoice."""
+    if element.choices and element.type != "string":
+        try:
+            return element.check(text.strip())
+        except NotAChoice:
+            pass  # A number stands for itself.
+    return element.check(_plain_value(element.value_type, text))
+
+
+def _plain_value(kind: ValueType, text: str) -> object:
+    compact = text.strip()
+    try:
+        if kind.is_integer:
+            return int(compact, 16 if re.match(r"-?0[xX]", compact) else 10)
+        if kind.components:
+            return tuple(float(each) for each in compact.split(","))
+        if kind.is_number:
+            return float(compact)
+        if kind.name == "data":
+            return bytes.fromhex(compact)
+    except ValueError:
+        raise InvalidValue(f"{text!r} is not a value of the type {kind.name}") from None
+    if kind.name == "bool":
+        if compact.lower() not in _WORDS:
+            raise InvalidValue(f"{text!r} is neither on nor off")
+        return _WORDS[compact.lower()]
+    return text
+
+
+def format_value(element: Element, value: Value) -> str:
+    """A value as a text for a terminal."""
+    name = element.choice(value)
+    if name is not None:
+        return printable(name)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, tuple):
+        return ",".join(_shortest(each, True) for each in value)
+    if isinstance(value, float):
+        return _shortest(value, element.type == "float")
+    return printable(str(value))
+
+
+def _shortest(number: float, is_single: bool) -> str:
+    """The shortest decimal that stands for the number: of a float of 32 bits fewer digits are enough."""
+    if is_single and math.isfinite(number):
+        for digits in range(1, 10):
+            short = f"{number:.{digits}g}"
+            try:
+                if TYPES["float"].check(float(short)) == number:
+                    return repr(float(short))
+            except InvalidValue:
+                continue
+    return repr(number)
+
+
+def json_value(value: Value) -> Union[bool, int, float, str, List[Any]]:
+    """A value for JSON, which has no bytes and no numbers that are not finite."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, tuple):
+        return [json_value(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value
+
+
+def json_line(event: str, **members: object) -> str:
+    """A line of JSON whose invisible characters are escaped."""
+    text = json.dumps({"event": event, **members}, ensure_ascii=False, separators=(",", ":"))
+    return "".join(
+        each
+        if each.isprintable()
+        else (f"\\u{ord(each):04x}" if ord(each) < 0x10000 else json.dumps(each)[1:-1])
+        for each in text
+    )
