@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
+        .library(name: "ElementalRecording", targets: ["ElementalRecording"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
@@ -201,6 +202,16 @@ let package = Package(
             ],
             path: "Sources/Bridges/MQTTBridge"
         ),
+        // Records services into MCAP files, and makes services of such files.
+        .target(
+            name: "ElementalRecording",
+            dependencies: [
+                "Bridging", "Elemental", "ElementalWire", "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Sources/Recording/ElementalRecording"
+        ),
         .target(
             name: "ElementalBench",
             dependencies: [
@@ -219,6 +230,7 @@ let package = Package(
                 "Dashboard",
                 "Elemental",
                 "ElementalBench",
+                "ElementalRecording",
                 "ElementalSecurity",
                 "ElementalWire",
                 "MQTT",
@@ -369,6 +381,11 @@ let package = Package(
             ],
             path: "Tests/Bridges/MQTTBridgeTests"
         ),
+        .testTarget(
+            name: "ElementalRecordingTests",
+            dependencies: ["Bridging", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
+            path: "Tests/Recording/ElementalRecordingTests",
+            exclude: ["peer.py"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [

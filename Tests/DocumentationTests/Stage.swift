@@ -8,6 +8,7 @@ struct Stage {
     static let all = [
         Stage(page: "CommandLine.md", mark: "signalr bridge robot", command: robot),
         Stage(page: "CommandLine.md", mark: "metrics robot", command: robot),
+        Stage(page: "CommandLine.md", mark: "record robot", command: robot),
         Stage(page: "CommandLine.md", mark: "bench throughput elemental_bench", command: "elemental bench serve"),
         Stage(
             page: "RaspberryPi.md", mark: "describe system_monitor",

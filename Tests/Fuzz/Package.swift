@@ -17,6 +17,7 @@ let package = Package(
             dependencies: [
                 "CLibFuzzer",
                 .product(name: "Elemental", package: "elemental"),
+                .product(name: "ElementalRecording", package: "elemental"),
                 .product(name: "ElementalSecurity", package: "elemental"),
                 .product(name: "ElementalWire", package: "elemental"),
                 .product(name: "MQTT", package: "elemental"),

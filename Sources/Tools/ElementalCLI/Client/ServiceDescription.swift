@@ -85,19 +85,7 @@ struct ServiceDescription: ConsoleEvent {
     /// The service, then each element.
     var jsonLines: [JSONText] {
         [json]
-            + elements.map { element, value in
-                let range = element.range.map { JSONText.array([JSONText($0.lowerBound), JSONText($0.upperBound)]) }
-                return .event(
-                    "element",
-                    [
-                        ("id", .integer(Int(element.id))), ("element", .string(element.name)),
-                        ("type", .string(element.type.name)), ("transport", .string(element.transport.rawValue)),
-                        ("access", .string(element.access.abbreviation)), ("latest", .bool(element.latest)),
-                        ("unit", .string(element.unit)), ("range", range ?? .null),
-                        ("step", element.step.map { JSONText($0) } ?? .null), ("choices", element.choicesJSON),
-                        ("value", value?.json ?? .null),
-                    ])
-            }
+            + elements.map { element, value in .event("element", element.members + [("value", value?.json ?? .null)]) }
     }
 
     private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [String] {
@@ -132,5 +120,18 @@ struct ServiceDescription: ConsoleEvent {
         if let whole = Int64(exactly: number) { return String(whole) }
         let float = Float(number)
         return type == .float && Double(float) == number ? String(float) : String(number)
+    }
+}
+
+extension ElementDefinition {
+    /// What the catalogue says of the element.
+    var members: JSONText.Members {
+        let range = range.map { JSONText.array([JSONText($0.lowerBound), JSONText($0.upperBound)]) }
+        return [
+            ("id", .integer(Int(id))), ("element", .string(name)), ("type", .string(type.name)),
+            ("transport", .string(transport.rawValue)), ("access", .string(access.abbreviation)),
+            ("latest", .bool(latest)), ("unit", .string(unit)), ("range", range ?? .null),
+            ("step", step.map { JSONText($0) } ?? .null), ("choices", choicesJSON),
+        ]
     }
 }

@@ -1,6 +1,7 @@
 import ClientTransport
 import CommodoreGateway
 import Elemental
+import ElementalRecording
 import ElementalSecurity
 import MQTT
 import MQTTBridge
@@ -32,6 +33,7 @@ extension CommandFailure {
         case let error as MQTTError: self.init(error.code.description, error.description + error.hint)
         case let error as MQTTBridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
+        case let error as RecordingError: self.init(error.code.description, error.message)
         case let error as WebServerError: self.init("\(error.code)", error.message)
         case is CancellationError: self.init("cancelled", "cancelled")
         default: self.init("failed", "\(error)")

@@ -17,21 +17,14 @@ struct SessionsOptions: ParsableArguments {
     @Flag(help: "Follow every service that is found, besides the TARGETs.")
     var all = false
 
-    @Option(help: ArgumentHelp("The name of this client (default: COMMAND@HOST).", valueName: "name"))
-    var name: String?
+    @OptionGroup var following: FollowingOptions
 
-    @OptionGroup var security: ClientSecurityOptions
-    @OptionGroup var limits: LimitOptions
-
-    func validate() throws {
-        try ClientName.check(name)
-        if targets.count > SessionOptions.maximumTargetCount {
-            throw ValidationError("at most \(SessionOptions.maximumTargetCount) TARGETs can be followed")
-        }
-    }
+    func validate() throws { try FollowingOptions.check(targets) }
 
     /// Every service that is found is followed.
     var followsAll: Bool { all || targets.isEmpty }
+
+    var security: ClientSecurityOptions { following.security }
 
     /// Sessions with the services, which have not been started.
     ///
@@ -48,7 +41,40 @@ struct SessionsOptions: ParsableArguments {
         on eventLoop: (any EventLoop)? = nil,
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
-        let access = try await security.load(for: deputy, makesIdentity: true)
+        try await following.makeSessions(
+            with: targets, andAll: followsAll, for: deputy, output, pingInterval: pingInterval, on: eventLoop,
+            role: role)
+    }
+}
+
+/// How a command connects to the services that it follows.
+struct FollowingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The name of this client (default: COMMAND@HOST).", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var security: ClientSecurityOptions
+    @OptionGroup var limits: LimitOptions
+
+    func validate() throws { try ClientName.check(name) }
+
+    static func check(_ targets: [Target]) throws {
+        if targets.count > SessionOptions.maximumTargetCount {
+            throw ValidationError("at most \(SessionOptions.maximumTargetCount) TARGETs can be followed")
+        }
+    }
+
+    /// Sessions with services, which have not been started.
+    ///
+    /// - Parameters:
+    ///   - targets: the services.
+    ///   - followsAll: whether every service that is found is followed besides them.
+    ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
+    func makeSessions(
+        with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ output: OutputOptions,
+        pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil,
+        role: (@Sendable (ServicePlace) -> Role)? = nil
+    ) async throws -> FollowedServices {
+        let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
         var connect = ConnectOptions()
         connect.timeout = output.limit
         connect.security = access.security
@@ -57,7 +83,8 @@ struct SessionsOptions: ParsableArguments {
         if let eventLoop { connect.eventLoopGroup = eventLoop }
         let fixed = access.security.role
         let asked = security.role == nil ? role : nil
-        var options = SessionOptions(name: name ?? ClientName.standard(of: deputy.name))
+        var options = SessionOptions(
+            name: name ?? deputy.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
         options.connect = connect
         options.role = asked ?? { _ in fixed }
         options.pingInterval = pingInterval

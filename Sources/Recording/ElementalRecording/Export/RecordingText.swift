@@ -1,0 +1,169 @@
+internal import Bridging
+internal import ElementalWire
+internal import Support
+
+/// A recording as text for other programs, made while it is read.
+public struct RecordingText: Sendable {
+    /// How the text is made up.
+    public enum Form: Sendable, Hashable {
+        /// Comma-separated values as RFC 4180 has them: a line for each value, with the columns time, service, instance,
+        /// element, value and unit.
+        case csv
+        /// The same with a column for each element: a line for each time, with the newest values of all elements.
+        case wideCSV
+        /// A JSON object a line, as `elemental watch --json` prints values.
+        case json
+    }
+
+    private struct Column: Hashable {
+        var service: Int
+        var name: String
+    }
+
+    private let recording: Recording
+    private let form: Form
+    private var columns: [Column: Int] = [:]
+    private var cells: [String] = []
+    /// The time whose line is not complete yet.
+    private var open: Duration?
+
+    public init(_ recording: Recording, _ form: Form) {
+        self.recording = recording
+        self.form = form
+    }
+
+    /// What comes first.
+    public mutating func head() -> String {
+        switch form {
+        case .json: return ""
+        case .csv: return Self.line(["time", "service", "instance", "element", "value", "unit"])
+        case .wideCSV:
+            var names = ["time"]
+            for (place, service) in recording.services.enumerated() {
+                for element in service.catalogues.joined() {
+                    let column = Column(service: place, name: element.name)
+                    guard columns[column] == nil else { continue }
+                    columns[column] = names.count
+                    let owner = "\(service.service.map { "\($0)/" } ?? "")\(service.instance)/"
+                    names.append(recording.services.count == 1 ? element.name : owner + element.name)
+                }
+            }
+            cells = [String](repeating: "", count: names.count)
+            return Self.line(names)
+        }
+    }
+
+    /// The text of an item, or of those before it; empty if there is none.
+    public mutating func text(of item: RecordedItem) -> String {
+        switch (form, item.content) {
+        case (.csv, .value(let value)):
+            let service = recording.services[value.service]
+            return Self.line([
+                time(item.time), service.service ?? "", service.instance, value.element.name, value.value.description,
+                value.element.unit,
+            ])
+        case (.csv, .event): return ""
+        case (.json, .value(let value)): return json(value, item.time).text + "\n"
+        case (.json, .event(let event, _)): return json(event, item.time).text + "\n"
+        case (.wideCSV, .value(let value)):
+            let before = open == item.time ? "" : end()
+            open = item.time
+            if let column = columns[Column(service: value.service, name: value.element.name)] {
+                cells[column] = value.value.description
+            }
+            return before
+        case (.wideCSV, .event(let event, let service)):
+            guard event.kind == .away || event.kind == .refused, let service else { return "" }
+            // Its values are not known from now on.
+            let before = end()
+            for (column, place) in columns where column.service == service { cells[place] = "" }
+            return before
+        }
+    }
+
+    /// What comes last.
+    public mutating func end() -> String {
+        guard let time = open else { return "" }
+        open = nil
+        cells[0] = self.time(time)
+        return Self.line(cells)
+    }
+
+    private func time(_ time: Duration) -> String {
+        Timestamp(nanoseconds: recording.start &+ UInt64(max(0, time.nanoseconds))).text
+    }
+
+    private func seconds(_ time: Duration) -> JSONText {
+        let microseconds = (recording.start &+ UInt64(max(0, time.nanoseconds))) / 1000
+        let fraction = String(microseconds % 1_000_000 + 1_000_000).dropFirst()
+        return .number("\(microseconds / 1_000_000).\(fraction)")
+    }
+
+    private func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
+        let service = recording.services[value.service]
+        let choice = value.element.type == .string ? nil : value.element.choice(value.value)
+        return .event(
+            "value",
+            [("element", .string(value.element.name)), ("value", value.value.json)]
+                + (choice.map { [("choice", .string($0.name))] } ?? [])
+                + [
+                    ("service", .optional(service.service)), ("name", .string(service.instance)),
+                    ("time", seconds(time)),
+                ])
+    }
+
+    private func json(_ event: RecordedEvent, _ time: Duration) -> JSONText {
+        .event(
+            event.kind.rawValue,
+            [("service", .optional(event.service)), ("name", .optional(event.instance))]
+                + (event.reason.map { [("reason", .string($0))] } ?? [])
+                + (event.count.map { [("count", .integer($0))] } ?? []) + [("time", seconds(time))])
+    }
+
+    /// A line of RFC 4180: fields with a comma, a quote or the end of a line are quoted.
+    static func line(_ fields: [String]) -> String {
+        fields.map(field).joined(separator: ",") + "\r\n"
+    }
+
+    private static func field(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"") && byte != 0x0A && byte != 0x0D
+        }
+        return isPlain ? text : "\"" + text.replacing("\"", with: "\"\"") + "\""
+    }
+}
+
+/// A time of the wall clock as people and programs read it: ISO 8601 in UTC, with microseconds.
+package struct Timestamp: Sendable {
+    private let nanoseconds: UInt64
+
+    /// - Parameter nanoseconds: since 1970.
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    package var text: String {
+        let seconds = nanoseconds / 1_000_000_000
+        let (year, month, day) = Self.date(days: Int64(seconds / 86400))
+        func digits(_ number: some BinaryInteger, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        let time = seconds % 86400
+        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))T\(digits(time / 3600, 2)):"
+            + "\(digits(time / 60 % 60, 2)):\(digits(time % 60, 2)).\(digits(nanoseconds / 1000 % 1_000_000, 6))Z"
+    }
+
+    /// The date so many days after 1970-01-01, in the Gregorian calendar. Years are counted from March, so that a leap day
+    /// is a year's last.
+    private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        // The days of 400, 100 and 4 years.
+        let (ages, centuries, leaps): (Int64, Int64, Int64) = (146_097, 36_524, 1461)
+        let shifted = days + 719_468
+        let age = shifted / ages
+        let inAge = shifted % ages
+        let year = (inAge - inAge / (leaps - 1) + inAge / centuries - inAge / (ages - 1)) / 365
+        let inYear = inAge - (365 * year + year / 4 - year / 100)
+        let month = (5 * inYear + 2) / 153
+        let day = inYear - (153 * month + 2) / 5 + 1
+        return (year + age * 400 + (month >= 10 ? 1 : 0), month >= 10 ? month - 9 : month + 3, day)
+    }
+}

@@ -1,0 +1,94 @@
+internal import Elemental
+internal import ElementalWire
+
+/// Where in a message the value is.
+enum MessageForm: Sendable, Equatable {
+    /// In a member of the object. Ours is `value`.
+    case member(String)
+    /// The object itself is a vector, with `x`, `y` and perhaps `z` and `w`.
+    case vector
+    /// The value is the message's whole text.
+    case text
+
+    /// Reads a value; `nil` if the message has none of the type.
+    func value(of message: [UInt8], _ type: ElementType) -> ElementValue? {
+        switch self {
+        case .member("value"): return ElementValue(message: message, type: type)
+        case .text: return String(validating: message, as: UTF8.self).map { .string($0) }
+        case .member, .vector:
+            return message.withUnsafeBufferPointer { bytes in
+                var reader = JSONReader(bytes)
+                guard case .member(let wanted) = self else {
+                    return ElementValue(&reader, type)
+                }
+                var value: ElementValue?
+                let isWhole = reader.object { name, reader in
+                    guard name == wanted, value == nil else { return reader.skip() }
+                    value = ElementValue(&reader, type)
+                    return value != nil
+                }
+                return isWhole ? value : nil
+            }
+        }
+    }
+
+    /// The form and type of messages that others wrote, as the first of them suggests: numbers are doubles, objects of `x`,
+    /// `y`, `z` and `w` and short lists of numbers are vectors, and what is neither a value nor an object with one stays
+    /// the text that it is.
+    static func inferred(from message: [UInt8]) -> (form: MessageForm, type: ElementType)? {
+        var members: [(name: String, type: ElementType?)] = []
+        let isObject = message.withUnsafeBufferPointer { bytes in
+            var reader = JSONReader(bytes)
+            return reader.object { name, reader in
+                // More members than these are no single value.
+                guard members.count < 64 else { return reader.skip() }
+                let before = reader
+                members.append((name, Self.type(&reader)))
+                reader = before
+                return reader.skip()
+            } && reader.isAtEnd()
+        }
+        guard isObject else { return nil }
+        if let value = members.first(where: { $0.name == "value" }), let type = value.type {
+            return (.member("value"), type)
+        }
+        if members.count == 1, let type = members[0].type { return (.member(members[0].name), type) }
+        let isVector = members.allSatisfy { ["x", "y", "z", "w"].contains($0.name) && $0.type == .double }
+        if isVector, let type = vector(members.count) { return (.vector, type) }
+        return (.text, .string)
+    }
+
+    private static func vector(_ count: Int) -> ElementType? {
+        switch count {
+        case 2: .float2
+        case 3: .float3
+        case 4: .float4
+        case 16: .float4x4
+        default: nil
+        }
+    }
+
+    /// The type of the value that follows; `nil` for one that is no single value.
+    private static func type(_ reader: inout JSONReader) -> ElementType? {
+        switch reader.kind() {
+        case .number: return .double
+        case .bool: return .bool
+        case .string: return .string
+        case .array:
+            var count = 0
+            let isWhole = reader.array { reader in
+                count += 1
+                return count <= 16 && reader.number() != nil
+            }
+            return isWhole ? vector(count) : nil
+        case .object:
+            var names: [String] = []
+            let isWhole = reader.object { name, reader in
+                names.append(name)
+                return ["x", "y", "z", "w"].contains(name) && names.count <= 4 && reader.number() != nil
+            }
+            return isWhole && Set(names).count == names.count ? vector(names.count) : nil
+        case .null, nil: return nil
+        }
+    }
+}

@@ -1,0 +1,164 @@
+internal import Bridging
+internal import Elemental
+internal import ElementalWire
+
+/// What waits to be written, in the order in which it came, and what is known of the services. It has no thread of its own.
+struct RecordQueue {
+    /// Something to write.
+    enum Entry {
+        case channel(UInt16, RecordedChannel)
+        case value(UInt16, time: UInt64, ElementValue)
+        case event(RecordedEvent, time: UInt64)
+    }
+
+    /// A service, with the channels of its elements.
+    private struct Track {
+        var service: String?
+        var instance: String
+        /// All catalogues that it had, and the channels of their elements by identifier; 0 where an element has none.
+        var catalogues: [(catalogue: ElementCatalogue, channels: [UInt16])] = []
+        /// Which of them holds; `nil` while the service is not connected.
+        var current: Int?
+        /// The channels of that one.
+        var channels: [UInt16] = []
+    }
+
+    /// The channel of the events. Those of elements follow.
+    static let eventChannel: UInt16 = 1
+    /// The most channels: a service that changes its elements again and again must not fill the memory.
+    static let mostChannels = 8192
+    /// What an entry takes without the bytes of a long value.
+    private static let entryByteCount = MemoryLayout<Entry>.stride
+    private static let channelByteCount = 1024
+
+    private let names: [String]
+    private let limit: Int
+    private var tracks: [ServiceKey: Track] = [:]
+    private var lastChannel = eventChannel
+    private var entries: [Entry] = []
+    private(set) var byteCount = 0
+    /// Values that came and were not taken, and have not been told yet.
+    private var untold = 0
+    /// All values that were taken.
+    private(set) var valueCount = 0
+    /// All values that came and were not taken.
+    private(set) var lostCount = 0
+    /// Whether nothing more is taken.
+    var isClosed = false
+
+    /// - Parameters:
+    ///   - names: those of the elements to record; empty for all.
+    ///   - limit: the most bytes that wait.
+    init(names: [String], limit: Int) {
+        self.names = names
+        self.limit = limit
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Everything that waits, which is then no longer here.
+    mutating func take() -> [Entry] {
+        tellLost(at: nil)
+        byteCount = 0
+        var taken: [Entry] = []
+        taken.reserveCapacity(min(entries.count, 16384))
+        swap(&taken, &entries)
+        return taken
+    }
+
+    private var lastTime: UInt64 = 0
+
+    private mutating func append(_ entry: Entry, _ count: Int) {
+        entries.append(entry)
+        byteCount += count
+    }
+
+    /// Tells how many values are missing, before what follows them.
+    private mutating func tellLost(at time: UInt64?) {
+        guard untold > 0 else { return }
+        append(.event(RecordedEvent(.lost, count: untold), time: time ?? lastTime), Self.entryByteCount)
+        untold = 0
+    }
+
+    /// Adds a value, unless its element is not recorded.
+    ///
+    /// - Parameter now: the time, asked only if the value is one to be recorded.
+    mutating func add(_ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, at now: () -> UInt64) {
+        guard !isClosed, let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else {
+            return
+        }
+        let channel = channels[Int(element.id)]
+        guard channel != 0 else { return }
+        let time = now()
+        lastTime = time
+        let count = Self.entryByteCount + (value.type.fixedByteCount == nil ? value.wireByteCount : 0)
+        // A value longer than everything that may wait goes alone.
+        guard byteCount + count <= limit || entries.isEmpty else {
+            untold += 1
+            lostCount += 1
+            return
+        }
+        tellLost(at: time)
+        append(.value(channel, time: time, value), count)
+        valueCount += 1
+    }
+
+    /// Whether the service is connected, and the element one of those that it has.
+    func follows(_ key: ServiceKey, _ element: ElementDefinition) -> Bool {
+        guard let track = tracks[key], let current = track.current else { return false }
+        return track.catalogues[current].catalogue[id: element.id] == element
+    }
+
+    /// The service is connected, with these elements.
+    mutating func connected(_ key: ServiceKey, _ catalogue: ElementCatalogue, at time: UInt64) {
+        guard !isClosed else { return }
+        var track = tracks[key] ?? Track(service: key.service, instance: key.name)
+        let known = track.catalogues.firstIndex { $0.catalogue == catalogue }
+        let number = known ?? track.catalogues.count
+        if known == nil {
+            guard Int(lastChannel) + catalogue.count <= Self.mostChannels else {
+                track.channels = []
+                track.current = nil
+                tracks[key] = track
+                let reason = "there are more than \(Self.mostChannels) elements and changes of elements"
+                return appendEvent(
+                    RecordedEvent(.refused, service: key.service, instance: key.name, reason: reason), time)
+            }
+            track.catalogues.append((catalogue, makeChannels(of: catalogue, track, number)))
+        }
+        track.channels = track.catalogues[number].channels
+        track.current = number
+        tracks[key] = track
+        appendEvent(
+            RecordedEvent(.connected, service: key.service, instance: key.name, catalogue: number), time)
+    }
+
+    private mutating func makeChannels(of catalogue: ElementCatalogue, _ track: Track, _ number: Int) -> [UInt16] {
+        var channels = [UInt16](repeating: 0, count: 128)
+        let wanted = Set(names.compactMap { catalogue[$0]?.id })
+        for (position, element) in catalogue.enumerated() where names.isEmpty || wanted.contains(element.id) {
+            lastChannel += 1
+            channels[Int(element.id)] = lastChannel
+            let channel = RecordedChannel(
+                service: track.service, instance: track.instance, catalogue: number, position: position,
+                element: element)
+            append(.channel(lastChannel, channel), Self.channelByteCount)
+        }
+        return channels
+    }
+
+    /// The service is not connected any more.
+    mutating func disconnected(_ key: ServiceKey, _ kind: RecordedEvent.Kind, _ reason: String?, at time: UInt64) {
+        guard !isClosed else { return }
+        let wasConnected = tracks[key]?.current != nil
+        guard wasConnected || kind == .refused else { return }
+        tracks[key]?.current = nil
+        appendEvent(RecordedEvent(kind, service: key.service, instance: key.name, reason: reason), time)
+    }
+
+    private mutating func appendEvent(_ event: RecordedEvent, _ time: UInt64) {
+        lastTime = time
+        tellLost(at: time)
+        append(.event(event, time: time), Self.entryByteCount + (event.reason?.utf8.count ?? 0))
+    }
+}

@@ -1,0 +1,214 @@
+package import Bridging
+public import Elemental
+internal import ElementalWire
+internal import NIOCore
+internal import NIOPosix
+internal import Support
+
+/// Records values of services into an MCAP file, with the times at which they came.
+///
+/// ```swift
+/// let recorder = try await Recorder(path: "robot.mcap")
+/// let device = try await service.connect(as: "recorder") { recorder.record($0) }
+/// …
+/// let summary = await recorder.finish()
+/// ```
+/// Taking a value costs its sender's event loop no more than putting it into a queue; a thread of the recorder's own writes
+/// it. Every value is in the file within a second, so that a program that is killed leaves a file that can be read up to
+/// its last second. The format is on the page "Recording and replaying" of the module
+/// Elemental.
+public final class Recorder: Sendable {
+    /// The file.
+    public let path: String
+
+    private struct State {
+        var queue: RecordQueue
+        /// Whether a write is due.
+        var isArmed = false
+        /// Whether a write before that is on its way, because much waits.
+        var isHurrying = false
+        var failure: RecordingError?
+        var isFinishing = false
+        var summary: RecordingSummary?
+    }
+
+    /// So much waits that it is written at once.
+    private static let hurryByteCount = 256 << 10
+
+    private let options: RecorderOptions
+    private let state: Locked<State>
+    private let writer: RecordWriter
+    private let thread: NIOThreadPool
+    private let loop: any EventLoop
+    private let failed = Latch()
+
+    /// Makes the file and begins.
+    ///
+    /// - Throws: ``RecordingError``, with the code ``RecordingError/Code/fileExists`` if the file is there already.
+    public init(path: String, options: RecorderOptions = RecorderOptions()) async throws(RecordingError) {
+        self.path = path
+        self.options = options
+        state = Locked(
+            State(queue: RecordQueue(names: options.elements, limit: options.maximumPendingByteCount)))
+        loop = MultiThreadedEventLoopGroup.singleton.next()
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        self.thread = thread
+        let result: Result<RecordWriter, RecordingError> = await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                continuation.resume(
+                    returning: Result { () throws(RecordingError) in try RecordWriter(path, options) })
+            }
+        }
+        switch result {
+        case .success(let writer): self.writer = writer
+        case .failure(let error):
+            thread.shutdownGracefully { _ in }
+            throw error
+        }
+    }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    /// Records all values that the device receives from now on, until it ends, and when it is away meanwhile.
+    ///
+    /// In the closure `configure` of a connection nothing is missed.
+    public func record(_ device: ElementalDevice) {
+        let key = ServiceKey(service: device.service, name: device.name)
+        device.onAnyValue { [weak self] element, value, device in
+            guard let self else { return }
+            change { state in
+                if !state.queue.follows(key, element) {
+                    state.queue.connected(key, device.knownElements, at: options.clock.now)
+                }
+                state.queue.add(value, of: element, key, at: { options.clock.now })
+            }
+        }
+        device.onEvent { [weak self] event in
+            switch event {
+            case .willReconnect(let attempt, _):
+                self?.disconnected(key, .away, attempt.lastError?.message ?? attempt.reason.description)
+            case .disconnected(let reason): self?.disconnected(key, .away, reason.description)
+            case .didReconnect: break
+            }
+        }
+    }
+
+    /// Records what happens to services that are followed. It may be called from any thread; the events of one service
+    /// come in their order.
+    package func note(_ event: SessionEvent) {
+        switch event {
+        case .value(let key, let element, let value):
+            change { $0.queue.add(value, of: element, key, at: { options.clock.now }) }
+        case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
+        case .state(let key, .away(let reason, _)): disconnected(key, .away, reason)
+        case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
+        case .state(let key, .gone): disconnected(key, .away, "it is listed no more")
+        case .state(_, .connecting), .place, .refusal, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        }
+    }
+
+    func noteConnected(_ key: ServiceKey, _ catalogue: ElementCatalogue) {
+        change { $0.queue.connected(key, catalogue, at: options.clock.now) }
+    }
+
+    private func disconnected(_ key: ServiceKey, _ kind: RecordedEvent.Kind, _ reason: String) {
+        change { $0.queue.disconnected(key, kind, reason, at: options.clock.now) }
+    }
+
+    /// Puts something into the queue, and has it written in time.
+    private func change(_ body: (inout State) -> Void) {
+        let (mustArm, mustHurry) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isFinishing, state.failure == nil else { return (false, false) }
+            body(&state)
+            guard !state.queue.isEmpty else { return (false, false) }
+            let mustHurry = !state.isHurrying && state.queue.byteCount >= Self.hurryByteCount
+            if mustHurry { state.isHurrying = true }
+            defer { state.isArmed = true }
+            return (!state.isArmed, mustHurry)
+        }
+        if mustHurry { thread.submit { [weak self] _ in self?.write(flushes: false) } }
+        if mustArm {
+            loop.scheduleTask(in: TimeAmount(options.interval)) { [weak self] in
+                guard let self else { return }
+                thread.submit { [weak self] _ in self?.write(flushes: true) }
+            }
+        }
+    }
+
+    /// Writes what waits. On the recorder's thread.
+    private func write(flushes: Bool) {
+        let entries = state.withLock { state in
+            if flushes { state.isArmed = false }
+            state.isHurrying = false
+            return state.failure == nil ? state.queue.take() : []
+        }
+        do throws(RecordingError) {
+            guard writer.failure == nil else { return }
+            try writer.write(entries, flushes: flushes)
+        } catch {
+            state.withLock { state in
+                state.failure = error
+                state.queue.isClosed = true
+            }
+            failed.open()
+        }
+    }
+
+    /// Writes everything that was recorded so far, which otherwise happens within a second.
+    public func flush() async {
+        await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                self.write(flushes: true)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Waits until the file cannot be written any more or has reached its limit, or the task is cancelled. Then call
+    /// ``finish()``.
+    public func waitUntilFull() async { await failed.wait() }
+
+    /// Ends the recording: writes what waits, and the file's index. Values that come later are not recorded.
+    ///
+    /// It may be called several times. It is not cut short by the task's cancellation.
+    @discardableResult
+    public func finish() async -> RecordingSummary {
+        let isFirst = state.withLock { state in
+            defer { state.isFinishing = true }
+            return !state.isFinishing
+        }
+        let summary: RecordingSummary = await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                if isFirst { self.writeEnd() }
+                // The thread does one thing after the other, so that it is there for the second call, too.
+                continuation.resume(returning: self.state.withLock { $0.summary ?? self.summary(nil, $0) })
+            }
+        }
+        return summary
+    }
+
+    private func writeEnd() {
+        write(flushes: true)
+        let (failure, taken, lost) = state.withLock { state in
+            state.queue.isClosed = true
+            return (state.failure, state.queue.valueCount, state.queue.lostCount)
+        }
+        var end = failure
+        do throws(RecordingError) {
+            try writer.finish(lostCount: lost + (failure?.code == .limitReached ? 0 : taken - writer.valueCount))
+        } catch {
+            if end == nil || end?.code == .limitReached { end = error }
+        }
+        state.withLock { $0.summary = summary(end, $0) }
+    }
+
+    private func summary(_ failure: RecordingError?, _ state: State) -> RecordingSummary {
+        let isFull = failure?.code == .limitReached
+        let unwritten = isFull ? 0 : state.queue.valueCount - writer.valueCount
+        return RecordingSummary(
+            path: path, end: isFull ? .limitReached : failure.map { .failed($0) } ?? .finished,
+            valueCount: writer.valueCount, lostCount: state.queue.lostCount + unwritten,
+            byteCount: writer.byteCount, duration: .nanoseconds(Int64(clamping: options.clock.elapsed())))
+    }
+}

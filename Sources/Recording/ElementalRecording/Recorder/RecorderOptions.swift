@@ -1,0 +1,20 @@
+/// What a recorder writes, and how much.
+public struct RecorderOptions: Sendable {
+    /// The names of the elements to record, as their services have them; empty for all.
+    public var elements: [String] = []
+    /// The most bytes of the file, its index included; `nil` for no limit. The recording ends before it would grow beyond.
+    public var maximumByteCount: UInt64?
+    /// The most bytes of values that may wait for the disk. What comes while so much waits is not recorded; the file and
+    /// ``RecordingSummary/lostCount`` tell how many.
+    public var maximumPendingByteCount = 8 << 20
+    /// The clock: the time since the recorder was made, and the wall clock's time then, in nanoseconds since 1970.
+    var clock = RecordingClock()
+    /// How long a value may wait until it is in the file.
+    var interval = Duration.milliseconds(750)
+
+    /// The defaults: everything, without a limit.
+    public init() {}
+
+    /// The fewest bytes of a file that has a limit.
+    public static let smallestMaximumByteCount: UInt64 = 64 << 10
+}

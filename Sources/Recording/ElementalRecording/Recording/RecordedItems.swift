@@ -1,0 +1,114 @@
+internal import Elemental
+internal import NIOPosix
+internal import Support
+
+/// The values and events of a recording, read while they are asked for: a batch is in memory, and the next one on its way.
+public struct RecordedItems: AsyncSequence, Sendable {
+    public typealias Element = RecordedItem
+
+    let recording: Recording
+
+    public func makeAsyncIterator() -> Iterator { Iterator(recording: recording) }
+
+    /// Reads the items, on a thread that may block.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let recording: Recording
+        private var reader: ItemReader?
+        private var batch: [RecordedItem] = []
+        private var position = 0
+        private var next: Task<[RecordedItem], any Error>?
+
+        init(recording: Recording) { self.recording = recording }
+
+        /// The next value or event; `nil` at the end of the file.
+        ///
+        /// - Throws: ``RecordingError`` if the file cannot be read any more.
+        public mutating func next() async throws -> RecordedItem? {
+            while position == batch.count {
+                let reader: ItemReader
+                if let known = self.reader {
+                    reader = known
+                } else {
+                    reader = try await NIOThreadPool.singleton.runIfActive { [recording] in try ItemReader(recording) }
+                    self.reader = reader
+                }
+                let coming = next ?? Self.read(reader)
+                batch = try await coming.value
+                position = 0
+                guard !batch.isEmpty else { return nil }
+                next = Self.read(reader)
+            }
+            defer { position += 1 }
+            return batch[position]
+        }
+
+        private static func read(_ reader: ItemReader) -> Task<[RecordedItem], any Error> {
+            Task { try await NIOThreadPool.singleton.runIfActive { try reader.nextBatch() } }
+        }
+    }
+}
+
+/// Reads the items of a file. It blocks.
+// Unchecked because one call at a time uses it: each follows the end of the one before.
+final class ItemReader: @unchecked Sendable {
+    /// What a batch has at most: items, and bytes of their messages unless a single one is longer.
+    private static let batchLimit = (items: 512, bytes: 1 << 20)
+
+    private let recording: Recording
+    private var cursor: MCAPCursor
+    /// Messages that had no value of their element's type.
+    private(set) var unreadableCount = 0
+
+    init(_ recording: Recording) throws(RecordingError) {
+        self.recording = recording
+        cursor = MCAPCursor(try InputFile(path: recording.path))
+    }
+
+    /// For tests.
+    init(_ recording: Recording, _ source: any ByteSource) {
+        self.recording = recording
+        cursor = MCAPCursor(source)
+    }
+
+    /// The next items; none at the end.
+    func nextBatch() throws(RecordingError) -> [RecordedItem] {
+        var batch: [RecordedItem] = []
+        var byteCount = 0
+        while batch.count < Self.batchLimit.items, byteCount < Self.batchLimit.bytes, let record = try cursor.next() {
+            switch record {
+            case .message(let message):
+                byteCount += message.data.count
+                if let item = item(of: message) { batch.append(item) }
+            // Behind it are the summary's channels.
+            case .dataEnd: return batch
+            default: break
+            }
+        }
+        return batch
+    }
+
+    /// What a message says; `nil` if it is none of those that can be read.
+    func item(of message: MCAP.Message) -> RecordedItem? {
+        guard let content = content(of: message) else { return nil }
+        let time = message.logTime > recording.start ? message.logTime - recording.start : 0
+        return RecordedItem(time: .nanoseconds(Int64(clamping: time)), content: content)
+    }
+
+    private func content(of message: MCAP.Message) -> RecordedItem.Content? {
+        switch recording.channels[message.channelID] {
+        case .element(let service, _, _, let element, let form):
+            guard let value = form.value(of: message.data, element.type) else {
+                unreadableCount += 1
+                return nil
+            }
+            return .value(RecordedValue(service: service, element: element, value: value))
+        case .events:
+            guard let event = RecordedEvent(message: message.data) else { return nil }
+            let service = recording.services.firstIndex {
+                $0.service == event.service && $0.instance == event.instance
+            }
+            return .event(event, service: service)
+        case ChannelUse.none?, nil: return nil
+        }
+    }
+}

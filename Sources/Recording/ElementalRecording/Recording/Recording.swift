@@ -1,0 +1,153 @@
+public import Elemental
+internal import NIOPosix
+internal import Support
+
+/// A recording that can be read: what is in the file, and its values in the order in which they came.
+///
+/// ```swift
+/// let recording = try await Recording(path: "robot.mcap")
+/// for try await item in recording.items {
+///     if case .value(let value) = item.content { print(item.time, value.element.name, value.value) }
+/// }
+/// ```
+/// Every MCAP file whose messages are JSON and whose chunks are not compressed can be read, whoever wrote it; the file is
+/// never in memory as a whole. A file that is cut off is read up to its last whole message.
+public struct Recording: Sendable {
+    /// The file.
+    public let path: String
+    /// The file's length in bytes when it was opened.
+    public let byteCount: UInt64
+    /// Whether the file has its end. One that is being recorded, or whose recorder was killed, has none.
+    public let isComplete: Bool
+    /// The services whose values are in the file.
+    public let services: [RecordedService]
+    /// When the first value or event came, in nanoseconds since 1970; 0 if there is none.
+    public let start: UInt64
+    /// From the first value or event to the last.
+    public let duration: Duration
+    /// How many values can be replayed.
+    public let valueCount: Int
+    /// Channels whose messages are left out, and why. Names from the file are in it.
+    public let omissions: [String]
+    /// Chunks whose checksum is wrong, and records that were left out since they are not as the format says. Of a file
+    /// that has its index only these are counted that were looked at to open it.
+    public let damageCount: Int
+
+    let channels: [UInt16: ChannelUse]
+    let eventCount: Int
+
+    /// Opens a file. One without an index is read through for that.
+    ///
+    /// - Throws: ``RecordingError``.
+    public init(path: String) async throws(RecordingError) {
+        self = try await Self.reading(path) { file throws(RecordingError) in try Recording(file, path) }
+    }
+
+    /// Reads a file on a thread that may block, until the task is cancelled.
+    static func reading<Result: Sendable>(
+        _ path: String, _ body: @escaping @Sendable (InputFile) throws(RecordingError) -> Result
+    ) async throws(RecordingError) -> Result {
+        let cancellation = ReadCancellation()
+        do {
+            return try await withTaskCancellationHandler {
+                try await NIOThreadPool.singleton.runIfActive { try body(InputFile(path: path, cancellation)) }
+            } onCancel: {
+                cancellation.cancel()
+            }
+        } catch let error as RecordingError {
+            throw error
+        } catch is CancellationError {
+            throw RecordingError(.cancelled, "reading \(path) was cancelled")
+        } catch {
+            throw RecordingError(.inputOutput, "cannot read \(path): \(error)")
+        }
+    }
+
+    /// Reads what the file has. It blocks.
+    init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
+        let contents = try RecordingContents(source, path)
+        self.path = path
+        byteCount = source.byteCount
+        isComplete = contents.isComplete
+        services = contents.services
+        channels = contents.uses
+        start = contents.startTime
+        duration = .nanoseconds(Int64(clamping: contents.endTime - contents.startTime))
+        valueCount = contents.valueCount
+        eventCount = contents.eventCount
+        omissions = contents.omissions
+        damageCount = contents.damageCount
+    }
+
+    /// The values and events in the order of the file, which is that of their times in a file of this framework's.
+    public var items: RecordedItems { RecordedItems(recording: self) }
+}
+
+/// A service in a recording.
+public struct RecordedService: Sendable {
+    /// The service's name, such as `robot`; `nil` if it was recorded by host and port, and in files of others.
+    public let service: String?
+    /// The name of the instance, or the host and port; for files of others the file's name.
+    public let instance: String
+    /// The elements that it had, the first ones first: more than one catalogue if they changed.
+    public let catalogues: [ElementCatalogue]
+    /// How many values there are of the elements, in the order of ``catalogues`` and of each catalogue.
+    public let valueCounts: [[Int]]
+    /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
+    let catalogueNumbers: [Int]
+
+    /// The elements that hold from an event on; `nil` if the event changes nothing.
+    public func elements(from event: RecordedEvent) -> ElementCatalogue? {
+        guard event.kind == .connected, let number = event.catalogue else { return nil }
+        return catalogueNumbers.firstIndex(of: number).map { catalogues[$0] }
+    }
+
+    /// The elements that it had first.
+    public var elements: ElementCatalogue { catalogues.first ?? [] }
+
+    /// The service as it can be published again: the same elements, units, ranges and transports.
+    ///
+    /// - Parameters:
+    ///   - name: the instance's name; `nil` for the recorded one.
+    ///   - configuration: how it listens and whom it admits, which is not recorded.
+    public func makeService(
+        name: String? = nil, configuration: ServiceConfiguration = ServiceConfiguration()
+    ) -> ElementalService {
+        ElementalService(
+            service ?? RecordedChannel.unknownService, displayName: name ?? instance, elements: elements,
+            configuration: configuration)
+    }
+}
+
+/// A value in a recording.
+public struct RecordedValue: Sendable {
+    /// The service's place in ``Recording/services``.
+    public let service: Int
+    /// The element, as the service had it then.
+    public let element: ElementDefinition
+    /// The value.
+    public let value: ElementValue
+}
+
+/// A value or an event, with its time.
+public struct RecordedItem: Sendable {
+    /// What was recorded.
+    public enum Content: Sendable {
+        case value(RecordedValue)
+        /// An event, with the service's place in ``Recording/services`` if it is about one that has values.
+        case event(RecordedEvent, service: Int?)
+    }
+
+    /// The time since ``Recording/start``.
+    public let time: Duration
+    /// What was recorded.
+    public let content: Content
+}
+
+/// What a channel's messages are.
+enum ChannelUse: Sendable {
+    case element(service: Int, catalogue: Int, position: Int, ElementDefinition, MessageForm)
+    case events
+    /// They are left out.
+    case none
+}

@@ -1,0 +1,237 @@
+internal import Elemental
+internal import ElementalWire
+
+/// What a file has, from its summary, or read through where it has none.
+struct RecordingContents {
+    /// The most bytes of channels that are kept.
+    private static let mostChannelBytes = 16 << 20
+    /// The most bytes that are read to see what the messages of others look like.
+    private static let mostSampleBytes: UInt64 = 256 << 20
+
+    private(set) var isComplete = false
+    private(set) var services: [RecordedService] = []
+    private(set) var uses: [UInt16: ChannelUse] = [:]
+    private(set) var startTime: UInt64 = 0
+    private(set) var endTime: UInt64 = 0
+    private(set) var valueCount = 0
+    private(set) var eventCount = 0
+    private(set) var omissions: [String] = []
+    private(set) var damageCount = 0
+
+    private var channels: [UInt16: MCAP.Channel] = [:]
+    private var counts: [UInt16: UInt64] = [:]
+    private var channelBytes = 0
+    private let path: String
+
+    init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
+        self.path = path
+        try MCAPCursor.checkMagic(of: source, path)
+        let summary = try summaryStart(of: source)
+        if summary == nil || summary == 0 {
+            try readThrough(source)
+        } else if let summary, try !readSummary(source, at: summary) {
+            (channels, counts, channelBytes) = ([:], [:], 0)
+            try readThrough(source)
+        }
+        try sortChannels(source)
+    }
+
+    private mutating func add(_ channel: MCAP.Channel) throws(RecordingError) {
+        guard channels[channel.id] == nil else { return }
+        channelBytes += channel.topic.utf8.count + 256
+        for (key, value) in channel.metadata { channelBytes += key.utf8.count + value.utf8.count + 64 }
+        guard channelBytes <= Self.mostChannelBytes else {
+            throw RecordingError(.tooLarge, "\(path) has too many channels")
+        }
+        channels[channel.id] = channel
+    }
+
+    /// Where the summary begins; 0 if the file says that it has none, `nil` if it is cut off.
+    private mutating func summaryStart(of source: any ByteSource) throws(RecordingError) -> UInt64? {
+        let end = UInt64(MCAP.footerByteCount + MCAP.magic.count)
+        guard source.byteCount >= end + UInt64(MCAP.magic.count) else { return nil }
+        var cursor = MCAPCursor(source, at: source.byteCount - end)
+        guard case .footer(let footer) = try cursor.next(),
+            cursor.offset == source.byteCount - UInt64(MCAP.magic.count)
+        else { return nil }
+        isComplete = true
+        return footer.summaryStart
+    }
+
+    /// - Returns: whether the summary has what is needed.
+    private mutating func readSummary(_ source: any ByteSource, at start: UInt64) throws(RecordingError) -> Bool {
+        guard start < source.byteCount else { return false }
+        var cursor = MCAPCursor(source, at: start)
+        var statistics: MCAP.Statistics?
+        records: while let record = try cursor.next() {
+            switch record {
+            case .channel(let channel): try add(channel)
+            case .statistics(let read): statistics = read
+            case .footer: break records
+            default: break
+            }
+        }
+        guard let statistics, !cursor.isCutOff, statistics.startTime <= statistics.endTime,
+            statistics.messageCounts.keys.allSatisfy({ channels[$0] != nil })
+        else { return false }
+        counts = statistics.messageCounts
+        (startTime, endTime) = (statistics.startTime, statistics.endTime)
+        return true
+    }
+
+    private mutating func readThrough(_ source: any ByteSource) throws(RecordingError) {
+        var cursor = MCAPCursor(source)
+        cursor.skipsMessageData = true
+        var times: (start: UInt64, end: UInt64)?
+        records: while let record = try cursor.next() {
+            switch record {
+            case .channel(let channel): try add(channel)
+            case .message(let message):
+                counts[message.channelID, default: 0] += 1
+                let time = message.logTime
+                times = (min(times?.start ?? time, time), max(times?.end ?? time, time))
+            case .dataEnd: break records
+            default: break
+            }
+        }
+        (startTime, endTime) = times ?? (0, 0)
+        damageCount = cursor.damagedChunkCount + cursor.skippedRecordCount
+    }
+
+    // MARK: - What the channels are
+
+    private mutating func sortChannels(_ source: any ByteSource) throws(RecordingError) {
+        var own: [(id: UInt16, channel: RecordedChannel)] = []
+        var foreign: [UInt16] = []
+        for (id, channel) in channels.sorted(by: { $0.key < $1.key }) {
+            uses[id] = ChannelUse.none
+            if RecordedEvent.isChannel(channel) {
+                uses[id] = .events
+                eventCount += Int(clamping: counts[id] ?? 0)
+            } else if let recorded = RecordedChannel(channel) {
+                own.append((id, recorded))
+            } else if channel.messageEncoding != "json" {
+                omissions.append("\(channel.topic): its messages are \(channel.messageEncoding), and not JSON")
+            } else if counts[id] ?? 0 > 0 {
+                foreign.append(id)
+            }
+        }
+        addOwn(own)
+        if !foreign.isEmpty { try addForeign(foreign, source) }
+    }
+
+    /// Makes services of the channels that a recorder of this framework wrote.
+    private mutating func addOwn(_ channels: [(id: UInt16, channel: RecordedChannel)]) {
+        struct Name: Hashable {
+            var service: String?
+            var instance: String
+        }
+        var names: [Name] = []
+        var groups: [Name: [Int: [(id: UInt16, channel: RecordedChannel)]]] = [:]
+        for entry in channels {
+            let name = Name(service: entry.channel.service, instance: entry.channel.instance)
+            if groups[name] == nil { names.append(name) }
+            groups[name, default: [:]][entry.channel.catalogue, default: []].append(entry)
+        }
+        for name in names {
+            var catalogues: [ElementCatalogue] = []
+            var valueCounts: [[Int]] = []
+            var numbers: [Int] = []
+            for (number, entries) in (groups[name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                let sorted = entries.sorted { $0.channel.position < $1.channel.position }
+                guard let catalogue = try? ElementCatalogue(sorted.map(\.channel.element)) else {
+                    omissions.append("\(name.instance): its elements contradict each other")
+                    continue
+                }
+                for (position, entry) in sorted.enumerated() {
+                    uses[entry.id] = .element(
+                        service: services.count, catalogue: catalogues.count, position: position,
+                        entry.channel.element, .member("value"))
+                }
+                catalogues.append(catalogue)
+                numbers.append(number)
+                valueCounts.append(sorted.map { Int(clamping: counts[$0.id] ?? 0) })
+            }
+            guard !catalogues.isEmpty else { continue }
+            append(
+                RecordedService(
+                    service: name.service, instance: name.instance, catalogues: catalogues, valueCounts: valueCounts,
+                    catalogueNumbers: numbers))
+        }
+    }
+
+    private mutating func append(_ service: RecordedService) {
+        services.append(service)
+        for count in service.valueCounts.joined() {
+            valueCount = valueCount.addingReportingOverflow(count).partialValue
+        }
+    }
+
+    /// Makes one service of the channels of others: an element for each topic, with the type of its first message.
+    private mutating func addForeign(_ ids: [UInt16], _ source: any ByteSource) throws(RecordingError) {
+        let samples = try forms(of: Set(ids), source)
+        var elements: [ElementDefinition] = []
+        var valueCounts: [Int] = []
+        var names: Set<String> = []
+        for id in ids {
+            guard let topic = channels[id]?.topic else { continue }
+            guard let (form, type) = samples[id] else {
+                omissions.append("\(topic): its first message is no JSON object, or too far in the file")
+                continue
+            }
+            guard elements.count < 128 else {
+                omissions.append("\(topic): a service has at most 128 elements")
+                continue
+            }
+            var name = topic.hasPrefix("/") ? String(topic.dropFirst()) : topic
+            if names.contains(name.lowercased()) { name += " \(id)" }
+            guard
+                let element = try? ElementDefinition(
+                    id: elements.count, name: name, type: type, access: .read)
+            else {
+                omissions.append("\(topic): a name has 1 to 255 bytes")
+                continue
+            }
+            names.insert(name.lowercased())
+            uses[id] = .element(
+                service: services.count, catalogue: 0, position: elements.count, element, form)
+            elements.append(element)
+            valueCounts.append(Int(clamping: counts[id] ?? 0))
+        }
+        guard !elements.isEmpty, let catalogue = try? ElementCatalogue(elements) else {
+            for id in ids { uses[id] = ChannelUse.none }
+            return
+        }
+        append(
+            RecordedService(
+                service: nil, instance: Self.name(of: path), catalogues: [catalogue], valueCounts: [valueCounts],
+                catalogueNumbers: [0]))
+    }
+
+    /// Looks at the first message of each channel.
+    private mutating func forms(
+        of ids: Set<UInt16>, _ source: any ByteSource
+    ) throws(RecordingError) -> [UInt16: (form: MessageForm, type: ElementType)] {
+        var missing = ids
+        var forms: [UInt16: (form: MessageForm, type: ElementType)] = [:]
+        var cursor = MCAPCursor(source)
+        records: while !missing.isEmpty, cursor.offset < Self.mostSampleBytes, let record = try cursor.next() {
+            switch record {
+            case .message(let message):
+                if missing.remove(message.channelID) != nil {
+                    forms[message.channelID] = MessageForm.inferred(from: message.data)
+                }
+            case .dataEnd: break records
+            default: break
+            }
+        }
+        return forms
+    }
+
+    /// The file's name without folders and ending.
+    private static func name(of path: String) -> String {
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let name = file.hasSuffix(".mcap") ? String(file.dropLast(5)) : file
+        return name.isEmpty ? RecordedChannel.unknownService : name
+    }
+}

@@ -1,0 +1,141 @@
+public import Elemental
+internal import Support
+
+/// Replays a recording in its own time, or faster or slower.
+///
+/// ```swift
+/// let recording = try await Recording(path: "robot.mcap")
+/// let service = recording.services[0].makeService()
+/// try await service.start()
+/// try await Replay().run(recording, on: [service])
+/// await service.stop()
+/// ```
+/// Each value is due at a time of its own, counted from the beginning: what comes late once does not make the rest late.
+public struct Replay: Sendable {
+    /// How many times as fast as it was recorded, above 0.
+    public var speed = 1.0
+    /// Whether it begins again after the last value, until the task is cancelled. The first value comes again after the
+    /// last one as one value comes after another.
+    public var loops = false
+    /// The recording's time at which to begin. The values that the elements had then come first.
+    public var start = Duration.zero
+    /// The time since the replay's beginning.
+    var clock: @Sendable () -> @Sendable () -> Duration = {
+        let beginning = ContinuousClock.now
+        return { .now - beginning }
+    }
+    /// Waits.
+    var wait: @Sendable (Duration) async -> Void = { await Delay.wait($0) }
+
+    /// The defaults: once, at its own speed, from its beginning.
+    public init() {}
+
+    /// The longest wait at a time.
+    private static let longestWait = Duration.seconds(3600)
+
+    /// Calls `deliver` with each value and event when it is due.
+    ///
+    /// - Throws: ``RecordingError`` if the file cannot be read any more or has no values to replay; `CancellationError`;
+    ///   what `deliver` throws.
+    public func run(
+        _ recording: Recording, isolation: isolated (any Actor)? = #isolation,
+        _ deliver: (RecordedItem) async throws -> Void
+    ) async throws {
+        guard recording.valueCount > 0, start <= recording.duration else {
+            throw RecordingError(
+                .nothingToReplay,
+                recording.valueCount > 0
+                    ? "\(recording.path) ends after \(recording.duration), before the time at which to begin"
+                    : "\(recording.path) has no values that can be replayed")
+        }
+        let schedule = ReplaySchedule(recording, speed: speed, start: start)
+        let elapsed = clock()
+        var round = 0
+        repeat {
+            var earlier = EarlierItems()
+            for try await item in recording.items {
+                if item.time < start {
+                    earlier.add(item)
+                    continue
+                }
+                for item in earlier.take() {
+                    try await waitUntil(schedule.due(start, round: round), elapsed)
+                    try await deliver(item)
+                }
+                try await waitUntil(schedule.due(item.time, round: round), elapsed)
+                try await deliver(item)
+            }
+            round += 1
+        } while loops
+    }
+
+    /// Sends the values to services, which are as ``RecordedService/makeService(name:configuration:)`` made them, in the
+    /// order of ``Recording/services``. Where the recorded service had other elements from a time on, so has the replayed
+    /// one.
+    ///
+    /// - Parameter note: called with each value, and why a service or one of its devices did not take it; `nil` if all did.
+    public func run(
+        _ recording: Recording, on services: [ElementalService], isolation: isolated (any Actor)? = #isolation,
+        _ note: (RecordedValue, ElementalError?) -> Void = { _, _ in }
+    ) async throws {
+        try await run(recording) { item in
+            switch item.content {
+            case .value(let value):
+                guard services.indices.contains(value.service) else { return }
+                do throws(ElementalError) {
+                    note(value, try services[value.service].send(value.value, to: value.element).first?.error)
+                } catch {
+                    note(value, error)
+                }
+            case .event(let event, let place?):
+                guard services.indices.contains(place), let elements = recording.services[place].elements(from: event),
+                    services[place].elements != elements
+                else { return }
+                services[place].update(elements: elements)
+            case .event(_, nil): break
+            }
+        }
+    }
+
+    private func waitUntil(
+        _ due: Duration, _ elapsed: @Sendable () -> Duration, isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        try Task.checkCancellation()
+        var rest = due - elapsed()
+        while rest > .zero {
+            await wait(min(rest, Self.longestWait))
+            try Task.checkCancellation()
+            rest = due - elapsed()
+        }
+    }
+}
+
+/// What holds at the time at which a replay begins: of each element the newest value, of each service the newest event.
+private struct EarlierItems {
+    private struct Key: Hashable {
+        var service: Int
+        var element: Int8
+    }
+
+    private var values: [Key: (number: Int, item: RecordedItem)] = [:]
+    private var events: [Int: (number: Int, item: RecordedItem)] = [:]
+    private var count = 0
+
+    mutating func add(_ item: RecordedItem) {
+        count += 1
+        switch item.content {
+        case .value(let value): values[Key(service: value.service, element: value.element.id)] = (count, item)
+        case .event(let event, let service?):
+            if event.kind == .connected { events[service] = (count, item) }
+        case .event(_, nil): break
+        }
+    }
+
+    /// Everything in its order; the next time there is nothing.
+    mutating func take() -> [RecordedItem] {
+        guard count > 0 else { return [] }
+        let items = (Array(events.values) + Array(values.values)).sorted { $0.number < $1.number }.map(\.item)
+        self = EarlierItems()
+        return items
+    }
+}

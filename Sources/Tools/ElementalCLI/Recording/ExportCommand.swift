@@ -1,0 +1,79 @@
+import ArgumentParser
+import Elemental
+import ElementalRecording
+import Support
+
+/// Prints a recording for other programs.
+struct ExportCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Print a recording's values as CSV or JSON.",
+        discussion: """
+            --csv prints a line for each value: time, service, instance, element, value, unit. With --wide each element \
+            has a column, and each time a line with the newest values of all. The form is that of RFC 4180. --json prints \
+            an object a line, as 'elemental watch --json' does, with the gaps of the recording between them. Times are in \
+            UTC. On a terminal, characters that would move the cursor are escaped.
+
+              $ elemental export robot.mcap --csv > robot.csv
+              $ elemental export robot.mcap --csv --wide | head
+              $ elemental export robot.mcap --json | jq 'select(.element == "Speed") | .value'
+            """)
+
+    @Argument(help: ArgumentHelp("The recording.", valueName: "file"))
+    var file: String
+
+    @Flag(help: "Print comma-separated values.")
+    var csv = false
+
+    @Flag(help: "With --csv: a column for each element.")
+    var wide = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard csv != output.json else {
+            throw ValidationError(csv ? "give --csv or --json, not both" : "give --csv or --json")
+        }
+        if wide, !csv { throw ValidationError("--wide goes with --csv") }
+    }
+
+    /// The text that is gathered before it is written.
+    private static let pieceByteCount = 64 << 10
+
+    func perform(_ console: Console) async throws {
+        try await Interruption.run(console, .counted) { [self] in
+            let recording = try await Recording(path: file)
+            for omission in recording.omissions { await console.talk("left out: \(omission)") }
+            var text = RecordingText(recording, output.json ? .json : wide ? .wideCSV : .csv)
+            var piece = text.head()
+            for try await item in recording.items {
+                piece += text.text(of: item)
+                guard piece.utf8.count >= Self.pieceByteCount else { continue }
+                await write(piece, console)
+                piece = ""
+                try Task.checkCancellation()
+            }
+            await write(piece + text.end(), console)
+        }
+    }
+
+    private func write(_ text: String, _ console: Console) async {
+        if isatty(STDOUT_FILENO) == 1 {
+            await console.emit(TextEvent(text: text))
+        } else {
+            await console.emit(bytes: Array(text.utf8))
+        }
+    }
+}
+
+/// Lines of text for a terminal.
+private struct TextEvent: ConsoleEvent {
+    let text: String
+
+    var isResult: Bool { true }
+
+    var lines: [String] { text.split(whereSeparator: \.isNewline).map(String.init) }
+
+    var json: JSONText { .string(text) }
+    var jsonLines: [JSONText] { lines.map { .number($0) } }
+}

@@ -1,0 +1,183 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import ElementalRecording
+import Support
+
+/// Records services into a file.
+struct RecordCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Record services' values into an MCAP file, to replay or to look at later.",
+        usage: "elemental record TARGET... --to FILE [--for SECONDS] [--max-size BYTES] [NAME...]",
+        discussion: """
+            Before --to are the TARGETs, behind FILE the names of the elements to record (default: all). It ends on Ctrl-C \
+            and SIGTERM, after --for, and before the file would be larger than --max-size, each time with a complete file. \
+            A service that is away is tried again until then; the file tells the gap. Each value has the time of its \
+            arrival, from a clock that nobody sets.
+
+            MCAP is the format of Foxglove and ROS 2: their tools open the file, with a topic SERVICE/INSTANCE/ELEMENT for \
+            each element. Every value is in the file within a second, so that 'elemental replay' reads it up to the last \
+            second even if this program is killed. A file that is there already is not written over.
+
+              $ elemental record robot --to robot.mcap
+              $ elemental record robot/Rover 192.168.1.7:5000 --to both.mcap --for 3600
+              $ elemental record robot --to speed.mcap --max-size 1000000000 Speed Battery
+              $ elemental replay robot.mcap --publish
+            """)
+
+    @OptionGroup var options: RecordOptions
+
+    @Option(name: .customLong("to"), help: ArgumentHelp("The file to make.", valueName: "file"))
+    var file: String
+
+    var output: OutputOptions { options.output }
+
+    func validate() throws {
+        if file.isEmpty { throw ValidationError("--to takes the name of a file") }
+        if let limit = options.maximumByteCount, limit < RecorderOptions.smallestMaximumByteCount {
+            throw ValidationError(
+                "--max-size takes \(RecorderOptions.smallestMaximumByteCount) bytes or more, not \(limit)")
+        }
+        let targets = try subjects.targets
+        guard !targets.isEmpty else { throw ValidationError("give the TARGETs to record before --to") }
+        try FollowingOptions.check(targets)
+    }
+
+    /// What is recorded.
+    private var subjects: (targets: [Target], names: [String]) {
+        get throws {
+            let split = RecordOptions.split(options.words, Array(CommandLine.arguments.dropFirst()))
+            do {
+                return (try split.targets.map { try Target(parsing: $0) }, split.names)
+            } catch let problem as ArgumentProblem {
+                throw ValidationError("TARGET: \(problem.description)")
+            }
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        let (targets, names) = try subjects
+        try await Interruption.run(console) { [self] in
+            var recording = RecorderOptions()
+            recording.elements = names
+            recording.maximumByteCount = options.maximumByteCount
+            let recorder = try await Recorder(path: file, options: recording)
+            let progress = RecordProgress(names, targets, console)
+            let result: Result<Void, any Error>
+            do {
+                let followed = try await options.following.makeSessions(with: targets, for: nil, output)
+                let reporter = SessionReporter(console, followed.access)
+                followed.sessions.onEvent { event in
+                    reporter.note(event)
+                    recorder.note(event)
+                    progress.note(event)
+                }
+                try await record(followed.sessions, recorder, progress)
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            let summary = await recorder.finish()
+            await console.emit(RecordingEndEvent(summary: summary))
+            if case .failed(let error) = summary.end { throw error }
+            try result.get()
+            if let failure = progress.failure { throw failure }
+        }
+    }
+
+    /// Follows the services until the recording ends.
+    private func record(
+        _ sessions: ServiceSessions, _ recorder: Recorder, _ progress: RecordProgress
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await sessions.run() }
+            group.addTask { await recorder.waitUntilFull() }
+            group.addTask { await progress.hasFailed.wait() }
+            if let time = options.time?.duration { group.addTask { await Delay.wait(time) } }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+}
+
+/// What `record` has besides its file.
+struct RecordOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "TARGET: SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT; behind --to FILE: the NAME of an element.",
+            discussion: "SERVICE alone stands for all its instances. An IPv6 address goes in brackets.",
+            valueName: "target"))
+    var words: [String] = []
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
+    var time: Seconds?
+
+    @Option(
+        name: .customLong("max-size"), help: ArgumentHelp("End before the file is larger.", valueName: "bytes"))
+    var maximumByteCount: UInt64?
+
+    @OptionGroup var following: FollowingOptions
+    @OptionGroup var output: OutputOptions
+
+    /// Which of the words are targets, and which are names of elements: those behind `--to`, if there are any before it.
+    ///
+    /// - Parameters:
+    ///   - words: all arguments that belong to no option, in their order.
+    ///   - arguments: the command line, without the program's name.
+    static func split(_ words: [String], _ arguments: [String]) -> (targets: [String], names: [String]) {
+        guard let command = arguments.firstIndex(of: "record") else { return (words, []) }
+        let rest = arguments[(command + 1)...]
+        guard let file = rest.firstIndex(where: { $0 == "--to" || $0.hasPrefix("--to=") }),
+            let before = try? RecordOptions.parse(Array(rest[..<file])).words, !before.isEmpty,
+            words.starts(with: before)
+        else { return (words, []) }
+        return (before, Array(words.dropFirst(before.count)))
+    }
+}
+
+/// Which services were recorded, and whether they have the elements.
+private final class RecordProgress: Sendable {
+    private struct State {
+        var isConnected = false
+        /// The services that were told to lack an element.
+        var told: Set<ServiceKey> = []
+        var failure: CommandFailure?
+    }
+
+    private let names: [String]
+    private let targets: [Target]
+    private let console: Console
+    private let state = Locked(State())
+    /// Opens when there is nothing to record.
+    let hasFailed = Latch()
+
+    init(_ names: [String], _ targets: [Target], _ console: Console) {
+        self.names = names
+        self.targets = targets
+        self.console = console
+    }
+
+    /// Why nothing was recorded; `nil` if a service was.
+    var failure: CommandFailure? {
+        state.withLock { state in
+            if let failure = state.failure { return failure }
+            guard !state.isConnected else { return nil }
+            return CommandFailure(
+                "notConnected", "nothing was recorded: \(quotedList(targets.map(\.text), "and")) did not connect")
+        }
+    }
+
+    func note(_ event: SessionEvent) {
+        guard case .state(let key, .connected(_, let catalogue)) = event else { return }
+        state.withLock { $0.isConnected = true }
+        guard let missing = names.first(where: { catalogue[$0] == nil }) else { return }
+        let failure = CommandFailure.unknownName(missing, "element", among: catalogue.map(\.name), where: "\(key)")
+        if targets.count == 1 {
+            state.withLock { $0.failure = failure }
+            hasFailed.open()
+        } else if state.withLock({ $0.told.insert(key).inserted }) {
+            console.offer(WarningEvent(failure: failure))
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import ElementalRecording
+import ElementalWire
+import Support
+
+/// Replays a recording as a service, or into one.
+struct ReplayCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Replay a recording: publish its services again, or send its values to a service.",
+        discussion: """
+            With --publish each service of the file is published again, with the same elements, units, ranges and \
+            transports, and its values come in their own time. Clients may set its elements as those of 'elemental \
+            publish'. It ends with the file, on Ctrl-C and on SIGTERM.
+
+            With --to the values go to a service, to its elements of the same names and types, where it takes them: what \
+            is read-only there, or outside a range, is left out and told once for each element.
+
+            Every value is due at its own time from the beginning, so that an hour takes an hour. With --loop it begins \
+            again after the last value without a pause. Other MCAP files are replayed as well if their messages are JSON \
+            and they are not compressed.
+
+              $ elemental replay robot.mcap --publish
+              $ elemental replay robot.mcap --publish --name 'Rover yesterday' --speed 10 --start 3600
+              $ elemental replay show.mcap --to lamp --loop
+            """)
+
+    @Argument(help: ArgumentHelp("The recording.", valueName: "file"))
+    var file: String
+
+    @Option(help: ArgumentHelp("How many times as fast as it was recorded.", valueName: "factor"))
+    var speed = 1.0
+
+    @Flag(name: .customLong("loop"), help: "Begin again after the last value, until Ctrl-C.")
+    var loops = false
+
+    @Option(help: ArgumentHelp("Begin at that time of the recording.", valueName: "seconds"))
+    var start = 0.0
+
+    @Flag(help: "Publish the services of the recording.")
+    var publish = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the values to this service: SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.", valueName: "target"),
+        transform: Target.init(parsing:))
+    var to: Target?
+
+    @OptionGroup var hosting: ServiceOptions
+    @OptionGroup var listening: ListenOptions
+    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (0.001...1_000_000).contains(speed) else {
+            throw ValidationError("--speed takes 0.001 to 1000000, not \(speed)")
+        }
+        guard (0..<1e9).contains(start) else { throw ValidationError("--start takes seconds from 0, not \(start)") }
+        guard publish == (to == nil) else {
+            throw ValidationError(publish ? "give --publish or --to, not both" : "give --publish or --to TARGET")
+        }
+        guard to != nil else { return }
+        if hosting.port != 0 || listening.address != nil || listening.unlisted {
+            throw ValidationError("--port, --address and --unlisted go with --publish")
+        }
+        if admission.security == .pairedToControl {
+            throw ValidationError("--security paired-to-control goes with --publish; with --to it is open or paired")
+        }
+        try ClientName.check(hosting.name)
+    }
+
+    private var replay: Replay {
+        var replay = Replay()
+        replay.speed = speed
+        replay.loops = loops
+        replay.start = .seconds(start)
+        return replay
+    }
+
+    func perform(_ console: Console) async throws {
+        if let to {
+            try await Interruption.run(console, loops ? .endless : .task) { [self] in try await send(to, console) }
+        } else {
+            // The file is opened first; from then on the service's host is told of interruptions.
+            await Interruption.trap()
+            try await publish(try await Recording(path: file), console)
+        }
+    }
+
+    // MARK: - As services
+
+    private func publish(_ recording: Recording, _ console: Console) async throws {
+        guard !recording.services.isEmpty else {
+            throw CommandFailure("nothingToReplay", "\(file.excerpt) has no values that can be replayed")
+        }
+        guard recording.services.count == 1 || (hosting.name == nil && hosting.port == 0) else {
+            throw CommandFailure(
+                "usage", "\(file.excerpt) has \(recording.services.count) services: leave out --name and --port")
+        }
+        var services: [(service: ElementalService, host: ServiceHost)] = []
+        for recorded in recording.services {
+            let name = recorded.service ?? "recording"
+            var configuration = ServiceConfiguration()
+            hosting.apply(to: &configuration, output)
+            listening.apply(to: &configuration)
+            let security = try await admission.prepare(name, listeningOn: listening.address, console)
+            configuration.security = security.configuration
+            let service = recorded.makeService(name: hosting.name, configuration: configuration)
+            try service.checkNames()
+            if recorded.service == nil {
+                await console.talk(
+                    "\(recorded.instance) is published as a service 'recording': the file does not say what it was")
+            }
+            services.append((service, ServiceHost(service, security, console, relaysValues: true)))
+        }
+        let report = ReplayReport(console)
+        try await run(services.map(\.host)[...]) { [services, replay, speed] in
+            await console.emit(ReplayingEvent(recording: recording, speed: speed))
+            try await replay.run(recording, on: services.map(\.service)) { value, error in
+                if let error {
+                    report.noteRefused(value.element.name, error.code.description, error.message)
+                } else {
+                    report.noteSent()
+                }
+            }
+        }
+        await console.emit(ReplayEndEvent(file: file, counts: report.counts))
+    }
+
+    /// Runs all hosts, and `body` while they run.
+    private func run(
+        _ hosts: ArraySlice<ServiceHost>, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard let first = hosts.first else { return try await body() }
+        try await first.run { try await run(hosts.dropFirst(), body) }
+    }
+
+    // MARK: - Into a service
+
+    private func send(_ target: Target, _ console: Console) async throws {
+        let recording = try await Recording(path: file)
+        let policy: ClientPolicy? = admission.security.map { $0 == .open ? .open : .paired }
+        let access = try await ClientAccess(policy, nil, admission.state)
+        var settings = Client.Settings(name: hosting.name ?? ClientName.standard)
+        settings.access = access
+        settings.limits = hosting.limits.device
+        settings.showsIncoming = false
+        let place = try await ServicePlace.find(target, for: access, output)
+        try await Client.with(place, settings, output, console) { client in
+            let sender = ReplaySender(client, try source(of: recording, for: client), ReplayReport(console))
+            await console.emit(ReplayingEvent(recording: recording, speed: speed))
+            let replay = Task { [replay] in try await replay.run(recording) { try await sender.send($0) } }
+            try await withCleanup {
+                try await withTaskCancellationHandler {
+                    try await sender.finish(replay, timeout: output.limit)
+                } onCancel: {
+                    replay.cancel()
+                }
+            } cleanup: {
+                await console.emit(ReplayEndEvent(file: file, counts: sender.report.counts))
+            }
+            if sender.report.counts.sent == 0 {
+                throw CommandFailure("nothingToReplay", "\(client.device.name) took no value of \(file.excerpt)")
+            }
+        }
+    }
+
+    /// The service of the recording whose values are sent: the only one, or the only one of that kind.
+    private func source(of recording: Recording, for client: Client) throws -> Int {
+        let all = Array(recording.services.indices)
+        let same = all.filter { recording.services[$0].service == client.device.service }
+        guard let source = all.count == 1 ? all.first : same.count == 1 ? same.first : nil else {
+            throw CommandFailure(
+                all.isEmpty ? "nothingToReplay" : "ambiguous",
+                all.isEmpty
+                    ? "\(file.excerpt) has no values that can be replayed"
+                    : "\(file.excerpt) has \(all.count) services, and it is not clear which to send to "
+                        + "\(client.device.name); record one to a file of its own")
+        }
+        return source
+    }
+}
+
+/// Sends the values of a recorded service to a service, as far as that takes them.
+private final class ReplaySender: Sendable {
+    let report: ReplayReport
+    private let client: Client
+    private let source: Int
+    private let registration: HandlerRegistration
+
+    init(_ client: Client, _ source: Int, _ report: ReplayReport) {
+        self.client = client
+        self.source = source
+        self.report = report
+        registration = client.device.onRefusal { element, refusal, _ in
+            report.noteRefused(element.name, "refused", refusal.description, wasSent: true)
+        }
+    }
+
+    deinit { registration.cancel() }
+
+    /// Waits for the end of the replay, or of the connection.
+    func finish(_ replay: Task<Void, any Error>, timeout: Duration) async throws {
+        let device = client.device
+        let watching = Task {
+            _ = await device.waitUntilDisconnected()
+            replay.cancel()
+        }
+        defer { watching.cancel() }
+        let result = await replay.result
+        if let reason = device.disconnectReason { throw Client.ended(device, reason) }
+        try result.get()
+        try await device.waitUntilSent()
+        // Refusals come before the answer to this.
+        try await client.settle(timeout: timeout)
+    }
+
+    func send(_ item: RecordedItem) async throws {
+        guard case .value(let recorded) = item.content, recorded.service == source else { return }
+        let name = recorded.element.name
+        guard let element = client.elements[name] else {
+            return report.noteRefused(name, "unknownElement", "\(client.device.name) has no such element")
+        }
+        guard element.type == recorded.value.type else {
+            return report.noteRefused(
+                name, "wrongType",
+                "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file")
+        }
+        do {
+            try await client.device.waitForRoom(for: recorded.value.wireByteCount)
+            try client.device.send(recorded.value, to: element)
+            report.noteSent()
+        } catch let error as ElementalError where error.code != .cancelled && error.code != .notConnected {
+            report.noteRefused(name, error.code.description, error.message)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Elemental
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ElementalRecording
+
+/// Files that are cut off, damaged or made to harm.
+struct HostileFileTests {
+    /// A recording of some chunks, as bytes.
+    private func recorded() async throws -> [UInt8] {
+        try await withFolder { folder in
+            let path = folder.appending(path: "base.mcap").path
+            let recorder = try await Recorder(path: path, options: RecorderTests.options())
+            RecorderTests.connect(recorder)
+            for number in 0..<4 {
+                for _ in 0..<3 { try RecorderTests.add(.double(Double(number)), "Double", to: recorder) }
+                try RecorderTests.add(.string("text \(number)"), "Note", to: recorder)
+                await recorder.flush()
+            }
+            _ = await recorder.finish()
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        }
+    }
+
+    /// All values of a file in memory.
+    private func values(_ bytes: [UInt8]) throws -> (recording: Recording, values: [ElementValue]) {
+        let source = MemoryBytes(bytes: bytes)
+        let recording = try Recording(source, "memory")
+        let reader = ItemReader(recording, source)
+        var values: [ElementValue] = []
+        while true {
+            let batch = try reader.nextBatch()
+            if batch.isEmpty { break }
+            values += RecorderTests.values(batch).map(\.value)
+        }
+        _ = try recording.readEvents(source, 100)
+        return (recording, values)
+    }
+
+    /// Whatever is cut off: all that is whole is read, in order.
+    @Test
+    func aFileCutOffAnywhereHasItsBeginning() async throws {
+        let bytes = try await recorded()
+        let whole = try values(bytes)
+        #expect(whole.recording.isComplete && whole.values.count == 16)
+        var counts: Set<Int> = []
+        for length in 8..<bytes.count {
+            let cut = try values(Array(bytes[..<length]))
+            #expect(!cut.recording.isComplete)
+            #expect(cut.values == Array(whole.values.prefix(cut.values.count)), "\(length)")
+            #expect(cut.recording.valueCount == cut.values.count, "\(length)")
+            counts.insert(cut.values.count)
+        }
+        // Also within a chunk.
+        #expect(counts == Set(0...16))
+        #expect { _ = try values(Array(bytes[..<7])) } throws: { ($0 as? RecordingError)?.code == .notMCAP }
+        #expect { _ = try values(Array("time,value\n1,2\n".utf8)) } throws: {
+            ($0 as? RecordingError)?.code == .notMCAP
+        }
+    }
+
+    /// Each byte in turn has other values, so that each length and each offset is wrong once.
+    @Test
+    func noByteMakesTheReaderFail() async throws {
+        let bytes = try await recorded()
+        for place in 8..<bytes.count {
+            for value: UInt8 in [0, 0xFF, bytes[place] ^ 0x80] where value != bytes[place] {
+                var damaged = bytes
+                damaged[place] = value
+                do {
+                    let read = try values(damaged)
+                    #expect(read.values.count <= 16)
+                } catch let error as RecordingError {
+                    #expect(error.code == .compressed || error.code == .tooLarge, "\(place) \(error)")
+                }
+            }
+        }
+    }
+
+    @Test
+    func aWrongChecksumIsCounted() async throws {
+        var bytes = try await recorded()
+        // A digit of the first value: {"value":0.0}.
+        let place = try #require(bytes.firstRange(of: Array("{\"value\":0".utf8)))
+        bytes[place.upperBound - 1] = UInt8(ascii: "7")
+        // Without its end the file is read through.
+        let read = try values(Array(bytes.dropLast(37)))
+        #expect(read.values.first == .double(7.0))
+        #expect(read.recording.damageCount == 0, "messages are skipped where only counts are wanted")
+        var cursor = MCAPCursor(MemoryBytes(bytes: bytes))
+        while try cursor.next() != nil {}
+        #expect(cursor.damagedChunkCount == 1)
+    }
+
+    /// Lengths that promise what is not there cost nothing.
+    @Test
+    func lengthsAreChecked() throws {
+        func record(_ opcode: UInt8, _ length: UInt64, _ content: [UInt8] = []) -> [UInt8] {
+            [opcode] + withUnsafeBytes(of: length.littleEndian) { Array($0) } + content
+        }
+        for length in [UInt64.max, .max - 8, UInt64(Int64.max), 1 << 40, 100] {
+            for opcode: UInt8 in 0...20 {
+                let read = try values(MCAP.magic + record(opcode, length, [UInt8](repeating: 0xFF, count: 60)))
+                #expect(read.values.isEmpty && read.recording.services.isEmpty)
+            }
+        }
+        // A chunk that says to be longer than its record, and one in a chunk.
+        let head = [UInt8](repeating: 0, count: 32) + withUnsafeBytes(of: UInt64.max.littleEndian) { Array($0) }
+        #expect(try values(MCAP.magic + record(6, 40, head)).values.isEmpty)
+        let inner = record(6, 40, head)
+        let size = withUnsafeBytes(of: UInt64(inner.count).littleEndian) { Array($0) }
+        let outer = record(6, UInt64(40 + inner.count), [UInt8](repeating: 0, count: 32) + size + inner)
+        #expect(try values(MCAP.magic + outer).values.isEmpty)
+    }
+
+    /// JSON that is deep, cut off, or something else than the channel says.
+    @Test(arguments: [
+        String(repeating: "[", count: 100_000), "{\"a\":" + String(repeating: "{\"a\":", count: 5000), "{\"value\":",
+        "{\"value\":\"\\ud800\"}", "{\"value\":1e999}", "{\"value\":[1,2]}", "{\"value\":null}", "{}", "[]", "",
+        "{\"value\":1",
+        "{\"value\":1}x", "{\"value\":--1}", "{\"value\":\"\\u12\"}", "{\"value\" 1}", "nul", "\u{0}",
+    ])
+    func messagesThatAreNoValues(_ text: String) {
+        let message = Array(text.utf8)
+        for type in ElementType.allCases {
+            let value = ElementValue(message: message, type: type)
+            switch (text, type) {
+            case ("{\"value\":\"\\ud800\"}", .string): #expect(value == .string("\u{FFFD}"))
+            case ("{\"value\":[1,2]}", .float2): #expect(value == .float2([1, 2]))
+            default: #expect(value == nil, "\(text.prefix(20)) \(type)")
+            }
+        }
+        _ = MessageForm.inferred(from: message)
+        _ = RecordedEvent(message: message)
+    }
+
+    @Test
+    func channelsThatContradictThemselvesAreLeftOut() throws {
+        func channel(_ change: (inout [String: String]) -> Void) throws -> RecordedChannel? {
+            let element = try #require(RecorderTests.elements["Mode"])
+            let recorded = RecordedChannel(
+                service: "robot", instance: "Rover", catalogue: 0, position: 1, element: element)
+            var channel = recorded.channel(7)
+            var entries = Dictionary(uniqueKeysWithValues: channel.metadata.map { ($0.key, $0.value) })
+            change(&entries)
+            channel.metadata = entries.map { ($0.key, $0.value) }
+            return RecordedChannel(channel)
+        }
+        #expect(try channel { _ in }?.element == RecorderTests.elements["Mode"])
+        for (key, values) in [
+            "id": ["128", "-1", "x", ""], "name": [""], "type": ["", "int7", "float3"], "access": ["r", ""],
+            "transport": ["sctp"], "range": ["2...0", "nan...1", "0..1", "...", "0...inf"], "step": ["-1", "x"],
+            "choices": ["{}", "[", "[{}]", "[{\"value\":300,\"name\":\"a\"}]"], "position": ["128", "-1"],
+            "catalogue": ["-1", "99999999999"], "elemental": ["2"],
+        ] {
+            for value in values { #expect(try channel { $0[key] = value } == nil, "\(key)=\(value)") }
+        }
+        for key in ["id", "name", "type", "access", "transport", "position", "catalogue", "instance"] {
+            #expect(try channel { $0[key] = nil } == nil)
+        }
+    }
+}

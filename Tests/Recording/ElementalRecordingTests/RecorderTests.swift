@@ -1,0 +1,378 @@
+import Bridging
+import Elemental
+import ElementalWire
+import Foundation
+import Support
+import TestSupport
+import Testing
+
+@testable import ElementalRecording
+
+/// What a recorder writes, and what can be read of it.
+struct RecorderTests {
+    static let rover = ServiceKey(service: "robot", name: "Rover / \"1\"")
+
+    /// Every type, with all that a catalogue can say.
+    static let elements: ElementCatalogue = [
+        Element<Int8>(0, "Int8"),
+        Element<UInt8>(1, "Mode", range: 0...2, choices: [0: "off", 1: "he,at", 2: "\"cool\""]),
+        Element<Int16>(2, "Int16", unit: "°C", range: -40...85, step: 0.5), Element<UInt16>(3, "UInt16"),
+        Element<Int32>(4, "Int32"), Element<UInt32>(5, "UInt32"), Element<Int64>(6, "Int64"),
+        Element<UInt64>(7, "UInt64"), Element<Float>(8, "Speed", unit: "m/s", range: 0.1...0.7, access: .read),
+        Element<Double>(9, "Double", transport: .udp), Element<String>(10, "Note"),
+        Element<Data>(11, "Picture"), Element<Bool>(12, "Camera", latest: true), Element<Vector2>(13, "Aim"),
+        Element<Vector3>(14, "Motion", transport: .udp), Element<Vector4>(15, "Quaternion"),
+        Element<Matrix4x4>(16, "Pose"), Element<String>(127, "Reset", choices: ["slow", "fa\\st"], access: .write),
+    ]
+
+    static let values: [(String, ElementValue)] = [
+        ("Int8", .int8(.min)), ("Mode", .uint8(2)), ("Int16", .int16(-40)), ("UInt16", .uint16(.max)),
+        ("Int32", .int32(.min)), ("UInt32", .uint32(.max)), ("Int64", .int64(.min)), ("UInt64", .uint64(.max)),
+        ("Speed", .float(0.1)), ("Double", .double(.infinity)), ("Double", .double(5e-324)), ("Double", .double(-0.0)),
+        ("Note", .string("")), ("Note", .string("a \"quoted\"\\ line\nwith \u{0} \u{1B}[31m 🍳 e\u{301} \u{200B}")),
+        ("Picture", .data(Data())), ("Picture", .data(Data(0...255))), ("Camera", .bool(true)),
+        ("Aim", .float2([1, -.infinity])), ("Motion", .float3([0.1, 1e-20, 3e38])),
+        ("Quaternion", .float4([1, 2, 3, 4])), ("Pose", .float4x4(Matrix4x4((0..<16).map { Float($0) }))),
+    ]
+
+    /// A clock that goes on by itself with each look, and when it is told.
+    final class TestClock: Sendable {
+        static let start: UInt64 = 1_700_000_000_123_456_789
+        let time = Locked<UInt64>(0)
+
+        var clock: RecordingClock {
+            RecordingClock(start: Self.start) { [time] in
+                time.withLock { time in
+                    time += 1000
+                    return time
+                }
+            }
+        }
+
+        func advance(_ duration: Duration) { time.withLock { $0 += UInt64(duration.nanoseconds) } }
+    }
+
+    static func options(_ clock: TestClock = TestClock()) -> RecorderOptions {
+        var options = RecorderOptions()
+        options.clock = clock.clock
+        return options
+    }
+
+    /// Records as if a service had been followed.
+    static func connect(_ recorder: Recorder, _ key: ServiceKey = rover, _ elements: ElementCatalogue = elements) {
+        recorder.noteConnected(key, elements)
+    }
+
+    static func add(
+        _ value: ElementValue, _ name: String, to recorder: Recorder, _ key: ServiceKey = rover,
+        _ elements: ElementCatalogue = elements
+    ) throws {
+        recorder.note(.value(key, try #require(elements[name]), value))
+    }
+
+    static func items(_ recording: Recording) async throws -> [RecordedItem] {
+        var items: [RecordedItem] = []
+        for try await item in recording.items { items.append(item) }
+        return items
+    }
+
+    static func values(_ items: [RecordedItem]) -> [RecordedValue] {
+        items.compactMap { if case .value(let value) = $0.content { value } else { nil } }
+    }
+
+    @Test
+    func everyValueAndTheCatalogueComeBack() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "all.mcap").path
+            let recorder = try await Recorder(path: path, options: Self.options())
+            Self.connect(recorder)
+            for (name, value) in Self.values { try Self.add(value, name, to: recorder) }
+            let summary = await recorder.finish()
+            guard case .finished = summary.end else { throw TestSupportError("\(summary)") }
+            #expect(summary.valueCount == Self.values.count && summary.lostCount == 0)
+            #expect(summary.byteCount == UInt64(try Data(contentsOf: URL(filePath: path)).count))
+
+            let recording = try await Recording(path: path)
+            #expect(recording.isComplete && recording.omissions.isEmpty && recording.damageCount == 0)
+            let service = try #require(recording.services.first)
+            #expect(recording.services.count == 1 && service.service == "robot" && service.instance == Self.rover.name)
+            #expect(service.elements == Self.elements)
+            #expect(service.elements.wireBytes == Self.elements.wireBytes)
+            let items = try await Self.items(recording)
+            let values = Self.values(items)
+            #expect(values.count == Self.values.count)
+            for (read, (name, value)) in zip(values, Self.values) {
+                #expect(read.element.name == name)
+                // Bit for bit: -0.0 equals 0.0.
+                #expect(read.value.bytes == value.bytes, "\(name) \(value)")
+            }
+            #expect(items.map(\.time) == items.map(\.time).sorted())
+            #expect(recording.start == TestClock.start + 1000)
+            let events = try await recording.events()
+            #expect(events.count == 1)
+        }
+    }
+
+    @Test
+    func aNaNStaysOne() throws {
+        for value in [ElementValue.float(.nan), .double(-.nan), .float3([1, .nan, 2])] {
+            var bytes = RecordBytes()
+            value.appendMessage(to: &bytes)
+            #expect(ElementValue(message: bytes.bytes, type: value.type)?.description == value.description)
+        }
+    }
+
+    @Test(.enabled(if: MCAPPeer.isThere, Comment(rawValue: MCAPPeer.missing)))
+    func theFormatsOwnReaderReadsIt() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "peer.mcap").path
+            let clock = TestClock()
+            let recorder = try await Recorder(path: path, options: Self.options(clock))
+            Self.connect(recorder)
+            // Several chunks, of which not all have all channels.
+            for round in 0..<5 {
+                for (name, value) in Self.values where round != 2 || name == "Speed" {
+                    try Self.add(value, name, to: recorder)
+                }
+                await recorder.flush()
+                clock.advance(.seconds(1))
+            }
+            recorder.note(.state(Self.rover, .away(reason: "the cable\nis \"out\"", retryIn: nil)))
+            let summary = await recorder.finish()
+
+            let content = try await MCAPPeer.read(path)
+            #expect(content.library == "elemental" && content.chunks == 6)
+            // The two events besides the values.
+            #expect(content.count == summary.valueCount + 2 && content.messages.count == content.count)
+            #expect(content.indexed == content.count)
+            #expect(content.messages.map(\.time) == content.messages.map(\.time).sorted())
+            #expect(content.messages.last?.topic == "elemental/events")
+            #expect(content.metadata["elemental.recording"]?["start"] == "\(TestClock.start)")
+            #expect(content.metadata["elemental.end"]?["lost"] == "0")
+            let channels = try #require(content.channels)
+            #expect(channels.count == Self.elements.count + 1)
+            let speed = try #require(channels["robot/\(Self.rover.name)/Speed"])
+            let expected = [
+                "service": "robot", "instance": Self.rover.name, "id": "8", "type": "float", "unit": "m/s",
+                "access": "ro", "transport": "tcp",
+            ]
+            for (key, value) in expected { #expect(speed[key] == value) }
+            // The third value of the element.
+            let speeds = content.messages.filter { $0.topic == "robot/\(Self.rover.name)/Speed" }
+            #expect(speeds.map(\.sequence) == [0, 1, 2, 3, 4] && speeds[0].schema == "elemental.float")
+        }
+    }
+
+    @Test
+    func elementsThatChangeAreTold() async throws {
+        let other: ElementCatalogue = [Element<Double>(8, "Speed"), Element<Bool>(12, "Camera", latest: true)]
+        try await withFolder { folder in
+            let path = folder.appending(path: "changes.mcap").path
+            let recorder = try await Recorder(path: path, options: Self.options())
+            Self.connect(recorder)
+            try Self.add(.float(0.5), "Speed", to: recorder)
+            recorder.note(.state(Self.rover, .away(reason: "out of reach", retryIn: .seconds(1))))
+            // What it does not belong to is not recorded.
+            Self.connect(recorder, Self.rover, other)
+            try Self.add(.double(2), "Speed", to: recorder, Self.rover, other)
+            recorder.note(.state(Self.rover, .gone))
+            Self.connect(recorder)
+            try Self.add(.float(0.6), "Speed", to: recorder)
+            _ = await recorder.finish()
+
+            let recording = try await Recording(path: path)
+            let service = try #require(recording.services.first)
+            #expect(recording.services.count == 1)
+            #expect(service.catalogues == [Self.elements, other])
+            #expect(service.valueCounts[0].reduce(0, +) == 2 && service.valueCounts[1] == [1, 0])
+            let items = try await Self.items(recording)
+            #expect(Self.values(items).map(\.value) == [.float(0.5), .double(2), .float(0.6)])
+            let events = items.compactMap { item -> RecordedEvent? in
+                if case .event(let event, service: 0) = item.content { event } else { nil }
+            }
+            #expect(events.map(\.kind) == [.connected, .away, .connected, .away, .connected])
+            #expect(events.map(\.catalogue) == [0, nil, 1, nil, 0])
+            #expect(events[1].reason == "out of reach")
+            #expect(events.compactMap { service.elements(from: $0) } == [Self.elements, other, Self.elements])
+            #expect(try await recording.events(atMost: 3).count == 3)
+        }
+    }
+
+    @Test
+    func onlyNamedElementsAreRecorded() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "some.mcap").path
+            var options = Self.options()
+            options.elements = ["speed", "Note", "nothing"]
+            let recorder = try await Recorder(path: path, options: options)
+            Self.connect(recorder)
+            for (name, value) in Self.values { try Self.add(value, name, to: recorder) }
+            #expect(await recorder.finish().valueCount == 3)
+            let recording = try await Recording(path: path)
+            #expect(recording.services[0].elements.map(\.name) == ["Speed", "Note"])
+        }
+    }
+
+    /// What does not fit into the queue is told, in its place and at the end.
+    @Test
+    func whatComesTooFastIsTold() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "fast.mcap").path
+            var options = Self.options()
+            options.maximumPendingByteCount = 10_000
+            options.interval = .seconds(3600)
+            let recorder = try await Recorder(path: path, options: options)
+            Self.connect(recorder)
+            await recorder.flush()
+            for _ in 0..<1000 { try Self.add(.float(0.5), "Speed", to: recorder) }
+            await recorder.flush()
+            // One that is longer than all that may wait is taken alone.
+            try Self.add(.data(Data(count: 50_000)), "Picture", to: recorder)
+            try Self.add(.float(0.25), "Speed", to: recorder)
+            let summary = await recorder.finish()
+            #expect(summary.lostCount > 800 && summary.lostCount + summary.valueCount == 1002)
+            let recording = try await Recording(path: path)
+            let items = try await Self.items(recording)
+            var missing: [Int] = []
+            for item in items {
+                if case .event(let event, _) = item.content, event.kind == .lost { missing.append(event.count ?? 0) }
+            }
+            #expect(missing.reduce(0, +) == summary.lostCount && missing.last == 1)
+            #expect(Self.values(items).last?.value == .data(Data(count: 50_000)))
+            #expect(recording.valueCount == summary.valueCount)
+        }
+    }
+
+    @Test
+    func aServiceWhoseElementsChangeForEverIsBounded() async throws {
+        try await withFolder { folder in
+            let recorder = try await Recorder(
+                path: folder.appending(path: "many.mcap").path, options: Self.options())
+            for number in 0..<200 {
+                let elements = try ElementCatalogue(
+                    (0..<100).map { try ElementDefinition(id: $0, name: "\(number).\($0)", type: .bool) })
+                Self.connect(recorder, Self.rover, elements)
+            }
+            _ = await recorder.finish()
+            let recording = try await Recording(path: recorder.path)
+            #expect(recording.services[0].catalogues.count == RecordQueue.mostChannels / 100)
+            let last = try await recording.events().last
+            guard case .event(let event, _)? = last?.content else { throw TestSupportError("no event") }
+            #expect(event.kind == .refused)
+        }
+    }
+
+    // MARK: - Ends
+
+    @Test
+    func aFileThatIsThereIsNotWrittenOver() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "there.mcap").path
+            try Data("precious".utf8).write(to: URL(filePath: path))
+            await #expect { _ = try await Recorder(path: path) } throws: {
+                ($0 as? RecordingError)?.code == .fileExists
+            }
+            #expect(try Data(contentsOf: URL(filePath: path)) == Data("precious".utf8))
+            await #expect {
+                _ = try await Recorder(path: folder.appending(path: "no/such.mcap").path)
+            } throws: {
+                ($0 as? RecordingError)?.code == .noSuchFile
+            }
+        }
+    }
+
+    @Test
+    func aFileThatIsRemovedEndsTheRecording() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "removed.mcap").path
+            let recorder = try await Recorder(path: path, options: Self.options())
+            Self.connect(recorder)
+            try Self.add(.float(0.5), "Speed", to: recorder)
+            await recorder.flush()
+            try FileManager.default.removeItem(atPath: path)
+            try Self.add(.float(0.6), "Speed", to: recorder)
+            await recorder.waitUntilFull()
+            let summary = await recorder.finish()
+            guard case .failed(let error) = summary.end else { throw TestSupportError("\(summary.end)") }
+            #expect(error.code == .removed)
+        }
+    }
+
+    @Test
+    func theLargestSizeIsKept() async throws {
+        try await withFolder { folder in
+            let path = folder.appending(path: "limit.mcap").path
+            var options = Self.options()
+            options.maximumByteCount = RecorderOptions.smallestMaximumByteCount
+            let recorder = try await Recorder(path: path, options: options)
+            Self.connect(recorder)
+            let elements = Self.elements
+            let full = Task { await recorder.waitUntilFull() }
+            for number in 0..<3000 {
+                try Self.add(.double(Double(number)), "Double", to: recorder, Self.rover, elements)
+                if number % 100 == 0 { await recorder.flush() }
+            }
+            await full.value
+            let summary = await recorder.finish()
+            guard case .limitReached = summary.end else { throw TestSupportError("\(summary.end)") }
+            let size = try Data(contentsOf: URL(filePath: path)).count
+            #expect(size <= 64 << 10 && size > 48 << 10 && UInt64(size) == summary.byteCount)
+            let recording = try await Recording(path: path)
+            #expect(recording.isComplete && recording.valueCount == summary.valueCount && summary.valueCount > 300)
+            let values = Self.values(try await Self.items(recording)).map(\.value)
+            #expect(values == (0..<summary.valueCount).map { .double(Double($0)) })
+            if MCAPPeer.isThere {
+                let content = try await MCAPPeer.read(path)
+                #expect(content.count == summary.valueCount + 1 && content.indexed == content.count)
+            }
+        }
+    }
+
+    /// A day of a second each, with many channels in each: what grows is in files.
+    @Test
+    func aDayTakesNoMoreMemoryThanItsBeginning() async throws {
+        try await withFolder { folder in
+            let clock = TestClock()
+            let recorder = try await Recorder(
+                path: folder.appending(path: "day.mcap").path, options: Self.options(clock))
+            Self.connect(recorder)
+            func record(seconds: Int) async throws {
+                for second in 0..<seconds {
+                    for (name, value) in Self.values.prefix(12) { try Self.add(value, name, to: recorder) }
+                    clock.advance(.seconds(1))
+                    await recorder.flush()
+                    if second % 1000 == 0 { try Task.checkCancellation() }
+                }
+            }
+            try await record(seconds: 400)
+            let before = try ownMemory()
+            // Each second is a chunk with an index of eleven channels. A tenth of a day here; all of one by hand.
+            let seconds = ProcessInfo.processInfo.environment["ELEMENTAL_RECORD_SECONDS"].flatMap { Int($0) } ?? 8_640
+            try await record(seconds: seconds)
+            let summary = await recorder.finish()
+            let after = try ownMemory()
+            #expect(summary.valueCount == (seconds + 400) * 12)
+            let grown = (after - before) / 1024
+            #expect(grown < 32, "\(grown) MiB more")
+            let recording = try await Recording(path: recorder.path)
+            #expect(recording.valueCount == summary.valueCount && recording.isComplete)
+        }
+    }
+
+    /// This process's resident memory in KiB.
+    private func ownMemory() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(Int(line.filter(\.isNumber)))
+    }
+}
+
+extension ElementValue {
+    /// The wire form.
+    var bytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: max(1, wireByteCount)) { buffer, count in
+            if let start = buffer.baseAddress { writeWireBytes(to: start) }
+            count = wireByteCount
+        }
+    }
+}
