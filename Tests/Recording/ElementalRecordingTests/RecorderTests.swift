@@ -16,7 +16,7 @@ struct RecorderTests {
     static let elements: ElementCatalogue = [
         Element<Int8>(0, "Int8"),
         Element<UInt8>(1, "Mode", range: 0...2, choices: [0: "off", 1: "he,at", 2: "\"cool\""]),
-        Element<Int16>(2, "Int16", unit: "°C", range: -40...85, step: 0.5), Element<UInt16>(3, "UInt16"),
+        Element<Int16>(2, "Int16", unit: "°C", range: -40...85, step: 5), Element<UInt16>(3, "UInt16"),
         Element<Int32>(4, "Int32"), Element<UInt32>(5, "UInt32"), Element<Int64>(6, "Int64"),
         Element<UInt64>(7, "UInt64"), Element<Float>(8, "Speed", unit: "m/s", range: 0.1...0.7, access: .read),
         Element<Double>(9, "Double", transport: .udp), Element<String>(10, "Note"),

@@ -125,11 +125,14 @@ struct ReplayTests {
     @Test
     func timesThatAreFarApartAreNoMistake() {
         let schedule = ReplaySchedule(speed: 0.001, start: 0, duration: .max, interval: .max)
-        #expect(schedule.due(.nanoseconds(.max), round: .max) == .nanoseconds(.max))
-        #expect(ReplaySchedule(speed: 1, start: .max, duration: 0, interval: 1).due(.zero, round: 3) == .nanoseconds(3))
+        let longest = Duration.nanoseconds(Int64.max)
+        #expect(schedule.due(longest, round: .max) == longest)
+        let late = ReplaySchedule(speed: 1, start: .max, duration: 0, interval: 1)
+        #expect(late.due(.zero, round: 3) == Duration.nanoseconds(3))
         // A day at another speed: to the nanosecond.
         let day = ReplaySchedule(speed: 1, start: 0, duration: 86_400_000_000_000, interval: 1_000_000)
-        #expect(day.due(.seconds(86_399) + .nanoseconds(7), round: 0) == .seconds(86_399) + .nanoseconds(7))
+        let time = Duration.seconds(86_399) + Duration.nanoseconds(7)
+        #expect(day.due(time, round: 0) == time)
     }
 
     @Test

@@ -228,11 +228,12 @@ private final class ReplaySender: Sendable {
                 name, "wrongType",
                 "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file")
         }
-        do {
+        do throws(ElementalError) {
             try await client.device.waitForRoom(for: recorded.value.wireByteCount)
             try client.device.send(recorded.value, to: element)
             report.noteSent()
-        } catch let error as ElementalError where error.code != .cancelled && error.code != .notConnected {
+        } catch {
+            if error.code == .cancelled || error.code == .notConnected { throw error }
             report.noteRefused(name, error.code.description, error.message)
         }
     }
