@@ -7,15 +7,23 @@ import Testing
 
 /// Files that are cut off, damaged or made to harm.
 struct HostileFileTests {
+    private static let elements: ElementCatalogue = [
+        Element<Double>(9, "Double", unit: "V", range: 0...10, transport: .udp), Element<String>(10, "Note"),
+    ]
+
     /// A recording of some chunks, as bytes.
     private func recorded() async throws -> [UInt8] {
         try await withFolder { folder in
             let path = folder.appending(path: "base.mcap").path
             let recorder = try await Recorder(path: path, options: RecorderTests.options())
-            RecorderTests.connect(recorder)
-            for number in 0..<4 {
-                for _ in 0..<3 { try RecorderTests.add(.double(Double(number)), "Double", to: recorder) }
-                try RecorderTests.add(.string("text \(number)"), "Note", to: recorder)
+            RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
+            func add(_ value: ElementValue, _ name: String) throws {
+                try RecorderTests.add(value, name, to: recorder, RecorderTests.rover, Self.elements)
+            }
+            for number in 0..<3 {
+                try add(.double(Double(number)), "Double")
+                try add(.double(0.5), "Double")
+                try add(.string("text \(number)"), "Note")
                 await recorder.flush()
             }
             _ = await recorder.finish()
@@ -43,37 +51,34 @@ struct HostileFileTests {
     func aFileCutOffAnywhereHasItsBeginning() async throws {
         let bytes = try await recorded()
         let whole = try values(bytes)
-        #expect(whole.recording.isComplete && whole.values.count == 16)
+        #expect(whole.recording.isComplete && whole.values.count == 9)
         var counts: Set<Int> = []
         for length in 8..<bytes.count {
             let cut = try values(Array(bytes[..<length]))
-            #expect(!cut.recording.isComplete)
-            #expect(cut.values == Array(whole.values.prefix(cut.values.count)), "\(length)")
-            #expect(cut.recording.valueCount == cut.values.count, "\(length)")
+            let isBeginning = whole.values.starts(with: cut.values) && cut.recording.valueCount == cut.values.count
+            if cut.recording.isComplete || !isBeginning { Issue.record("\(cut) of \(length) bytes") }
             counts.insert(cut.values.count)
         }
         // Also within a chunk.
-        #expect(counts == Set(0...16))
+        #expect(counts == Set(0...9))
         #expect { _ = try values(Array(bytes[..<7])) } throws: { ($0 as? RecordingError)?.code == .notMCAP }
         #expect { _ = try values(Array("time,value\n1,2\n".utf8)) } throws: {
             ($0 as? RecordingError)?.code == .notMCAP
         }
     }
 
-    /// Each byte in turn has other values, so that each length and each offset is wrong once.
+    /// Each byte in turn has another value, so that each length and each offset is wrong once.
     @Test
     func noByteMakesTheReaderFail() async throws {
         let bytes = try await recorded()
         for place in 8..<bytes.count {
-            for value: UInt8 in [0, 0xFF, bytes[place] ^ 0x80] where value != bytes[place] {
-                var damaged = bytes
-                damaged[place] = value
-                do {
-                    let read = try values(damaged)
-                    #expect(read.values.count <= 16)
-                } catch let error as RecordingError {
-                    #expect(error.code == .compressed || error.code == .tooLarge, "\(place) \(error)")
-                }
+            var damaged = bytes
+            damaged[place] = place % 2 == 0 ? ~bytes[place] : bytes[place] ^ 0x80
+            do {
+                let read = try values(damaged)
+                if read.values.count > 9 { Issue.record("\(read.values.count) values with byte \(place)") }
+            } catch let error as RecordingError where error.code == .compressed || error.code == .tooLarge {
+                continue
             }
         }
     }

@@ -227,7 +227,13 @@ struct RecordCommandTests {
                 let arguments = ["--mount", "sh", "-c", script, try ElementalProcess.path]
                 try await ChildProcess.with("unshare", arguments) { recorder in
                     try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
-                    for _ in 0..<120 { try service.writeLine("Text=\(text)") }
+                    // Seen from here, the disk is below the other process's root.
+                    let file = "/proc/\(recorder.processID)/root\(folder.path)/full.mcap"
+                    for count in [10, 20, 30] {
+                        for _ in 0..<10 { try service.writeLine("Text=\(text)") }
+                        try await waitForValues(count + 1, in: file)
+                    }
+                    for _ in 0..<60 { try service.writeLine("Text=\(text)") }
                     let end = try await recorder.nextEvent("recorded")
                     #expect(end["end"] == "diskFull" && end.number("lost") ?? 0 > 0)
                     let error = try await recorder.nextEvent("error")
@@ -235,7 +241,7 @@ struct RecordCommandTests {
                     try await recorder.nextLine(beginningWith: "status 1")
                     let info = try await recorder.nextEvent("recording")
                     #expect(info["complete"] == true && info.number("values") == end.number("values"))
-                    #expect(info.number("values") ?? 0 > 20)
+                    #expect(info.number("values") ?? 0 > 30)
                     _ = try await recorder.waitForExit()
                 }
             }
