@@ -8,7 +8,7 @@ import Testing
 /// Files that are cut off, damaged or made to harm.
 struct HostileFileTests {
     private static let elements: ElementCatalogue = [
-        Element<Double>(9, "Double", unit: "V", range: 0...10, transport: .udp), Element<String>(10, "Note"),
+        Element<Double>(9, "Double", transport: .udp, unit: "V", range: 0...10), Element<String>(10, "Note"),
     ]
 
     /// A recording of some chunks, as bytes.
