@@ -29,7 +29,7 @@ struct Omission: Sendable {
             ["elemental pair system_monitor"])
         + left(
             out: "a build for release takes minutes; CI builds these for debugging", of: "RaspberryPi.md",
-            ["swift build -c release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#])
+            ["Samples/build-release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#])
         + left(
             out: "Benchmarks/compare builds for release and measures for an hour", of: "Performance.md",
             [
