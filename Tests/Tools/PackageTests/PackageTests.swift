@@ -80,15 +80,26 @@ struct PackageTests {
                 "elemental-publish@.service", "elemental-system-monitor.service",
             ])
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze") else { return }
+        // A root with what units stand on and nothing else: programs that may be run, and systemd's own targets.
+        let root = content + "-units"
+        let files = FileManager.default
+        for folder in ["/lib/systemd/system", "/usr/bin", "/bin"] {
+            try files.createDirectory(atPath: root + folder, withIntermediateDirectories: true)
+        }
+        for program in ["/usr/bin/elemental", "/bin/kill"] {
+            try files.copyItem(atPath: "/bin/true", toPath: root + program)
+        }
+        let own = "/lib/systemd/system/"
+        for unit in try files.contentsOfDirectory(atPath: own)
+        where unit.hasSuffix(".target") || unit.hasSuffix(".slice") {
+            try Data(contentsOf: URL(filePath: own + unit)).write(to: URL(filePath: root + own + unit))
+        }
         for unit in units {
-            // What systemd says of a unit goes to standard error; others' units are not in this folder.
-            try await ChildProcess.with("systemd-analyze", ["verify", "--man=no", "--root", content, folder + unit]) {
+            try files.copyItem(atPath: folder + unit, toPath: root + own + unit)
+            try await ChildProcess.with("systemd-analyze", ["verify", "--man=no", "--root", root, root + own + unit]) {
                 let status = try await $0.waitForExit()
-                // Nor are the system's own units and programs.
-                let complaints = $0.lines(of: .error).filter {
-                    $0.contains("elemental") && !$0.contains("sysinit.target not found") && !$0.contains("/bin/kill")
-                }
-                #expect(complaints.isEmpty, "\($0.transcript) \(status)")
+                // It says of a line that it does not know that it ignores it, with status 0.
+                #expect(status == .exited(0) && $0.lines(of: .error).isEmpty, "\($0.transcript)")
             }
             // From 0, confined in every way, to 10.
             try await ChildProcess.run(
