@@ -8,6 +8,7 @@ let package = Package(
     products: [
         .executable(name: "RobotServer", targets: ["RobotServer"]),
         .executable(name: "RobotClient", targets: ["RobotClient"]),
+        .executable(name: "RobotPlot", targets: ["RobotPlot"]),
         .executable(name: "ScreenServer", targets: ["ScreenServer"]),
         .executable(name: "ScreenClient", targets: ["ScreenClient"]),
         .executable(name: "SystemMonitor", targets: ["SystemMonitor"]),
@@ -51,6 +52,15 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Robot/Sources/RobotClient"
+        ),
+        .executableTarget(
+            name: "RobotPlot",
+            dependencies: [
+                "RobotElements",
+                .product(name: "ElementalRecording", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Robot/Sources/RobotPlot"
         ),
         .testTarget(
             name: "RobotSimulationTests", dependencies: ["RobotSimulation"], path: "Robot/Tests/RobotSimulationTests"),
