@@ -6,6 +6,8 @@ let package = Package(
     name: "elemental-samples",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "ClusterNode", targets: ["ClusterNode"]),
+        .executable(name: "ClusterClient", targets: ["ClusterClient"]),
         .executable(name: "RobotServer", targets: ["RobotServer"]),
         .executable(name: "RobotClient", targets: ["RobotClient"]),
         .executable(name: "RobotPlot", targets: ["RobotPlot"]),
@@ -64,6 +66,31 @@ let package = Package(
         ),
         .testTarget(
             name: "RobotSimulationTests", dependencies: ["RobotSimulation"], path: "Robot/Tests/RobotSimulationTests"),
+
+        // Cluster: nodes that find each other and share out jobs.
+        .target(
+            name: "ClusterElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "Cluster/Sources/ClusterElements"),
+        .target(name: "ClusterMembers", dependencies: ["ClusterElements"], path: "Cluster/Sources/ClusterMembers"),
+        .executableTarget(
+            name: "ClusterNode",
+            dependencies: [
+                "ClusterMembers", "MachineReadings", "SampleSecurity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Cluster/Sources/ClusterNode"
+        ),
+        .executableTarget(
+            name: "ClusterClient",
+            dependencies: [
+                "ClusterMembers", "SampleSecurity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Cluster/Sources/ClusterClient"
+        ),
 
         // ScreenControl: the older README's example, a screen's backlight and its remote control.
         .target(

@@ -80,7 +80,7 @@ struct RobotClient: AsyncParsableCommand {
         let configure: @Sendable (ElementalDevice) -> Void = { robot in
             robot.onValue(of: Robot.pose) { report.add($0) }
             robot.onValue(of: Robot.battery) { report.battery = $0 }
-            robot.onValue(of: Robot.name) { print("the robot calls itself '\($0)'") }
+            robot.onValue(of: Robot.name) { print("the robot calls itself '\($0.printable)'") }
             robot.onValue(of: Robot.emergencyStop) { if $0 { print("the robot is stopped") } }
             robot.onEvent { event in
                 switch event {
