@@ -20,7 +20,7 @@ final class Placer: Sendable {
 
     private typealias Mailbox = AsyncStream<(node: String, state: Report.State)?>
 
-    /// How long a node that is away may take to come back, and how long a place is looked for.
+    /// How long a node that is away may take to come back, and how long nobody may be there who coordinates.
     static let patience = Duration.seconds(15)
 
     private let members: Members
@@ -54,7 +54,7 @@ final class Placer: Sendable {
         /// The node that has the job, and the job as it was sent there.
         var sent: (node: String, job: Job)?
         var end = ContinuousClock.now + Self.patience
-        var reason = "nobody coordinates, or all are busy"
+        var reason = "nobody coordinates"
         for await letter in mail {
             switch (letter?.state, sent) {
             case (nil, let sent?):
@@ -77,6 +77,7 @@ final class Placer: Sendable {
                 let job = Job(id: id, work: work, epoch: epoch)
                 do { try node.send(job, to: Cluster.job) } catch { return .notPlaced(String(describing: error)) }
                 sent = (name, job)
+            case (.goes(to: nil), nil): end = .now + Self.patience
             case (let state?, let node?) where letter?.node == node.node:
                 switch state {
                 case .goes: break

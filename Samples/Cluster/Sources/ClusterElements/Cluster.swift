@@ -17,7 +17,7 @@ public enum Cluster {
     public static let epoch = Element<String>(7, "Epoch", access: .read)
     /// The names of the commands that it runs.
     public static let commands = Element<String>(8, "Commands", access: .read)
-    /// Asks the coordinator which node a job may go to, by the job's number. The answer is a report.
+    /// Asks the coordinator which node a job may go to, by the job's number. The answer is a report; others do not answer.
     public static let question = Element<String>(9, "Question", access: .write)
     /// Starts a job. Whoever sent it gets the reports, and nobody else.
     public static let job = Element<JSON<Job>>(10, "Job", access: .write)
@@ -53,7 +53,7 @@ public struct Job: Codable, Sendable {
 /// What a node says of a job.
 public struct Report: Codable, Sendable {
     public enum State: Codable, Sendable {
-        /// The coordinator's answer: the node that has room for it; `nil` if none has, or who was asked does not coordinate.
+        /// The coordinator's answer: the node that has room for it; `nil` if all are busy.
         case goes(to: String?)
         /// It runs; how much of it is done, 0...1.
         case running(Double)

@@ -53,6 +53,7 @@ struct ClusterNode: AsyncParsableCommand {
         service.onValue(of: Cluster.job) { job, device in jobs.start(job, for: device) }
         service.onValue(of: Cluster.inquiry) { job, device in jobs.inquire(job, for: device) }
         service.onValue(of: Cluster.question) { job, device in
+            guard coordinator.isHere else { return }
             try? device.send(Report(job: job, state: .goes(to: coordinator.place())), to: Cluster.report)
         }
         service.onEvent { event in

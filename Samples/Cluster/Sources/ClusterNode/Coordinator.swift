@@ -11,8 +11,10 @@ final class Coordinator: Sendable {
     private let members: Members
     /// What the network calls this node.
     private let name = Mutex("")
-    /// How many jobs were placed on a node since it last said how busy it is.
-    private let placed = Mutex<[String: Int]>([:])
+    /// When jobs were placed on a node since it last said how busy it is.
+    private let placed = Mutex<[String: [ContinuousClock.Instant]]>([:])
+    /// After which time a job that was placed counts as one that will not come.
+    private static let longestWay = Duration.seconds(1)
 
     init(_ members: Members) { self.members = members }
 
@@ -28,9 +30,8 @@ final class Coordinator: Sendable {
         }
     }
 
-    /// The node with the most room; `nil` if none has any, or if this node does not coordinate.
+    /// The node with the most room; `nil` if none has any.
     func place() -> String? {
-        guard isHere else { return nil }
         let nodes = members.present
         return placed.withLock { placed in
             var best: (name: String?, room: Int) = (nil, 0)
@@ -38,10 +39,11 @@ final class Coordinator: Sendable {
                 guard let slots = node.value(of: Cluster.slots), let busy = node.value(of: Cluster.busy) else {
                     continue
                 }
-                let room = Int(slots) - Int(busy) - placed[node.name, default: 0]
+                placed[node.name]?.removeAll { $0 < .now - Self.longestWay }
+                let room = Int(slots) - Int(busy) - (placed[node.name]?.count ?? 0)
                 if room > best.room { best = (node.name, room) }
             }
-            if let name = best.name { placed[name, default: 0] += 1 }
+            if let name = best.name { placed[name, default: []].append(.now) }
             return best.name
         }
     }
