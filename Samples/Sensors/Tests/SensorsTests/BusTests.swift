@@ -18,7 +18,8 @@ import CLinuxDevices
 
     @Test(arguments: [
         "", "=", "gpiochip0/17", "=gpiochip0/17", "Door=gpiochip0", "Door=gpiochip0/", "Door=gpiochip0/-1",
-        "Door=gpiochip0/65536", "Door=gpiochip/1", "Door=gpiochip../1", "Door=../gpiochip0/1", "Door=gpiochip0/1/2",
+        "Door=gpiochip0/65536", "Door=gpiochip+1/1", "Door=gpiochip/1", "Door=gpiochip../1", "Door=../gpiochip0/1",
+        "Door=gpiochip0/1/2",
         "Door=gpiochip0/0x", "Door=gpiochip0/1=2", "Door=i2c-1/1",
     ])
     func addressesThatAreNone(_ text: String) { #expect(BusAddress(text, bus: "gpiochip") == nil) }

@@ -121,9 +121,7 @@ import Testing
             for sensor in found {
                 #expect(sensor.sample().values == [nil])
                 #expect(sensor.quantities[0].name.utf8.count <= 60)
-                #expect(
-                    sensor.quantities[0].name.hasPrefix("chip[2Jxxx")
-                        || sensor.quantities[0].name.hasPrefix("chip2Jxxx"))
+                #expect(sensor.quantities[0].name.hasPrefix("chip2Jxxx"))
             }
             #expect(try #require(found[5].sample().failure).contains("megabyte"))
         }
