@@ -128,11 +128,16 @@ public final class ObservedPairing {
         fail(ElementalError(.cancelled, "the pairing was cancelled"))
     }
 
-    private func ask() {
+    /// How long after a wrong code the service is asked again: it allows a host five handshakes a second, and a code costs
+    /// two.
+    private static let pause = Duration.milliseconds(500)
+
+    private func ask(after delay: Duration = .zero) {
         attempt += 1
         entry = Outcome()
         link.hold(
             Task { [weak self, attempt, entry, place, name, role, options] in
+                if delay > .zero { await Delay.wait(delay) }
                 do {
                     let service = try await place.pair(as: name, role: role, options: options) { request in
                         self?.noteRequest(request, attempt)
@@ -174,7 +179,7 @@ public final class ObservedPairing {
         if triesLeft != nil { triesLeft = max(0, PairingWindow.attemptLimit - wrongCount) }
         mistake = error.message
         currentState = .asking
-        ask()
+        ask(after: Self.pause)
     }
 
     private func fail(_ error: ElementalError) {
