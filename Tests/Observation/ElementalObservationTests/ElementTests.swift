@@ -104,7 +104,8 @@ struct ElementTests {
             let channels = Lamp.channels.map { channel in Watch { _ = model[channel] } }
             let state = Watch { _ = model.state }
             @MainActor func counts() -> [Int] {
-                [brightness, temperature, title, failure, state].map { $0.count } + [channels.reduce(0) { $0 + $1.count }]
+                let counts = [brightness, temperature, title, failure, state].map { $0.count }
+                return counts + [channels.reduce(0) { $0 + $1.count }]
             }
             #expect(counts() == [0, 0, 0, 0, 0, 0])
             try await eventually { model.state.isConnected && model[Lamp.brightness] == 0.5 && !model.isRoundUnderWay }

@@ -46,7 +46,8 @@ struct ObservationCost {
         print("both ends with nothing for the values   \(text(nothing)) ns")
         print("a handler for each element, more        \(text(handler)) ns")
         print("a model, all observed, more             \(text(model)) ns")
-        print("a model against a handler, by rounds    \(text(zip(model, handler).map { $0 - $1 })) ns more")
+        let ratios = (0..<rounds).map { (nothing[$0] + model[$0]) / (nothing[$0] + handler[$0]) }
+        print("a model against a handler, both ends    \(text(ratios.map { 100 * $0 })) %")
         print("updates of the model, a second          \(text(updates))")
     }
 
@@ -81,7 +82,7 @@ struct ObservationCost {
     ) async throws -> (time: Double, updates: Double) {
         let model = ObservedDevice(host: "127.0.0.1", port: port, as: "model", elements: service.elements)
         let viewer = Viewer(model, elements)
-        while !model.state.isConnected { usleep(1000); await Task.yield() }
+        while !model.state.isConnected { try await Task.sleep(for: .milliseconds(5)) }
         guard let device = model.device else { throw Misuse(description: "the model has no device") }
         let start = ContinuousClock.now
         let before = viewer.count
@@ -107,10 +108,9 @@ struct ObservationCost {
     }
 
     private static func processorTime() -> Double {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-            + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

@@ -14,6 +14,11 @@ struct DeviceArrivals: Sendable {
     /// Whether the connection was lost, however briefly.
     var wasLost = false
 
+    mutating func removeAll() -> DeviceArrivals {
+        defer { self = DeviceArrivals() }
+        return self
+    }
+
     mutating func note(_ event: DeviceEvent) -> Bool {
         if case .willReconnect = event { wasLost = true }
         self.event = event

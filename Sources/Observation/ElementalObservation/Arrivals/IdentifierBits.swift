@@ -3,17 +3,26 @@ struct IdentifierBits: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
+    private static func bit(_ id: Int8) -> UInt64 { 1 << UInt64(id & 63) }
+
     /// - Returns: `false` if it is in the set already.
     mutating func insert(_ id: Int8) -> Bool {
-        let bit = UInt64(1) << UInt64(id & 63)
-        if id < 64 {
-            guard low & bit == 0 else { return false }
-            low |= bit
-        } else {
-            guard high & bit == 0 else { return false }
-            high |= bit
-        }
-        return true
+        id < 64 ? Self.insert(Self.bit(id), into: &low) : Self.insert(Self.bit(id), into: &high)
+    }
+
+    private static func insert(_ bit: UInt64, into word: inout UInt64) -> Bool {
+        defer { word |= bit }
+        return word & bit == 0
+    }
+
+    /// - Returns: `false` if it is not in the set.
+    mutating func remove(_ id: Int8) -> Bool {
+        id < 64 ? Self.remove(Self.bit(id), from: &low) : Self.remove(Self.bit(id), from: &high)
+    }
+
+    private static func remove(_ bit: UInt64, from word: inout UInt64) -> Bool {
+        defer { word &= ~bit }
+        return word & bit != 0
     }
 
     func forEach(_ body: (Int8) -> Void) {

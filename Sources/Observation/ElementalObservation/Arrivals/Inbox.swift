@@ -10,7 +10,7 @@ final class Inbox<Contents: Sendable>: Sendable {
     private struct State {
         var contents: Contents
         var notify: (@Sendable () -> Void)?
-        /// Whether the main actor has been told, and has not taken the contents yet.
+        /// Whether a notification is under way, or is to be.
         var isNotified = false
         var lastTaken: ContinuousClock.Instant?
     }
@@ -44,10 +44,10 @@ final class Inbox<Contents: Sendable>: Sendable {
 
     private func notify() { state.withLock { $0.notify }?() }
 
-    /// Looks at the contents, which are not taken.
-    func look<Result>(_ body: (Contents) -> Result) -> Result { state.withLock { body($0.contents) } }
+    /// Works on the contents, without any effect on when the main actor is notified next. `body` must not call this inbox.
+    func look<Result>(_ body: (inout Contents) -> Result) -> Result { state.withLock { body(&$0.contents) } }
 
-    /// Takes what there is. `body` must not call this inbox.
+    /// Takes what there is, when the main actor was notified. `body` must not call this inbox.
     func take<Result>(_ body: (inout Contents) -> Result) -> Result {
         state.withLock { state in
             state.isNotified = false

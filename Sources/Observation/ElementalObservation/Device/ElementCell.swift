@@ -105,6 +105,9 @@ final class ElementCell: Observable {
 
     // MARK: What happens to it
 
+    /// Whether the user's value is shown, whatever the service says.
+    var isMoved: Bool { own != nil }
+
     /// The value to send; `nil` if there is none. It is sent when the service has dealt with the one before.
     var unsent: ElementValue? { phase == .unsent ? own : nil }
 

@@ -5,6 +5,9 @@ import Support
 // there, the service has dealt with the values, and its refusals have arrived: so it is known which value was refused, and a
 // service that is slow, or far away, gets fewer values and none that is old.
 extension ObservedDevice {
+    /// How long a service may take to say hello before it counts as an older one, which never does.
+    private static let helloTime = Duration.seconds(2)
+
     func write(_ value: ElementValue, to element: ElementDefinition) {
         let cell = cell(element)
         do throws(ElementalError) {
@@ -41,28 +44,52 @@ extension ObservedDevice {
     }
 
     /// Waits until the service has dealt with what was sent.
-    func beginRound(_ device: ElementalDevice) {
+    ///
+    /// - Parameter isConnection: whether the connection was just made. A service that is used by host and port says hello
+    ///   after that, if it does.
+    func beginRound(_ device: ElementalDevice, isConnection: Bool = false) {
         guard !isRoundUnderWay else { return }
         isRoundUnderWay = true
+        let mayGreet = isConnection && place.discovered?.saysHello != false
         Task { [weak self] in
-            let isAnswered = await ObservedDevice.waitForAnswer(of: device)
+            let isAnswered = await ObservedDevice.waitForAnswer(of: device, mayGreet: mayGreet)
             self?.endRound(isAnswered)
         }
     }
 
     private func endRound(_ isAnswered: Bool) {
-        takeArrivals()
+        takeAnswers()
         isRoundUnderWay = false
+        if let device = link.device { noteElements(of: device) }
         for cell in cells.values { if isAnswered { cell.noteAnswered() } else { cell.noteLost() } }
         // Lost, and restored already.
-        if !isAnswered, now.isConnected, let device = link.device, device.isConnected { return beginRound(device) }
+        if !isAnswered, now.isConnected, let device = link.device, device.isConnected {
+            return beginRound(device, isConnection: true)
+        }
         send()
+    }
+
+    /// Takes what the service has said about the values that were sent. It changes nothing that is shown but what is refused:
+    /// the rest waits for the next frame.
+    private func takeAnswers() {
+        guard let device = link.device else { return }
+        let ids = cells.values.filter(\.isMoved).map(\.definition.id)
+        let (changed, refusals) = inbox.look { arrivals in
+            defer { arrivals.refusals = [:] }
+            return (ids.filter { arrivals.changed.remove($0) }, arrivals.refusals)
+        }
+        for id in changed {
+            guard let cell = cells[id] else { continue }
+            cell.noteSaid(device.value(of: cell.definition), isNews: true)
+        }
+        for (id, refusal) in refusals { cells[id]?.noteRefused(refusal) }
     }
 
     /// - Returns: `false` if the connection was lost meanwhile. A peer that answers no pings, or not in time, counts as one
     ///   that has dealt with what was sent: nothing more will be known.
-    private nonisolated static func waitForAnswer(of device: ElementalDevice) async -> Bool {
+    private nonisolated static func waitForAnswer(of device: ElementalDevice, mayGreet: Bool) async -> Bool {
         do throws(ElementalError) {
+            if device.hello == nil, mayGreet { _ = try? await device.catalogue(timeout: helloTime) }
             // An unsent `latest` value would be overtaken by the ping.
             try await device.waitUntilSent()
             guard device.hello?.features.contains(.ping) == true else { return true }

@@ -90,7 +90,7 @@ public final class ObservedDevice {
         currentElements = elements ?? []
         inbox = Inbox(DeviceArrivals(), frame: pace.frame)
         inbox.onArrival { [weak self] in
-            Task { @MainActor in self?.takeArrivals() }
+            Task { @MainActor in self?.frame() }
         }
     }
 
@@ -213,10 +213,15 @@ public final class ObservedDevice {
 
     private func noteConnection(_ device: ElementalDevice) {
         currentState = .connected
+        noteElements(of: device)
+        // The values that the service has follow the connection, and are older than any that is sent now.
+        beginRound(device, isConnection: true)
+    }
+
+    /// Those that the service announces may come after the connection.
+    func noteElements(of device: ElementalDevice) {
         let elements = ownElements ?? device.knownElements
         if elements != _currentElements { currentElements = elements }
-        // The values that the service has follow the connection, and are older than any that is sent now.
-        beginRound(device)
     }
 
     private func noteFailed(_ error: any Error, _ attempt: Int) {
@@ -243,12 +248,13 @@ public final class ObservedDevice {
 
     // MARK: What arrives
 
-    /// Takes what has arrived since the last time.
-    func takeArrivals() {
-        let arrivals = inbox.take { contents in
-            defer { contents = DeviceArrivals() }
-            return contents
-        }
+    /// The main actor was notified.
+    private func frame() { handle(inbox.take { $0.removeAll() }) }
+
+    /// Takes what has arrived, before the main actor is notified.
+    func takeArrivals() { handle(inbox.look { $0.removeAll() }) }
+
+    private func handle(_ arrivals: DeviceArrivals) {
         guard let device = link.device else { return }
         if arrivals.wasLost { for cell in cells.values { cell.noteLost() } }
         arrivals.first.forEach { id in
