@@ -401,6 +401,7 @@ let package = Package(
             name: "ElementalObservationTests",
             dependencies: [
                 "Elemental", "ElementalCLI", "ElementalObservation", "ElementalSecurity", "Support", "TestSupport",
+                "Zeroconf",
             ],
             path: "Tests/Observation/ElementalObservationTests"),
         .testTarget(

@@ -3,31 +3,77 @@ import NIOPosix
 import Support
 
 /// What a browser has found so far, and how the client stands to it.
+///
+/// It is sorted as it grows, off the main actor: a network may be full of services that nobody needs. A browser lists 4096
+/// at most.
 struct Listing: Sendable {
-    private var services: [ObservedService.ID: DiscoveredService] = [:]
-    var trusted: TrustedServices?
+    private struct Entry: Sendable {
+        let place: SortingPlace
+        var service: ObservedService
+    }
+
+    private var entries: [Entry] = []
+    private var trusted: TrustedServices?
+    /// How often the services have changed.
+    private(set) var changeCount = 0
     /// Why browsing does not work at present.
     private(set) var failure: ElementalError?
     /// How many failures there were.
     private(set) var failureCount = 0
 
     /// The services with their states, sorted.
-    var sorted: [ObservedService] {
-        services.values.map { ObservedService($0, trusted?.standing(to: $0) ?? .none) }.sorted()
-    }
+    var services: [ObservedService] { entries.map(\.service) }
 
     mutating func record(_ event: ElementalBrowser.Event) {
         switch event {
         case .found(let service), .updated(let service):
-            services[ObservedService.ID(service: service.service, name: service.name)] = service
+            list(service)
             failure = nil
         case .gone(let service, let name):
-            services[ObservedService.ID(service: service, name: name)] = nil
+            let place = SortingPlace(name: name, service: service)
+            let index = index(of: place)
+            if isListed(place, at: index) {
+                entries.remove(at: index)
+                changeCount += 1
+            }
             failure = nil
         // It is not there for a program until it can be resolved.
         case .unresolved: break
         case .failed(let error, _): fail(error)
         }
+    }
+
+    private mutating func list(_ service: DiscoveredService) {
+        let place = SortingPlace(name: service.name, service: service.service)
+        let entry = Entry(place: place, service: observed(service))
+        let index = index(of: place)
+        if isListed(place, at: index) { entries[index] = entry } else { entries.insert(entry, at: index) }
+        changeCount += 1
+    }
+
+    private func observed(_ service: DiscoveredService) -> ObservedService {
+        ObservedService(service, trusted?.standing(to: service) ?? .none)
+    }
+
+    /// Where it is listed, or belongs.
+    private func index(of place: SortingPlace) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].place < place { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func isListed(_ place: SortingPlace, at index: Int) -> Bool {
+        index < entries.count && entries[index].place == place
+    }
+
+    /// The client trusts others than before.
+    mutating func trust(_ trusted: TrustedServices) {
+        self.trusted = trusted
+        for index in entries.indices { entries[index].service = observed(entries[index].service.discovered) }
+        changeCount += 1
     }
 
     mutating func fail(_ error: ElementalError) {
@@ -45,7 +91,10 @@ struct Listing: Sendable {
     }
 
     /// Browsing begins anew.
-    mutating func restart() { services = [:] }
+    mutating func restart() {
+        entries = []
+        changeCount += 1
+    }
 }
 
 extension Listing {
@@ -103,7 +152,7 @@ extension Listing {
             // Nobody is trusted by a store that cannot be read: then what was read last stands, and connecting tells why.
             if let hasChanged = try? await trusted.update(), hasChanged {
                 inbox.put { [trusted] listing in
-                    listing.trusted = trusted
+                    listing.trust(trusted)
                     return true
                 }
             }

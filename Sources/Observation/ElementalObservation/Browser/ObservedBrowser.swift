@@ -15,6 +15,8 @@ public final class ObservedBrowser {
     @ObservationIgnored public let service: String?
     private var currentServices: [ObservedService] = []
     private var currentFailure: ElementalError?
+    /// That of the listing which was taken last.
+    @ObservationIgnored private var changeCount = 0
 
     @ObservationIgnored private let security: ClientSecurity
     @ObservationIgnored private let inbox: Inbox<Listing>
@@ -60,8 +62,11 @@ public final class ObservedBrowser {
 
     private func takeArrivals() {
         let listing = inbox.take { $0 }
-        let services = listing.sorted
-        if services != _currentServices { currentServices = services }
+        if listing.changeCount != changeCount {
+            changeCount = listing.changeCount
+            let services = listing.services
+            if services != _currentServices { currentServices = services }
+        }
         if listing.failure?.message != _currentFailure?.message { currentFailure = listing.failure }
     }
 }

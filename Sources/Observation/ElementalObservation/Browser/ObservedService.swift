@@ -68,7 +68,6 @@ public struct ObservedService: Sendable, Hashable, Identifiable {
 extension ObservedService: Comparable {
     /// By name as a person sorts: regardless of case, and with numbers in order of size; then by the service's name.
     public static func < (a: ObservedService, b: ObservedService) -> Bool {
-        let (first, second) = (SortingName(a.name), SortingName(b.name))
-        return first == second ? (a.name, a.service) < (b.name, b.service) : first < second
+        SortingPlace(name: a.name, service: a.service) < SortingPlace(name: b.name, service: b.service)
     }
 }
