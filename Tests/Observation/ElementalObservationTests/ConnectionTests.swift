@@ -136,6 +136,74 @@ struct ConnectionTests {
     }
 
     @Test
+    func theLastOfManyRequestsCounts() async throws {
+        try await Lamp.with { service in
+            let model = try await Lamp.connectedModel(of: service)
+            let watch = Watch { _ = model.state }
+            for _ in 0..<10 {
+                let count = watch.count
+                model.disconnect()
+                model.disconnect()
+                model.connect()
+                // Ended, connecting, connected.
+                try await eventually { watch.count >= count + 3 && !model.isRoundUnderWay }
+                #expect(model.state.isConnected && watch.count == count + 3)
+                model.disconnect()
+                model.connect()
+                model.disconnect()
+                try await eventually { if case .ended = model.state { true } else { false } }
+                // While it connects again.
+                model.connect()
+                model.disconnect()
+                guard case .ended = model.state else {
+                    Issue.record("\(model.state)")
+                    return
+                }
+                try await eventually { service.devices.isEmpty }
+                model.connect()
+                try await eventually { model.state.isConnected && !model.isRoundUnderWay }
+            }
+            model.disconnect()
+            try await eventually { if case .ended = model.state { true } else { false } }
+        }
+    }
+
+    /// The connection may be lost before the model knows that there was one.
+    @Test
+    func aConnectionThatIsLostAtOnceIsNotMissed() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let accepting = Task { while !Task.isCancelled { _ = try await listener.accept() } }
+        var options = ConnectOptions()
+        options.reconnection = ListedDelays([])
+        for _ in 0..<50 {
+            let model = ObservedDevice(
+                host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness], options: options)
+            try await eventually {
+                switch model.state {
+                case .ended, .failed: true
+                default: false
+                }
+            }
+        }
+        accepting.cancel()
+        _ = try RawSocket.connect(to: port)
+        _ = await accepting.result
+    }
+
+    @Test
+    func theEventsOfAnAttemptThatWasGivenUpAreNotHeard() {
+        var arrivals = DeviceArrivals()
+        arrivals.begin(2)
+        let isHeard = arrivals.note(.disconnected(DisconnectReason(.closedHere, isExpected: true)), of: 1)
+        #expect(!isHeard && arrivals.event == nil)
+        let isNews = arrivals.note(.didReconnect, of: 2)
+        let taken = arrivals.removeAll()
+        #expect(isNews && taken.event != nil && arrivals.event == nil)
+        let isNewsAgain = arrivals.note(.didReconnect, of: 2)
+        #expect(isNewsAgain)
+    }
+
+    @Test
     func withoutAPolicyTheModelEnds() async throws {
         let port = try LastingPort.next()
         var options = ConnectOptions()
@@ -174,7 +242,8 @@ struct ConnectionTests {
             #expect(watch.count == 0 && model.device?.statistics.messagesReceived == count)
             service.send(signal: SIGSTOP)
             model.resume()
-            try await eventually { !model.state.isConnected }
+            // The system takes the new connection for the service, so that it may be there already.
+            try await eventually { watch.count > 0 }
             service.send(signal: SIGCONT)
             try await eventually {
                 if case .failed = model.state { model.connect() }
@@ -202,6 +271,41 @@ struct ConnectionTests {
             try service.send(0.25, to: Lamp.brightness)
             let brightness = try #require(model.elements["Brightness"])
             try await eventually { model[brightness] == .float(0.25) }
+        }
+    }
+
+    @Test
+    func aServiceThatComesBackWithOtherElementsIsBelieved() async throws {
+        let port = try LastingPort.next()
+        var options = ConnectOptions()
+        options.expectsHello = true
+        let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", options: options)
+        let (level, mode) = (Element<Float>(1, "Level"), Element<String>(1, "Mode"))
+        let watch = Watch { _ = model[level] }
+        try await Lamp.with(port: port, elements: [level]) { service in
+            try service.send(0.5, to: level)
+            try await eventually {
+                if case .failed = model.state { model.connect() }
+                return model[level] == 0.5
+            }
+            #expect(watch.count == 1)
+            // What is known of an element does not depend on what a program takes it for.
+            model[mode] = "none"
+            #expect(model[level] == 0.5 && model[mode] == nil)
+            guard case .notSent(let error) = model.failure(of: mode) else {
+                Issue.record("no failure")
+                return
+            }
+            #expect(error.code == .wrongType)
+        }
+        try await Lamp.with(port: port, elements: [mode]) { service in
+            try service.send("warm", to: mode)
+            try await eventually { model.elements["Mode"] != nil && model[mode] == "warm" }
+            #expect(model[level] == nil && model.failure(of: mode) == nil)
+            #expect(watch.count >= 2)
+            model[mode] = "cold"
+            try await eventually { !model.isRoundUnderWay }
+            #expect(model[mode] == "cold" && model.failure(of: mode) == nil)
         }
     }
 }

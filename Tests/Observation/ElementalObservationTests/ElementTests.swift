@@ -55,16 +55,16 @@ struct ElementTests {
             let received = Locked<Scene?>(nil)
             service.onValue(of: Lamp.scene) { (scene: Scene, _) in received.withLock { $0 = scene } }
             let evening = Scene(name: "evening", levels: [0.1, 0.2])
-            #expect(model[Lamp.scene] as Scene? == nil)
+            #expect(model[Lamp.scene] == nil)
             model[Lamp.scene] = evening
             #expect(model[Lamp.scene] == evening)
             try await eventually { received.withLock { $0 } == evening }
             try await eventually { !model.isRoundUnderWay }
             try service.send(Scene(name: "night", levels: []), to: Lamp.scene)
-            try await eventually { (model[Lamp.scene] as Scene?)?.name == "night" }
+            try await eventually { model[Lamp.scene]?.name == "night" }
             // What a client of other software sends is not JSON at all.
             try service.send(.data(Data("no JSON".utf8)), to: Lamp.scene.definition)
-            try await eventually { model[Lamp.scene] as Scene? == nil }
+            try await eventually { model[Lamp.scene] == nil }
 
             try await Self.exchange(
                 Lamp.matrix, .identity, Matrix4x4((0..<16).map { Float($0) }), service, model)
@@ -73,6 +73,25 @@ struct ElementTests {
             #expect(model[Lamp.title.definition] == .string(""))
             model[Lamp.title.definition] = .string("untyped")
             #expect(model[Lamp.title] == "untyped")
+        }
+    }
+
+    /// An element has its own type where nothing else says which, although it is an element definition, too.
+    @Test
+    func valuesAreOfTheElementsType() async throws {
+        try await Lamp.with { service in
+            let model = try await Lamp.connectedModel(of: service)
+            model[Lamp.brightness] = 0.5
+            model[Lamp.scene] = Scene(name: "evening", levels: [])
+            let (brightness, scene, any) = (
+                model[Lamp.brightness], model[Lamp.scene], model[Lamp.brightness.definition]
+            )
+            #expect(type(of: brightness) == Float?.self && brightness == 0.5)
+            #expect(type(of: scene) == Scene?.self && scene?.name == "evening")
+            #expect(type(of: any) == ElementValue?.self && any == .float(0.5))
+            let bindable = Bindable(model: model)
+            let binding = bindable[Lamp.brightness]
+            #expect(type(of: binding.value) == Float?.self)
         }
     }
 
@@ -260,6 +279,26 @@ struct ElementTests {
             #expect(model[Lamp.title] == "kept")
             try service.send("changed", to: Lamp.title)
             try await eventually { model[Lamp.title] == "changed" }
+        }
+    }
+
+    @Test
+    func aControlRestsWhileAnotherIsMoved() async throws {
+        try await Lamp.with { service in
+            service.relay(Lamp.brightness) { value, _ in min(value, 0.5) }
+            let model = try await Lamp.connectedModel(of: service, hold: .milliseconds(50))
+            model[Lamp.brightness] = 0.9
+            // There is always a newer value of the other one to send.
+            var step = 0.0
+            try await eventually {
+                for _ in 0..<1000 where model[Lamp.brightness] == 0.9 {
+                    step += 1
+                    model[Lamp.channels[0]] = step
+                    await Task.yield()
+                }
+                return model[Lamp.brightness] == 0.5
+            }
+            #expect(model[Lamp.channels[0]] == step)
         }
     }
 

@@ -41,7 +41,8 @@ enum Lamp {
     /// Runs a service on loopback during the body.
     @MainActor
     static func with(
-        port: Int = 0, security: ServiceSecurity = .open, _ body: (ElementalService) async throws -> Void
+        port: Int = 0, elements: ElementCatalogue = all, security: ServiceSecurity = .open,
+        _ body: (ElementalService) async throws -> Void
     ) async throws {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
@@ -49,7 +50,7 @@ enum Lamp {
         configuration.isPublished = false
         configuration.security = security
         let service = ElementalService(
-            "lamp", displayName: "Desk lamp", elements: all, configuration: configuration)
+            "lamp", displayName: "Desk lamp", elements: elements, configuration: configuration)
         try await service.start()
         do {
             try await body(service)

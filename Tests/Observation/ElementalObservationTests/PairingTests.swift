@@ -141,6 +141,23 @@ struct PairingTests {
     }
 
     @Test
+    func aPairingThatWaitsIsReleased() async throws {
+        try await Self.with { bed in
+            _ = try await bed.open()
+            weak var weakPairing: ObservedPairing?
+            do {
+                let pairing = try bed.pairing
+                try await eventually { Self.isWaiting(pairing) }
+                weakPairing = pairing
+            }
+            try await eventually { weakPairing == nil }
+            // The service is free for another one.
+            let other = try bed.pairing
+            try await eventually { Self.isWaiting(other) }
+        }
+    }
+
+    @Test
     func aLongSecretHasNoCountedTries() async throws {
         try await Self.with { bed in
             let secret = try await bed.open(.secret)

@@ -13,13 +13,22 @@ struct DeviceArrivals: Sendable {
     var event: DeviceEvent?
     /// Whether the connection was lost, however briefly.
     var wasLost = false
+    /// The attempt to connect whose device is heard. One of an attempt that was given up may still end.
+    private var attempt = 0
+
+    /// Another attempt to connect begins.
+    mutating func begin(_ attempt: Int) {
+        self = DeviceArrivals()
+        self.attempt = attempt
+    }
 
     mutating func removeAll() -> DeviceArrivals {
-        defer { self = DeviceArrivals() }
+        defer { begin(attempt) }
         return self
     }
 
-    mutating func note(_ event: DeviceEvent) -> Bool {
+    mutating func note(_ event: DeviceEvent, of attempt: Int) -> Bool {
+        guard attempt == self.attempt else { return false }
         if case .willReconnect = event { wasLost = true }
         self.event = event
         return true

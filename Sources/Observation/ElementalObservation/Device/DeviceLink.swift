@@ -20,7 +20,7 @@ final class DeviceLink: Sendable {
 
     func cancelTask() { state.withLock { $0.task }?.cancel() }
 
-    /// Ends the connection, and attempts to make one, for good.
+    /// Ends the connection, and attempts to make one.
     func close() {
         cancelTask()
         device?.disconnect()

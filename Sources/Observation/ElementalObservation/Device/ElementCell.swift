@@ -19,7 +19,7 @@ final class ElementCell: Observable {
         case resting
     }
 
-    let definition: ElementDefinition
+    private(set) var definition: ElementDefinition
     /// Whether the device's values of it are followed.
     var isFollowed = false
     /// The place of the user's value among all that were written.
@@ -104,6 +104,17 @@ final class ElementCell: Observable {
     }
 
     // MARK: What happens to it
+
+    /// The service has said what the element is like; `said` is its value as such.
+    func redefine(_ definition: ElementDefinition, _ said: ElementValue?) {
+        let isOther = definition.type != self.definition.type
+        self.definition = definition
+        guard isOther else { return }
+        (self.said, taken, own, sent) = (said, nil, nil, nil)
+        phase = .resting
+        set(nil)
+        show()
+    }
 
     /// Whether the user's value is shown, whatever the service says.
     var isMoved: Bool { own != nil }

@@ -11,7 +11,7 @@ extension ObservedDevice {
     func write(_ value: ElementValue, to element: ElementDefinition) {
         let cell = cell(element)
         do throws(ElementalError) {
-            try ElementalDevice.checkSetting(element, to: value)
+            try ElementalDevice.checkSetting(cell.definition, to: value)
         } catch {
             return cell.reject(error)
         }
@@ -40,7 +40,9 @@ extension ObservedDevice {
                 if error.code != .notConnected { cell.noteNotSent(error) }
             }
         }
-        if hasSent { beginRound(device) } else { settle() }
+        if hasSent { beginRound(device) }
+        // Those that rest while others are moved, too.
+        settle()
     }
 
     /// Waits until the service has dealt with what was sent.

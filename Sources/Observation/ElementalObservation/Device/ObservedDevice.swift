@@ -33,8 +33,10 @@ public final class ObservedDevice {
     @ObservationIgnored private var hasBegun = false
     /// The number of the last attempt to connect for which the program has asked.
     @ObservationIgnored private var attempt = 0
-    /// Whether the connection is ended to make another one.
-    @ObservationIgnored private var isRenewing = false
+    /// Whether this program is ending the connection.
+    @ObservationIgnored private var isEnding = false
+    /// Whether another one is to be made then.
+    @ObservationIgnored private var isWantedAgain = false
     @ObservationIgnored private var measuring: Task<Void, Never>?
 
     @ObservationIgnored let place: ServicePlace
@@ -123,6 +125,9 @@ public final class ObservedDevice {
     /// The state, without observing it: a view that reads an element does not depend on it.
     var now: State { _currentState }
 
+    /// The elements, without observing them.
+    var catalogue: ElementCatalogue { _currentElements }
+
     /// Connects when the model is used for the first time.
     func begin() {
         if !hasBegun { connect() }
@@ -133,6 +138,8 @@ public final class ObservedDevice {
     /// Connects: for the first time, which happens by itself when the model is used, or after an end. A model that is
     /// reconnecting makes its next attempt at once, and one that is connected is left as it is.
     public func connect() {
+        // A connection that is closing has to be closed before there is another one.
+        if isEnding { return isWantedAgain = true }
         switch now {
         case .connected: return
         case .connecting: if hasBegun { return }
@@ -141,15 +148,17 @@ public final class ObservedDevice {
         }
         hasBegun = true
         attempt += 1
+        if link.device == nil { inbox.look { $0.begin(attempt) } }
         link.hold(
             Task { [weak self, attempt, link, place, clientName, ownElements, options, inbox] in
                 do {
                     if let device = link.device {
                         try await device.reconnect()
-                        self?.noteConnected(device)
+                        guard let self, attempt == self.attempt else { return }
+                        noteConnected(device)
                     } else {
                         let device = try await place.connect(as: clientName, elements: ownElements, options: options) {
-                            ObservedDevice.observe($0, inbox)
+                            ObservedDevice.observe($0, attempt, inbox)
                         }
                         guard let self, attempt == self.attempt else { return device.disconnect() }
                         link.hold(device)
@@ -164,11 +173,16 @@ public final class ObservedDevice {
     /// Ends the connection until ``connect()`` is called. Values that the service has not dealt with are put back.
     public func disconnect() {
         hasBegun = true
+        isWantedAgain = false
+        if isEnding { return }
         // Its end is an event like any other.
-        if let device = link.device, device.disconnectReason == nil { return device.disconnect() }
+        if let device = link.device, device.disconnectReason == nil {
+            isEnding = true
+            return device.disconnect()
+        }
         guard case .connecting = now else { return }
         attempt += 1
-        link.cancelTask()
+        link.close()
         end(.ended(DisconnectReason(.closedHere, isExpected: true)))
     }
 
@@ -184,10 +198,10 @@ public final class ObservedDevice {
         case .connected:
             guard let device = link.device, device.hello?.features.contains(.ping) == true else { return }
             Task { [weak self] in
-                guard (try? await device.ping(timeout: ObservedDevice.answerTime)) == nil, device.isConnected else {
-                    return
-                }
-                self?.isRenewing = true
+                guard (try? await device.ping(timeout: ObservedDevice.answerTime)) == nil, device.isConnected,
+                    let self, !isEnding
+                else { return }
+                (isEnding, isWantedAgain) = (true, true)
                 device.disconnect()
             }
         }
@@ -197,8 +211,10 @@ public final class ObservedDevice {
     private static let answerTime = Duration.seconds(2)
 
     /// On the event loop.
-    private nonisolated static func observe(_ device: ElementalDevice, _ inbox: Inbox<DeviceArrivals>) {
-        device.onEvent { event in inbox.put { $0.note(event) } }
+    private nonisolated static func observe(
+        _ device: ElementalDevice, _ attempt: Int, _ inbox: Inbox<DeviceArrivals>
+    ) {
+        device.onEvent { event in inbox.put { $0.note(event, of: attempt) } }
         device.onRefusal { element, refusal, _ in inbox.put { $0.note(refusal, of: element.id) } }
     }
 
@@ -221,7 +237,12 @@ public final class ObservedDevice {
     /// Those that the service announces may come after the connection.
     func noteElements(of device: ElementalDevice) {
         let elements = ownElements ?? device.knownElements
-        if elements != _currentElements { currentElements = elements }
+        guard elements != catalogue else { return }
+        currentElements = elements
+        for cell in cells.values {
+            let definition = definition(of: cell.definition)
+            if definition != cell.definition { cell.redefine(definition, device.value(of: definition)) }
+        }
     }
 
     private func noteFailed(_ error: any Error, _ attempt: Int) {
@@ -249,10 +270,16 @@ public final class ObservedDevice {
     // MARK: What arrives
 
     /// The main actor was notified.
-    private func frame() { handle(inbox.take { $0.removeAll() }) }
+    private func frame() {
+        // What comes before this model has the device waits for that.
+        let hasDevice = link.device != nil
+        handle(inbox.take { hasDevice ? $0.removeAll() : DeviceArrivals() })
+    }
 
     /// Takes what has arrived, before the main actor is notified.
-    func takeArrivals() { handle(inbox.look { $0.removeAll() }) }
+    func takeArrivals() {
+        if link.device != nil { handle(inbox.look { $0.removeAll() }) }
+    }
 
     private func handle(_ arrivals: DeviceArrivals) {
         guard let device = link.device else { return }
@@ -272,8 +299,9 @@ public final class ObservedDevice {
         case .willReconnect(let attempt, let delay): currentState = .reconnecting(attempt, delay: delay)
         case .didReconnect: noteConnection(device)
         case .disconnected(let reason):
-            if isRenewing {
-                isRenewing = false
+            let isWanted = isWantedAgain
+            (isEnding, isWantedAgain) = (false, false)
+            if isWanted {
                 for cell in cells.values { cell.noteLost() }
                 currentState = .ended(reason)
                 connect()
