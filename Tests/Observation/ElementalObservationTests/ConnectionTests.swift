@@ -24,9 +24,11 @@ struct ConnectionTests {
         }
     }
 
-    private static func model(port: Int) -> ObservedDevice {
+    private static func model(
+        port: Int, _ policy: any ReconnectionPolicy = .forever(every: .milliseconds(50))
+    ) -> ObservedDevice {
         var options = ConnectOptions()
-        options.reconnection = .forever(every: .milliseconds(50))
+        options.reconnection = policy
         return ObservedDevice(
             host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness, Lamp.title], options: options)
     }
@@ -229,7 +231,8 @@ struct ConnectionTests {
     func whoComesBackAndGetsNoAnswerConnectsAnew() async throws {
         let port = try LastingPort.next()
         try await Self.publish(port: port, level: "0.5") { service in
-            let model = Self.model(port: port)
+            // Without a policy, so that the heartbeat's finding it out would be the end.
+            let model = Self.model(port: port, ListedDelays([]))
             try await eventually {
                 if case .failed = model.state { model.connect() }
                 return model[Lamp.brightness] == 0.5 && !model.isRoundUnderWay
@@ -241,6 +244,8 @@ struct ConnectionTests {
             try await eventually { model.device?.statistics.roundTripTime != nil }
             #expect(watch.count == 0 && model.device?.statistics.messagesReceived == count)
             service.send(signal: SIGSTOP)
+            // One of its threads may still answer.
+            try await eventually { try ProcessFigures(of: service).isStopped }
             model.resume()
             // The system takes the new connection for the service, so that it may be there already.
             try await eventually { watch.count > 0 }
