@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
         .library(name: "ElementalRecording", targets: ["ElementalRecording"]),
+        .library(name: "ElementalObservation", targets: ["ElementalObservation"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
     dependencies: [
@@ -222,6 +223,16 @@ let package = Package(
             ],
             path: "Sources/Recording/ElementalRecording"
         ),
+        // Models that views bind to, on the Observation framework alone.
+        .target(
+            name: "ElementalObservation",
+            dependencies: [
+                "Elemental", "ElementalSecurity", "ElementalWire", "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Sources/Observation/ElementalObservation"
+        ),
         .target(
             name: "ElementalBench",
             dependencies: [
@@ -399,6 +410,13 @@ let package = Package(
             path: "Tests/Recording/ElementalRecordingTests",
             exclude: ["peer.py"]),
         .testTarget(
+            name: "ElementalObservationTests",
+            dependencies: [
+                "Elemental", "ElementalCLI", "ElementalObservation", "ElementalSecurity", "Support", "TestSupport",
+                "Zeroconf",
+            ],
+            path: "Tests/Observation/ElementalObservationTests"),
+        .testTarget(
             name: "CommandLineTests",
             dependencies: [
                 "ElementalBench", "ElementalCLI", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
@@ -425,8 +443,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "ElementalCLI", "SignalR", "SignalRBridge", "TestSupport",
-                "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalObservation", "SignalR", "SignalRBridge",
+                "TestSupport", "VirtualCommodore",
             ]
         ),
         .testTarget(

@@ -30,5 +30,9 @@ let package = Package(
         .executableTarget(
             name: "mqtt-load", dependencies: [.product(name: "Elemental", package: "elemental")],
             path: "MQTT/Sources/mqtt-load"),
+        // A value into a model beside a handler, for Benchmarks/observation.
+        .executableTarget(
+            name: "observation-cost", dependencies: [.product(name: "ElementalObservation", package: "elemental")],
+            path: "Observation/Sources/observation-cost"),
     ]
 )

@@ -45,9 +45,11 @@ struct SwiftCompiler {
     ///   - main: its `main.swift`.
     ///   - others: its other files by their names.
     ///   - executable: where the built program goes; without it the program is checked only.
+    ///   - modules: those of this package that it is linked with and that `elemental` does not have.
     /// - Returns: the compiler's diagnostics; empty if there are none.
-    func compile(_ main: String, with others: [String: String] = [:], to executable: URL? = nil) async throws -> String
-    {
+    func compile(
+        _ main: String, with others: [String: String] = [:], to executable: URL? = nil, modules: [String] = []
+    ) async throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -64,6 +66,11 @@ struct SwiftCompiler {
                 .filter { !$0.contains("/ElementalCLI.build/") }.joined(separator: "\n")
                 .write(to: objects, atomically: false, encoding: .utf8)
             arguments += ["-emit-executable", "-o", executable.path, "@\(objects.path)"]
+            for module in modules {
+                let objects = buildFolder.appending(path: "\(module).build")
+                arguments += try FileManager.default.contentsOfDirectory(atPath: objects.path)
+                    .filter { $0.hasSuffix(".o") }.map { objects.appending(path: $0).path }
+            }
             arguments += ["-ldns_sd", "-lavahi-common", "-lstdc++"]
         } else {
             arguments.append("-typecheck")

@@ -12,6 +12,16 @@ public struct ProcessFigures: Sendable {
     public var residentMemory: Int { get throws { try status("VmRSS:") } }
     /// The peak of resident memory, in KiB.
     public var peakMemory: Int { get throws { try status("VmHWM:") } }
+    /// Whether all of its threads are suspended, which a while after the signal they are.
+    public var isStopped: Bool {
+        get throws {
+            let tasks = "/proc/\(processID)/task"
+            return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy { task in
+                let status = try String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8)
+                return status.contains("State:\tT")
+            }
+        }
+    }
     /// Open descriptors.
     public var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }

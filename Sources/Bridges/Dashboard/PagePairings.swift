@@ -1,4 +1,4 @@
-package import Bridging
+package import Elemental
 import ElementalSecurity
 package import Logging
 import NIOPosix

@@ -31,7 +31,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// down, or a client left a service. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
-    init(_ kind: Kind, isExpected: Bool) {
+    package init(_ kind: Kind, isExpected: Bool) {
         self.kind = kind
         self.isExpected = isExpected
     }

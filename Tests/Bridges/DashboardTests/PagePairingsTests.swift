@@ -1,5 +1,6 @@
 import Bridging
 import Dashboard
+import Elemental
 import Foundation
 import Logging
 import TestSupport

@@ -1,5 +1,5 @@
 internal import Bridging
-import Elemental
+internal import Elemental
 import ElementalSecurity
 import ElementalWire
 import NIOCore

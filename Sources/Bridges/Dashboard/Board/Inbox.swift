@@ -1,5 +1,5 @@
 internal import Bridging
-import Elemental
+internal import Elemental
 import Support
 
 /// What services do between two ticks of the board, put in from any thread: events in order, and of each element the

@@ -1,4 +1,4 @@
-import Elemental
+internal import Elemental
 
 /// How well a service is connected.
 struct Quality: Sendable, Hashable {

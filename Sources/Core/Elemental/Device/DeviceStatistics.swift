@@ -24,6 +24,9 @@ public struct DeviceStatistics: Sendable, Hashable {
     /// The most recent round-trip time measured by a ping, the heartbeat's or the program's; `nil` until there is one.
     public var roundTripTime: Duration?
 
+    /// No traffic.
+    package init() {}
+
     mutating func addReceived(_ other: DeviceStatistics) {
         messagesReceived += other.messagesReceived
         bytesReceived += other.bytesReceived

@@ -34,7 +34,8 @@ extension ElementalDevice {
         newest[element.id]?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
     }
 
-    static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value> {
+    package static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value>
+    {
         do {
             return try JSON(value)
         } catch {

@@ -76,6 +76,21 @@ extension ElementalDevice {
         newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
+    /// Calls `handler` on the connection's event loop whenever a value was received for the element with that identifier,
+    /// without looking at it.
+    ///
+    /// - Parameter registered: called once, on the event loop: from then on no value is missed.
+    @discardableResult
+    package func onArrival(
+        of id: Int8, perform handler: @escaping @Sendable () -> Void, registered: @escaping @Sendable () -> Void
+    ) -> HandlerRegistration {
+        let token = handlers.reserve()
+        onLoop { [self] in
+            if handlers.add(token, for: id, { _, _ in handler() }) { registered() }
+        }
+        return HandlerRegistration(table: handlers, token: token)
+    }
+
     @usableFromInline
     func addHandler(
         for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void

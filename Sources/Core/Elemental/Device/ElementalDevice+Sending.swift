@@ -240,12 +240,23 @@ extension ElementalDevice {
     }
 
     @inline(never)
-    private func notAllowed(_ element: ElementDefinition) -> ElementalError {
+    private func notAllowed(_ element: ElementDefinition) -> ElementalError { Self.notAllowed(element, to: role) }
+
+    private static func notAllowed(_ element: ElementDefinition, to role: Role) -> ElementalError {
         ElementalError(
             .notAllowed,
             role == .service
                 ? "element '\(element.name)' is read-only: the service tells it and takes no value"
                 : "element '\(element.name)' is write-only: the service takes it and tells no value")
+    }
+
+    /// Whether a client may set the element to that value, as far as the element's definition says.
+    ///
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAllowed``,
+    ///   ``ElementalError/Code/wrongType``, ``ElementalError/Code/outOfRange``.
+    package static func checkSetting(_ element: ElementDefinition, to value: ElementValue) throws(ElementalError) {
+        guard element.access.contains(.write) else { throw notAllowed(element, to: .service) }
+        try check(value, element)
     }
 
     static func check(_ value: ElementValue, _ element: ElementDefinition) throws(ElementalError) {

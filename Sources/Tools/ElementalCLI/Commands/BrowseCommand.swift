@@ -40,7 +40,7 @@ struct BrowseCommand: ReportingCommand {
         let events = try browser.events()
         let time = time?.duration
         try await Interruption.run(console) { [state] in
-            var trusted = TrustedServices(state)
+            var trusted = UserTrust(state)
             try await trusted.update()
             let health = Locked(Health())
             try await Interruption.limit(to: time) { [trusted] in

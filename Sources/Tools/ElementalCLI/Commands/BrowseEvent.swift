@@ -6,7 +6,7 @@ struct BrowseEvent: ConsoleEvent {
     let event: ElementalBrowser.Event
     let standing: ServiceStanding
 
-    init(_ event: ElementalBrowser.Event, _ trusted: TrustedServices) {
+    init(_ event: ElementalBrowser.Event, _ trusted: UserTrust) {
         self.event = event
         switch event {
         case .found(let service), .updated(let service): standing = trusted.standing(to: service)

@@ -1,4 +1,5 @@
 import Bridging
+import Elemental
 import Support
 
 /// Tells the user when services come, go and refuse, and when they cannot be found, once for each change: a service that

@@ -1,4 +1,3 @@
-package import Elemental
 package import ElementalSecurity
 package import ElementalWire
 
@@ -72,7 +71,7 @@ package enum ServicePlace: Sendable, Hashable {
 
 extension ServicePlace {
     /// Whether `other` is at another host, address or port.
-    func differs(from other: ServicePlace) -> Bool {
+    package func differs(from other: ServicePlace) -> Bool {
         switch (self, other) {
         case (.found(let own), .found(let other)):
             own.port != other.port || own.host != other.host || own.addresses != other.addresses

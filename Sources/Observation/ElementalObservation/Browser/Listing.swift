@@ -1,0 +1,162 @@
+import NIOCore
+import NIOPosix
+import Support
+
+/// What a browser has found so far, and how the client stands to it.
+///
+/// It is sorted as it grows, off the main actor: a network may be full of services that nobody needs. A browser lists 4096
+/// at most.
+struct Listing: Sendable {
+    private struct Entry: Sendable {
+        let place: SortingPlace
+        var service: ObservedService
+    }
+
+    private var entries: [Entry] = []
+    private var trusted: TrustedServices?
+    /// How often the services have changed.
+    private(set) var changeCount = 0
+    /// Why browsing does not work at present.
+    private(set) var failure: ElementalError?
+    /// How many failures there were.
+    private(set) var failureCount = 0
+
+    /// The services with their states, sorted.
+    var services: [ObservedService] { entries.map(\.service) }
+
+    mutating func record(_ event: ElementalBrowser.Event) {
+        switch event {
+        case .found(let service), .updated(let service):
+            list(service)
+            failure = nil
+        case .gone(let service, let name):
+            let place = SortingPlace(name: name, service: service)
+            let index = index(of: place)
+            if isListed(place, at: index) {
+                entries.remove(at: index)
+                changeCount += 1
+            }
+            failure = nil
+        // It is not there for a program until it can be resolved.
+        case .unresolved: break
+        case .failed(let error, _): fail(error)
+        }
+    }
+
+    private mutating func list(_ service: DiscoveredService) {
+        let place = SortingPlace(name: service.name, service: service.service)
+        let entry = Entry(place: place, service: observed(service))
+        let index = index(of: place)
+        if isListed(place, at: index) { entries[index] = entry } else { entries.insert(entry, at: index) }
+        changeCount += 1
+    }
+
+    private func observed(_ service: DiscoveredService) -> ObservedService {
+        ObservedService(service, trusted?.standing(to: service) ?? .none)
+    }
+
+    /// Where it is listed, or belongs.
+    private func index(of place: SortingPlace) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].place < place { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func isListed(_ place: SortingPlace, at index: Int) -> Bool {
+        index < entries.count && entries[index].place == place
+    }
+
+    /// The client trusts others than before.
+    mutating func trust(_ trusted: TrustedServices) {
+        self.trusted = trusted
+        for index in entries.indices { entries[index].service = observed(entries[index].service.discovered) }
+        changeCount += 1
+    }
+
+    mutating func fail(_ error: ElementalError) {
+        failure = error
+        failureCount += 1
+    }
+
+    /// No other failure has followed that one.
+    ///
+    /// - Returns: whether that is news.
+    mutating func forgetFailure(_ number: Int) -> Bool {
+        guard failureCount == number, failure != nil else { return false }
+        failure = nil
+        return true
+    }
+
+    /// Browsing begins anew.
+    mutating func restart() {
+        entries = []
+        changeCount += 1
+    }
+}
+
+extension Listing {
+    /// How long after the store of trusted services has changed that is seen at the latest.
+    private static let trustInterval = Duration.seconds(1)
+    /// Longer than an attempt to browse takes that fails.
+    private static let attemptTime = Duration.seconds(1)
+
+    /// Keeps a listing up to date until the task is cancelled.
+    static func follow(_ browser: ElementalBrowser, _ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await follow(browser, inbox) }
+            if let trusted { group.addTask { await follow(trusted, inbox) } }
+        }
+    }
+
+    private static func follow(_ browser: ElementalBrowser, _ inbox: Inbox<Listing>) async {
+        while !Task.isCancelled {
+            do {
+                for await event in try browser.events() {
+                    inbox.put { listing in
+                        listing.record(event)
+                        return true
+                    }
+                    if case .failed(_, let delay) = event { forgetFailure(after: delay + attemptTime, in: inbox) }
+                }
+            } catch {
+                // The name is not that of a service.
+                return inbox.put { listing in
+                    listing.fail(error)
+                    return true
+                }
+            }
+            guard !Task.isCancelled else { return }
+            // More has happened than a stream buffers, for instance while the program was suspended.
+            inbox.put { listing in
+                listing.restart()
+                return true
+            }
+            await Delay.wait(.seconds(1))
+        }
+    }
+
+    /// An attempt that works does not say so while there are no services.
+    private static func forgetFailure(after delay: Duration, in inbox: Inbox<Listing>) {
+        let number = inbox.look { $0.failureCount }
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(delay)) {
+            inbox.put { $0.forgetFailure(number) }
+        }
+    }
+
+    private static func follow(_ trusted: TrustedServices, _ inbox: Inbox<Listing>) async {
+        var trusted = trusted
+        while !Task.isCancelled {
+            // Nobody is trusted by a store that cannot be read: then what was read last stands, and connecting tells why.
+            if let hasChanged = try? await trusted.update(), hasChanged {
+                inbox.put { [trusted] listing in
+                    listing.trust(trusted)
+                    return true
+                }
+            }
+            await Delay.wait(trustInterval)
+        }
+    }
+}

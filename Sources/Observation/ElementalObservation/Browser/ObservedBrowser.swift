@@ -1,0 +1,83 @@
+import Support
+
+/// The services on the network as a list that a view can show, which fills by itself.
+///
+/// ```swift
+/// @State private var lamps = ObservedBrowser("lamp")
+/// …
+/// List(lamps.services) { lamp in Text(lamp.name) }
+/// ```
+/// It browses from the first time that the list is read until it is released.
+@MainActor
+@Observable
+public final class ObservedBrowser {
+    /// The name of the services browsed for, or `nil` for all element services.
+    @ObservationIgnored public let service: String?
+    private var currentServices: [ObservedService] = []
+    private var currentFailure: ElementalError?
+    /// That of the listing which was taken last.
+    @ObservationIgnored private var changeCount = 0
+
+    @ObservationIgnored private let security: ClientSecurity
+    @ObservationIgnored private let inbox: Inbox<Listing>
+    @ObservationIgnored private let link = BrowserLink()
+
+    /// A list of the services of one name, such as `lamp`, or of all element services of this framework.
+    ///
+    /// - Parameters:
+    ///   - service: the services' name; `nil` for all.
+    ///   - security: the client's identity and trusted services, by which ``ObservedService/state`` says what is paired.
+    ///   - pace: how often the list changes at most: see ``ObservationPace/frame``.
+    public init(
+        _ service: String? = nil, security: ClientSecurity = .automatic, pace: ObservationPace = ObservationPace()
+    ) {
+        self.service = service
+        self.security = security
+        inbox = Inbox(Listing(), frame: pace.frame)
+        inbox.onArrival { [weak self] in
+            Task { @MainActor in self?.takeArrivals() }
+        }
+    }
+
+    deinit { link.close() }
+
+    /// The services, sorted by name.
+    public var services: [ObservedService] {
+        begin()
+        return currentServices
+    }
+
+    /// Why browsing does not work at present, most often because the system's Zeroconf is not available to the program; `nil`
+    /// when it works, and from the next service on. It is tried again by itself, unless ``service`` is no service's name.
+    public var failure: ElementalError? {
+        begin()
+        return currentFailure
+    }
+
+    private func begin() {
+        link.begin { [service, security, inbox] in
+            Task { await Listing.follow(ElementalBrowser(service), TrustedServices(security), inbox) }
+        }
+    }
+
+    private func takeArrivals() {
+        let listing = inbox.take { $0 }
+        if listing.changeCount != changeCount {
+            changeCount = listing.changeCount
+            let services = listing.services
+            if services != _currentServices { currentServices = services }
+        }
+        if listing.failure?.message != _currentFailure?.message { currentFailure = listing.failure }
+    }
+}
+
+/// A list's hold on its browser, which ends with the list: its `deinit` may run on any thread.
+private final class BrowserLink: Sendable {
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    func begin(_ make: () -> Task<Void, Never>) {
+        task.withLock { task in if task == nil { task = make() } }
+    }
+
+    func close() { task.withLock { $0 }?.cancel() }
+}

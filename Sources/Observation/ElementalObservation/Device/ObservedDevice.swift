@@ -1,0 +1,329 @@
+import ElementalWire
+import Support
+
+/// A service's elements, and the connection to it, as values that a view can bind to.
+///
+/// ```swift
+/// let lamp = ObservedDevice(service, as: "Rob's iPhone", elements: Lamp.all)
+/// lamp[Lamp.brightness] = 0.8                     // in a view: Slider(value: $lamp[Lamp.brightness, default: 0])
+/// ```
+/// It connects when it is first read or written, restores a connection that is lost, and closes it when it is released.
+/// A view that reads one element is invalidated by that element only, and at most once a display frame.
+@MainActor
+@Observable
+public final class ObservedDevice {
+    /// The service's instance name, or the host and port.
+    @ObservationIgnored public let name: String
+    /// How often the model changes.
+    @ObservationIgnored public let pace: ObservationPace
+
+    private var currentState = State.connecting
+    private var currentStatistics = DeviceStatistics()
+    private var currentElements: ElementCatalogue
+
+    @ObservationIgnored let inbox: Inbox<DeviceArrivals>
+    @ObservationIgnored let link = DeviceLink()
+    @ObservationIgnored var cells: [Int8: ElementCell] = [:]
+    /// Whether values are under way of which it is not known yet whether the service takes them.
+    @ObservationIgnored var isRoundUnderWay = false
+    /// When controls that rest then show what the service says.
+    @ObservationIgnored var settling: Task<Void, Never>?
+    /// How many values were written.
+    @ObservationIgnored var writeCount = 0
+    @ObservationIgnored private var hasBegun = false
+    /// The number of the last attempt to connect for which the program has asked.
+    @ObservationIgnored private var attempt = 0
+    /// Whether this program is ending the connection.
+    @ObservationIgnored private var isEnding = false
+    /// Whether another one is to be made then.
+    @ObservationIgnored private var isWantedAgain = false
+    @ObservationIgnored private var measuring: Task<Void, Never>?
+
+    @ObservationIgnored let place: ServicePlace
+    @ObservationIgnored let clientName: String
+    @ObservationIgnored let ownElements: ElementCatalogue?
+    @ObservationIgnored let options: ConnectOptions
+
+    /// A model of a service that was found.
+    ///
+    /// - Parameters:
+    ///   - service: the service, from ``ObservedBrowser/services`` or an `ElementalBrowser`.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
+    ///   - options: timeouts, security, and when to reconnect. Without a policy the model reconnects for ever, at first
+    ///     at once and then every 2 s; for none give `ListedDelays([])`.
+    ///   - pace: how often the model changes.
+    public convenience init(
+        _ service: DiscoveredService, as name: String, elements: ElementCatalogue? = nil,
+        options: ConnectOptions = ConnectOptions(), pace: ObservationPace = ObservationPace()
+    ) {
+        self.init(.found(service), service.name, as: name, elements, options, pace)
+    }
+
+    /// A model of a service by host and port, without Zeroconf.
+    ///
+    /// - Parameters:
+    ///   - host: a host name or an address.
+    ///   - port: the service's port, TCP and UDP.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
+    ///   - options: as for a service that was found.
+    ///   - pace: how often the model changes.
+    public convenience init(
+        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
+        options: ConnectOptions = ConnectOptions(), pace: ObservationPace = ObservationPace()
+    ) {
+        let place = ServicePlace.address(host: host, port: port)
+        self.init(place, place.target, as: name, elements, options, pace)
+    }
+
+    private init(
+        _ place: ServicePlace, _ name: String, as clientName: String, _ elements: ElementCatalogue?,
+        _ options: ConnectOptions, _ pace: ObservationPace
+    ) {
+        self.place = place
+        self.name = name
+        self.clientName = clientName
+        ownElements = elements
+        var options = options
+        options.reconnection = options.reconnection ?? .forever(every: .seconds(2))
+        self.options = options
+        self.pace = pace
+        currentElements = elements ?? []
+        inbox = Inbox(DeviceArrivals(), frame: pace.frame)
+        inbox.onArrival { [weak self] in
+            Task { @MainActor in self?.frame() }
+        }
+    }
+
+    deinit { link.close() }
+
+    // MARK: What views read
+
+    /// The state of the connection.
+    public var state: State {
+        begin()
+        return currentState
+    }
+
+    /// The elements: those that were given, or else those that the service announced.
+    public var elements: ElementCatalogue {
+        begin()
+        return currentElements
+    }
+
+    /// The traffic since the first connection, updated at ``ObservationPace/statistics`` from the first time that it is read.
+    public var statistics: DeviceStatistics {
+        begin()
+        measure()
+        return currentStatistics
+    }
+
+    /// The device, for what the model does not have; `nil` before the first connection.
+    public var device: ElementalDevice? { link.device }
+
+    /// The state, without observing it: a view that reads an element does not depend on it.
+    var now: State { _currentState }
+
+    /// The elements, without observing them.
+    var catalogue: ElementCatalogue { _currentElements }
+
+    /// Connects when the model is used for the first time.
+    func begin() {
+        if !hasBegun { connect() }
+    }
+
+    // MARK: Connecting
+
+    /// Connects: for the first time, which happens by itself when the model is used, or after an end. A model that is
+    /// reconnecting makes its next attempt at once, and one that is connected is left as it is.
+    public func connect() {
+        // A connection that is closing has to be closed before there is another one.
+        if isEnding { return isWantedAgain = true }
+        switch now {
+        case .connected: return
+        case .connecting: if hasBegun { return }
+        case .reconnecting: break
+        case .ended, .failed: currentState = .connecting
+        }
+        hasBegun = true
+        attempt += 1
+        if link.device == nil { inbox.look { $0.begin(attempt) } }
+        link.hold(
+            Task { [weak self, attempt, link, place, clientName, ownElements, options, inbox] in
+                do {
+                    if let device = link.device {
+                        try await device.reconnect()
+                        guard let self, attempt == self.attempt else { return }
+                        noteConnected(device)
+                    } else {
+                        let device = try await place.connect(as: clientName, elements: ownElements, options: options) {
+                            ObservedDevice.observe($0, attempt, inbox)
+                        }
+                        guard let self, attempt == self.attempt else { return device.disconnect() }
+                        link.hold(device)
+                        noteConnected(device)
+                    }
+                } catch {
+                    self?.noteFailed(error, attempt)
+                }
+            })
+    }
+
+    /// Ends the connection until ``connect()`` is called. Values that the service has not dealt with are put back.
+    public func disconnect() {
+        hasBegun = true
+        isWantedAgain = false
+        if isEnding { return }
+        // Its end is an event like any other.
+        if let device = link.device, device.disconnectReason == nil {
+            isEnding = true
+            return device.disconnect()
+        }
+        guard case .connecting = now else { return }
+        attempt += 1
+        link.close()
+        end(.ended(DisconnectReason(.closedHere, isExpected: true)))
+    }
+
+    /// For a program that comes back from the background: takes what has arrived, makes sure that the service still
+    /// answers, and otherwise connects anew at once. A model that the program has disconnected stays so.
+    public func resume() {
+        guard hasBegun else { return }
+        takeArrivals()
+        switch now {
+        case .connecting: return
+        case .reconnecting, .failed: connect()
+        case .ended(let reason): if reason.kind != .closedHere { connect() }
+        case .connected:
+            guard let device = link.device, device.hello?.features.contains(.ping) == true else { return }
+            Task { [weak self] in
+                guard (try? await device.ping(timeout: ObservedDevice.answerTime)) == nil, device.isConnected,
+                    let self, !isEnding
+                else { return }
+                (isEnding, isWantedAgain) = (true, true)
+                device.disconnect()
+            }
+        }
+    }
+
+    /// How long a service may take to answer a program that comes back.
+    private static let answerTime = Duration.seconds(2)
+
+    /// On the event loop.
+    private nonisolated static func observe(
+        _ device: ElementalDevice, _ attempt: Int, _ inbox: Inbox<DeviceArrivals>
+    ) {
+        device.onEvent { event in inbox.put { $0.note(event, of: attempt) } }
+        device.onRefusal { element, refusal, _ in inbox.put { $0.note(refusal, of: element.id) } }
+    }
+
+    /// The device has connected for the first time, or again after an end.
+    private func noteConnected(_ device: ElementalDevice) {
+        for cell in cells.values where !cell.isFollowed { follow(cell, device) }
+        takeArrivals()
+        // Lost again meanwhile: an event says so.
+        guard device.isConnected, !now.isConnected else { return }
+        noteConnection(device)
+    }
+
+    private func noteConnection(_ device: ElementalDevice) {
+        currentState = .connected
+        noteElements(of: device)
+        // The values that the service has follow the connection, and are older than any that is sent now.
+        beginRound(device, isConnection: true)
+    }
+
+    /// Those that the service announces may come after the connection.
+    func noteElements(of device: ElementalDevice) {
+        let elements = ownElements ?? device.knownElements
+        guard elements != catalogue else { return }
+        currentElements = elements
+        for cell in cells.values {
+            let definition = definition(of: cell.definition)
+            if definition != cell.definition { cell.redefine(definition, device.value(of: definition)) }
+        }
+    }
+
+    private func noteFailed(_ error: any Error, _ attempt: Int) {
+        guard attempt == self.attempt else { return }
+        // A device that was connected before says itself how it stands.
+        guard link.device == nil || link.device?.disconnectReason != nil else { return }
+        takeArrivals()
+        let error =
+            error as? ElementalError
+            ?? ElementalError(.connectionFailed, "cannot connect to '\(name)'", cause: error)
+        end(.failed(error))
+    }
+
+    private func end(_ state: State) {
+        currentState = state
+        let error = Self.ended(state)
+        for cell in cells.values { cell.noteEnded(error) }
+    }
+
+    /// Why nothing is sent in that state.
+    static func ended(_ state: State) -> ElementalError {
+        ElementalError(.notConnected, "there is no connection: \(state)")
+    }
+
+    // MARK: What arrives
+
+    /// The main actor was notified.
+    private func frame() {
+        // What comes before this model has the device waits for that.
+        let hasDevice = link.device != nil
+        handle(inbox.take { hasDevice ? $0.removeAll() : DeviceArrivals() })
+    }
+
+    /// Takes what has arrived, before the main actor is notified.
+    func takeArrivals() {
+        if link.device != nil { handle(inbox.look { $0.removeAll() }) }
+    }
+
+    private func handle(_ arrivals: DeviceArrivals) {
+        guard let device = link.device else { return }
+        if arrivals.wasLost { for cell in cells.values { cell.noteLost() } }
+        arrivals.first.forEach { id in
+            guard let cell = cells[id] else { return }
+            cell.noteSaid(device.value(of: cell.definition), isNews: false)
+        }
+        arrivals.changed.forEach { id in
+            guard let cell = cells[id] else { return }
+            cell.noteSaid(device.value(of: cell.definition), isNews: true)
+        }
+        // After the values: the one that follows a refusal is shown at once.
+        for (id, refusal) in arrivals.refusals { cells[id]?.noteRefused(refusal) }
+        switch arrivals.event {
+        case nil: break
+        case .willReconnect(let attempt, let delay): currentState = .reconnecting(attempt, delay: delay)
+        case .didReconnect: noteConnection(device)
+        case .disconnected(let reason):
+            let isWanted = isWantedAgain
+            (isEnding, isWantedAgain) = (false, false)
+            if isWanted {
+                for cell in cells.values { cell.noteLost() }
+                currentState = .ended(reason)
+                connect()
+            } else {
+                end(.ended(reason))
+            }
+        }
+    }
+
+    private func measure() {
+        guard measuring == nil else { return }
+        readStatistics()
+        measuring = Task { [weak self] in
+            while let interval = self?.pace.statistics {
+                await Delay.wait(max(interval, .milliseconds(1)))
+                self?.readStatistics()
+            }
+        }
+    }
+
+    private func readStatistics() {
+        guard let statistics = link.device?.statistics, statistics != _currentStatistics else { return }
+        currentStatistics = statistics
+    }
+}

@@ -1,0 +1,220 @@
+import ElementalSecurity
+import ElementalWire
+import Support
+
+/// Pairing with a service, as values for a view: it asks for the code, says how many tries and how much time are left, and
+/// how it ended.
+///
+/// ```swift
+/// let pairing = ObservedPairing(service, as: "Rob's iPhone", options: options)
+/// // state is .waiting(.code): the service shows six digits
+/// pairing.enter("483 291")
+/// ```
+/// It asks the service from the first time that ``state`` is read. Releasing it ends it.
+@MainActor
+@Observable
+public final class ObservedPairing {
+    /// How far it has come. More may be added; give a `switch` a default.
+    public enum State: Sendable {
+        /// The service is asked what it wants.
+        case asking
+        /// The person is to enter what the service shows: six digits, or a long secret. See ``ObservedPairing/enter(_:)``.
+        case waiting(PairingSecret.Kind)
+        /// The service compares what was entered.
+        case checking
+        /// Both ends know each other: connections are encrypted from now on.
+        case paired(TrustedService)
+        /// It did not come about; ``ObservedPairing/start()`` begins anew. With the code `pairingClosed` the service is not
+        /// open for pairing, which a person has to change there.
+        case failed(ElementalError)
+    }
+
+    private var currentState = State.asking
+    /// How many codes the service still accepts at most: it counts those of other clients, too. `nil` before it was asked,
+    /// and for a long secret, whose tries are not counted.
+    public private(set) var triesLeft: Int?
+    /// How long the service stays open for pairing, updated once a second; `nil` before it was asked.
+    public private(set) var timeLeft: Duration?
+    /// Why what was entered last was not taken, such as a wrong code; `nil` if it was.
+    public private(set) var mistake: String?
+
+    @ObservationIgnored private let place: ServicePlace
+    @ObservationIgnored private let name: String
+    @ObservationIgnored private let role: Role
+    @ObservationIgnored private let options: ConnectOptions
+    @ObservationIgnored private let link = PairingTask()
+    @ObservationIgnored private var hasBegun = false
+    @ObservationIgnored private var entry = Outcome<PairingSecret>()
+    /// The number of the present attempt; another one is not heard any more.
+    @ObservationIgnored private var attempt = 0
+    /// The codes that were wrong while the service was open for pairing.
+    @ObservationIgnored private var wrongCount = 0
+    @ObservationIgnored private var deadline: ContinuousClock.Instant?
+    @ObservationIgnored private var ticking: Task<Void, Never>?
+
+    /// Pairs with a service that was found.
+    ///
+    /// - Parameters:
+    ///   - service: the service.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - options: with the client's identity and store in `security`.
+    public convenience init(
+        _ service: DiscoveredService, as name: String, role: Role = .control, options: ConnectOptions
+    ) {
+        self.init(.found(service), name, role, options)
+    }
+
+    /// Pairs with a service by host and port, without Zeroconf.
+    ///
+    /// - Parameters:
+    ///   - host: a host name or an address.
+    ///   - port: the service's port.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - options: with the client's identity and store in `security`.
+    public convenience init(
+        host: String, port: Int, as name: String, role: Role = .control, options: ConnectOptions
+    ) {
+        self.init(.address(host: host, port: port), name, role, options)
+    }
+
+    private init(_ place: ServicePlace, _ name: String, _ role: Role, _ options: ConnectOptions) {
+        self.place = place
+        self.name = name
+        self.role = role
+        self.options = options
+    }
+
+    deinit { link.cancel() }
+
+    /// How far it has come.
+    public var state: State {
+        if !hasBegun { start() }
+        return currentState
+    }
+
+    /// Begins, or begins anew after a failure. While it is under way, nothing happens.
+    public func start() {
+        if hasBegun {
+            guard case .failed = _currentState else { return }
+            currentState = .asking
+            mistake = nil
+        }
+        hasBegun = true
+        ask()
+    }
+
+    /// Tells the service what the person has entered. Spaces and hyphens between the digits do not count.
+    ///
+    /// What cannot be a code is not sent, and costs no try: ``mistake`` says so. After a wrong one the service is asked again,
+    /// as long as it accepts another.
+    public func enter(_ text: String) {
+        guard case .waiting(let kind) = _currentState else { return }
+        let secret = kind == .code ? PairingSecret(code: text) : PairingSecret(secret: text)
+        guard let secret else {
+            mistake = kind == .code ? "a code has six digits" : "that is not a whole secret"
+            return
+        }
+        mistake = nil
+        currentState = .checking
+        entry.resolve(secret)
+    }
+
+    /// Ends it. A code that is being compared may still be taken by the service.
+    public func cancel() {
+        hasBegun = true
+        if case .paired = _currentState { return }
+        fail(ElementalError(.cancelled, "the pairing was cancelled"))
+    }
+
+    /// How long after a wrong code the service is asked again: it allows a host five handshakes a second, and a code costs
+    /// two.
+    private static let pause = Duration.milliseconds(500)
+
+    private func ask(after delay: Duration = .zero) {
+        attempt += 1
+        entry = Outcome()
+        link.hold(
+            Task { [weak self, attempt, entry, place, name, role, options] in
+                if delay > .zero { await Delay.wait(delay) }
+                do {
+                    let service = try await place.pair(as: name, role: role, options: options) { request in
+                        self?.noteRequest(request, attempt)
+                        return await entry.value()
+                    }
+                    self?.notePaired(service, attempt)
+                } catch {
+                    self?.noteFailed(error, attempt)
+                }
+            })
+    }
+
+    private func noteRequest(_ request: PairingRequest, _ attempt: Int) {
+        guard attempt == self.attempt else { return }
+        let deadline = ContinuousClock.now + request.timeLeft
+        // The service tells whole seconds.
+        let isSameWindow = self.deadline.map { ($0 - Self.tolerance...$0 + Self.tolerance).contains(deadline) } ?? false
+        if !isSameWindow || wrongCount >= PairingWindow.attemptLimit { wrongCount = 0 }
+        if !isSameWindow { self.deadline = deadline }
+        triesLeft = request.kind == .code ? PairingWindow.attemptLimit - wrongCount : nil
+        currentState = .waiting(request.kind)
+        tick()
+    }
+
+    private static let tolerance = Duration.seconds(2)
+
+    private func notePaired(_ service: TrustedService, _ attempt: Int) {
+        guard attempt == self.attempt else { return }
+        currentState = .paired(service)
+        timeLeft = nil
+        deadline = nil
+    }
+
+    private func noteFailed(_ error: any Error, _ attempt: Int) {
+        guard attempt == self.attempt else { return }
+        let error = error as? ElementalError ?? ElementalError(.connectionFailed, "cannot pair", cause: error)
+        guard error.code == .wrongCode else { return fail(error) }
+        wrongCount += 1
+        if triesLeft != nil { triesLeft = max(0, PairingWindow.attemptLimit - wrongCount) }
+        mistake = error.message
+        currentState = .asking
+        ask(after: Self.pause)
+    }
+
+    private func fail(_ error: ElementalError) {
+        attempt += 1
+        link.cancel()
+        timeLeft = nil
+        currentState = .failed(error)
+    }
+
+    /// Counts the time down while the service is open.
+    private func tick() {
+        guard let deadline else { return }
+        let left = deadline - .now
+        switch _currentState {
+        case .paired, .failed: return
+        case .waiting where left <= .zero:
+            return fail(
+                ElementalError(
+                    .pairingClosed, "the time for pairing is over: open a window at the service again, and start anew"))
+        case .asking, .waiting, .checking: break
+        }
+        timeLeft = max(left, .zero)
+        guard ticking == nil else { return }
+        ticking = Task { [weak self] in
+            await Delay.wait(.seconds(1))
+            self?.ticking = nil
+            self?.tick()
+        }
+    }
+}
+
+/// A pairing's hold on what it does, which ends with it: its `deinit` may run on any thread.
+private final class PairingTask: Sendable {
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    func hold(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }
+    func cancel() { task.withLock { $0 }?.cancel() }
+}

@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+import Zeroconf
+
+@testable import Elemental
+@testable import ElementalObservation
+
+/// What a list makes of what a browser says.
+struct ListingTests {
+    private static func service(_ name: String, _ type: String = "lamp", port: Int = 1) throws -> DiscoveredService {
+        DiscoveredService(
+            ResolvedService(
+                instance: ServiceInstance(name: name, type: try .tcp(type)), host: "pi.local.", port: port, txt: [:],
+                addresses: []))
+    }
+
+    /// As many as a browser lists on a network full of them, in any order.
+    @Test
+    func thousandsOfServicesStaySorted() throws {
+        var random = SeededGenerator(seed: 22)
+        let numbers = (0..<4096).shuffled(using: &random)
+        var listing = Listing()
+        for number in numbers { listing.record(.found(try Self.service("Lamp \(number)"))) }
+        #expect(listing.services.map(\.name) == (0..<4096).map { "Lamp \($0)" })
+        #expect(listing.services == listing.services.sorted() && listing.changeCount == 4096)
+        for number in numbers where number % 2 == 0 { listing.record(.gone(service: "lamp", name: "Lamp \(number)")) }
+        for number in numbers where number % 4 == 1 {
+            listing.record(.updated(try Self.service("Lamp \(number)", port: number + 2)))
+        }
+        let rest = (0..<4096).filter { $0 % 2 == 1 }
+        #expect(listing.services.map(\.name) == rest.map { "Lamp \($0)" })
+        #expect(listing.services.map(\.port) == rest.map { $0 % 4 == 1 ? $0 + 2 : 1 })
+    }
+
+    @Test
+    func servicesOfLikeNamesAreTold() throws {
+        var listing = Listing()
+        for (name, type) in [("a", "lamp"), ("A", "lamp"), ("a", "fan"), ("a 1", "lamp"), ("a 01", "lamp")] {
+            listing.record(.found(try Self.service(name, type)))
+            // Said twice, it is there once.
+            listing.record(.updated(try Self.service(name, type)))
+        }
+        #expect(
+            listing.services.map { "\($0.service)/\($0.name)" } == [
+                "lamp/A", "fan/a", "lamp/a", "lamp/a 01", "lamp/a 1",
+            ])
+        let count = listing.changeCount
+        listing.record(.gone(service: "fan", name: "A"))
+        #expect(listing.changeCount == count)
+        listing.record(.gone(service: "fan", name: "a"))
+        #expect(listing.services.map(\.name) == ["A", "a", "a 01", "a 1"] && listing.changeCount == count + 1)
+        listing.restart()
+        #expect(listing.services.isEmpty)
+    }
+
+    @Test
+    func aFailureIsToldUntilBrowsingWorks() {
+        var listing = Listing()
+        listing.fail(ElementalError(.discoveryFailed, "no daemon"))
+        let first = listing.failureCount
+        listing.fail(ElementalError(.discoveryFailed, "still none"))
+        // Another one has followed.
+        let isFirstNews = listing.forgetFailure(first)
+        #expect(!isFirstNews && listing.failure?.message == "still none")
+        let isLastNews = listing.forgetFailure(listing.failureCount)
+        #expect(isLastNews && listing.failure == nil)
+        let isOldNews = listing.forgetFailure(listing.failureCount)
+        #expect(!isOldNews)
+        listing.fail(ElementalError(.discoveryFailed, "none"))
+        listing.record(.gone(service: "lamp", name: "Lamp"))
+        #expect(listing.failure == nil)
+    }
+}
