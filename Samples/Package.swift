@@ -10,6 +10,7 @@ let package = Package(
         .executable(name: "RobotClient", targets: ["RobotClient"]),
         .executable(name: "ScreenServer", targets: ["ScreenServer"]),
         .executable(name: "ScreenClient", targets: ["ScreenClient"]),
+        .executable(name: "SynthPlayer", targets: ["SynthPlayer"]),
         .executable(name: "SystemMonitor", targets: ["SystemMonitor"]),
     ],
     dependencies: [
@@ -94,5 +95,41 @@ let package = Package(
         .testTarget(
             name: "MachineReadingsTests", dependencies: ["MachineReadings"],
             path: "SystemMonitor/Tests/MachineReadingsTests"),
+
+        // Synth: notes and motion become sound.
+        .target(
+            name: "SynthElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "Synth/Sources/SynthElements"),
+        // Optimised also where the rest is built for debugging: it makes 48,000 samples a second.
+        .target(
+            name: "SynthEngine", dependencies: ["SynthElements"], path: "Synth/Sources/SynthEngine",
+            swiftSettings: [.unsafeFlags(["-O"])]),
+        .executableTarget(
+            name: "SynthPlayer",
+            dependencies: [
+                "SampleSecurity", "SynthElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Synth/Sources/SynthPlayer"
+        ),
     ]
 )
+
+#if os(Linux)
+// ALSA is Linux's. Without 'pkgConfig', so that the other programs build where libasound2-dev is not installed.
+package.products.append(.executable(name: "SynthServer", targets: ["SynthServer"]))
+package.targets += [
+    .systemLibrary(name: "CALSA", path: "Synth/Sources/CALSA"),
+    .executableTarget(
+        name: "SynthServer",
+        dependencies: [
+            "CALSA", "SampleSecurity", "SynthEngine",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ],
+        path: "Synth/Sources/SynthServer"
+    ),
+]
+#endif
