@@ -95,10 +95,20 @@ let package = Package(
         .target(
             name: "VirtualCommodore", dependencies: ["PETSCII"],
             path: "Sources/Commodore/VirtualCommodore"),
+        // What gateways share: serial devices, pseudo-terminals and TCP ports as lines. Of this package only.
+        .target(
+            name: "SerialLines",
+            dependencies: [
+                "Elemental", "Support",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Sources/Gateways/SerialLines"
+        ),
         .target(
             name: "CommodoreGateway",
             dependencies: [
-                "Elemental", "ElementalWire", "PETSCII", "SignalR", "Support", "VirtualCommodore",
+                "Elemental", "ElementalWire", "PETSCII", "SerialLines", "SignalR", "Support", "VirtualCommodore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -237,6 +247,7 @@ let package = Package(
                 "MQTTBridge",
                 "PETSCII",
                 "QRCode",
+                "SerialLines",
                 "ServiceMetrics",
                 "SignalR",
                 "SignalRBridge",
@@ -314,7 +325,8 @@ let package = Package(
         .testTarget(
             name: "CommodoreGatewayTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "PETSCII", "SignalR", "Support", "TestSupport", "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "PETSCII", "SerialLines", "SignalR", "Support", "TestSupport",
+                "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Gateways/CommodoreGatewayTests"

@@ -6,8 +6,11 @@ let package = Package(
     name: "elemental-samples",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "ClusterNode", targets: ["ClusterNode"]),
+        .executable(name: "ClusterClient", targets: ["ClusterClient"]),
         .executable(name: "RobotServer", targets: ["RobotServer"]),
         .executable(name: "RobotClient", targets: ["RobotClient"]),
+        .executable(name: "RobotPlot", targets: ["RobotPlot"]),
         .executable(name: "ScreenServer", targets: ["ScreenServer"]),
         .executable(name: "ScreenClient", targets: ["ScreenClient"]),
         .executable(name: "SynthPlayer", targets: ["SynthPlayer"]),
@@ -53,8 +56,42 @@ let package = Package(
             ],
             path: "Robot/Sources/RobotClient"
         ),
+        .executableTarget(
+            name: "RobotPlot",
+            dependencies: [
+                "RobotElements",
+                .product(name: "ElementalRecording", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Robot/Sources/RobotPlot"
+        ),
         .testTarget(
             name: "RobotSimulationTests", dependencies: ["RobotSimulation"], path: "Robot/Tests/RobotSimulationTests"),
+
+        // Cluster: nodes that find each other and share out jobs.
+        .target(
+            name: "ClusterElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "Cluster/Sources/ClusterElements"),
+        .target(name: "ClusterMembers", dependencies: ["ClusterElements"], path: "Cluster/Sources/ClusterMembers"),
+        .executableTarget(
+            name: "ClusterNode",
+            dependencies: [
+                "ClusterMembers", "MachineReadings", "SampleSecurity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Cluster/Sources/ClusterNode"
+        ),
+        .executableTarget(
+            name: "ClusterClient",
+            dependencies: [
+                "ClusterMembers", "SampleSecurity",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Cluster/Sources/ClusterClient"
+        ),
 
         // ScreenControl: the older README's example, a screen's backlight and its remote control.
         .target(

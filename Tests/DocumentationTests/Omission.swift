@@ -58,6 +58,20 @@ struct Omission: Sendable {
                 "elemental set lamp Brightness=0.8",
             ])
         + left(
+            out: "Tests/run does it with the samples' tests", of: "Cluster.md",
+            [
+                "Samples/try-cluster", ".build/release/ClusterNode --allow shout='/usr/bin/tr a-z A-Z'",
+                ".build/release/ClusterClient table",
+                ".build/release/ClusterClient run --command shout --input 'job %' --count 20",
+                ".build/release/ClusterClient run --primes 2000000 --count 20",
+            ])
+        + left(
+            out: "Tests/run does it with the samples' tests", of: "Robot.md",
+            [
+                "Samples/try-robot", ".build/release/RobotServer --name Rover",
+                ".build/release/RobotClient --name Rover --figure eight",
+            ])
+        + left(
             out: "it needs a serial adapter", of: "CommodoreGateway.md",
             [
                 "elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den", "sudo adduser $USER dialout",

@@ -1,3 +1,5 @@
+import SerialLines
+
 /// An error of the gateway: a kind to act on, a message for a person, and what caused it.
 public struct GatewayError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
@@ -26,6 +28,8 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
         self.message = message
         self.cause = cause
     }
+
+    init(_ error: LineError) { self.init(.lineUnavailable, error.description, cause: error.cause) }
 
     /// The message, followed by the cause if there is one.
     public var description: String {

@@ -124,7 +124,9 @@ struct SessionTests {
             // The last: they come in the order of their identifiers.
             try await eventually { device.value(of: Lamp.reading) != nil }
             #expect(values.all == [0.5])
-            #expect(device.value(of: Lamp.reading) == 21.5)
+            // Also where nothing else says of which type it is.
+            let reading = device.value(of: Lamp.reading)
+            #expect(reading == 21.5)
             #expect(device.value(of: Lamp.motion) == [1, 2, 3])
             // A handler that is added later gets the newest value at once.
             let late = Gathered<Double>()

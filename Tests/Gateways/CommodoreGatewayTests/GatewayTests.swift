@@ -1,6 +1,7 @@
 import Elemental
 import Foundation
 import PETSCII
+import SerialLines
 import TestSupport
 import Testing
 import VirtualCommodore

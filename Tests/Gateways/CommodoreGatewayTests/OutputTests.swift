@@ -1,5 +1,6 @@
 import Elemental
 import NIOCore
+import SerialLines
 import Testing
 
 @testable import CommodoreGateway

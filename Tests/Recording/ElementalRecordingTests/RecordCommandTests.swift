@@ -248,6 +248,34 @@ struct RecordCommandTests {
         }
     }
 
+    @Test(
+        .timeLimit(.minutes(2)), .enabled(if: geteuid() == 0, "only root can mount a disk"),
+        .enabled(if: mayMount, "no mount namespaces here"))
+    func aReadOnlyDiskIsToldAndReadFrom() async throws {
+        try await withFolder { folder in
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: Self.elements)) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let file = folder.appending(path: "there.mcap").path
+                let recording = try await ElementalProcess.run("record", target, "--to", file, "--for", "1")
+                #expect(recording.status == .exited(0))
+                let script = """
+                    mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' || exit 9
+                    "$0" record \(target) --json --to '\(folder.path)/new.mcap'
+                    echo "status $?"
+                    "$0" info '\(file)' --json
+                    """
+                let arguments = ["--mount", "sh", "-c", script, try ElementalProcess.path]
+                let lines = try await ChildProcess.run("unshare", arguments).split(separator: "\n").map(String.init)
+                let events = lines.compactMap { JSONLine($0) }
+                #expect(
+                    events.first { $0.event == "error" }?["code"] == "readOnly" && lines.contains("status 1"),
+                    "\(lines)")
+                #expect(events.first { $0.event == "recording" }?["complete"] == true, "\(lines)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "new.mcap").path))
+            }
+        }
+    }
+
     private static var mayMount: Bool {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -7,6 +7,7 @@ import Synchronization
 final class Report: Sendable {
     private struct Contents {
         var pose: Pose?
+        var poseTime = SuspendingClock.now
         var poseCount = 0
         var path = 0.0
         var battery: Float?
@@ -19,10 +20,20 @@ final class Report: Sendable {
         set { contents.withLock { $0.battery = newValue } }
     }
 
+    /// The newest pose, and how long ago it came.
+    var pose: (Pose, age: Duration)? {
+        contents.withLock { contents in contents.pose.map { ($0, SuspendingClock.now - contents.poseTime) } }
+    }
+
     func add(_ pose: Pose) {
         contents.withLock { contents in
-            if let last = contents.pose { contents.path += hypot(pose.x - last.x, pose.y - last.y) }
+            if let last = contents.pose {
+                // One that was overtaken on its way; of a robot that was switched on again all are news.
+                guard pose.time > last.time || pose.time < last.time - 1 else { return }
+                contents.path += hypot(pose.x - last.x, pose.y - last.y)
+            }
             contents.pose = pose
+            contents.poseTime = .now
             contents.poseCount += 1
         }
     }

@@ -11,7 +11,10 @@ struct RobotServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RobotServer",
         abstract: "A simulated robot to be driven over the network.",
-        discussion: "Nothing real moves: the program integrates the motion that it receives and sends the pose.")
+        discussion: """
+            Nothing real moves: the program integrates the motion that it receives, and sends the pose a hundred times a \
+            second and a drawn picture ten times. When no motion has come for 200 ms, the robot stops.
+            """)
 
     @Option(help: "The name that people see.")
     var name = "Rover"
@@ -19,11 +22,22 @@ struct RobotServer: AsyncParsableCommand {
     @Option(help: "The TCP and UDP port; 0 lets the system choose.")
     var port = 0
 
+    @Flag(help: "Does not publish the service: clients need its address.")
+    var unlisted = false
+
+    @Option(help: "How many pictures it sends a second, 0 to 30.")
+    var pictures = 10
+
     @OptionGroup var security: ServingOptions
+
+    func validate() throws {
+        guard (0...30).contains(pictures) else { throw ValidationError("--pictures is from 0 to 30 a second") }
+    }
 
     func run() async throws {
         var configuration = ServiceConfiguration()
         configuration.port = port
+        configuration.isPublished = !unlisted
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)
@@ -49,6 +63,7 @@ struct RobotServer: AsyncParsableCommand {
         try service.send(false, to: Robot.lights)
         try service.send(name, to: Robot.name)
         try service.send(false, to: Robot.emergencyStop)
+        try service.send(false, to: Robot.isDriven)
         service.onValue(of: Robot.motion) { motion, _ in drive.withRobot { $0.steer(motion) } }
         service.onValue(of: Robot.speed) { speed, _ in drive.withRobot { $0.speed = speed } }
         service.onValue(of: Robot.emergencyStop) { isStopped, _ in drive.withRobot { $0.isStopped = isStopped } }
@@ -64,11 +79,15 @@ struct RobotServer: AsyncParsableCommand {
 
         var logger = Logger(label: "RobotServer", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = .error
+        var services: [any Service] = [service, drive]
+        if pictures > 0 {
+            services.append(Eyes(drive: drive, service: service, period: .seconds(1) / pictures))
+        }
         let group = ServiceGroup(
-            services: [service, drive], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services,
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await group.run()
     }
-
 }
 
 /// Prints a line and flushes it, also into a pipe.

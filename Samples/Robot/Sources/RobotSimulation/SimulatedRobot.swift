@@ -4,15 +4,15 @@ public import RobotElements
 
 /// A simulated robot: it integrates its motion and drains a simulated battery.
 public struct SimulatedRobot: Sendable {
-    /// Seconds without a command after which the robot stops: its driver may be gone.
-    public static let patience = 0.5
+    /// Seconds without a command after which the robot stops, as by a dead man's switch: its driver may be gone.
+    public static let patience = 0.2
     /// Radians per second at full turn.
     static let turnRate = 2.0
     /// Battery drain in percent per second at rest, and in addition per metre per second.
     static let drainAtRest = 0.01
     static let drainPerSpeed = 0.05
 
-    public private(set) var pose = Pose(x: 0, y: 0, heading: 0)
+    public private(set) var pose = Pose(time: 0, x: 0, y: 0, heading: 0)
     public private(set) var battery = 100.0
     /// Metres per second at full stick.
     public var speed: Float = 0.5
@@ -36,6 +36,7 @@ public struct SimulatedRobot: Sendable {
     /// Advances the simulation.
     public mutating func advance(seconds: Double) {
         silence += seconds
+        pose.time += seconds
         var moved = 0.0
         if isDriven {
             let forward = Double(motion.x * speed) * seconds

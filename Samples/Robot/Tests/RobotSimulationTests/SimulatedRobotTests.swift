@@ -1,3 +1,5 @@
+import Foundation
+import RobotElements
 import RobotSimulation
 import Testing
 
@@ -29,8 +31,30 @@ import Testing
         var robot = SimulatedRobot()
         robot.steer([1, 0, 0])
         for _ in 0..<100 { robot.advance(seconds: 0.1) }
-        #expect(robot.pose.x < 0.3)
+        // It takes 0.1 s steps: two of them until it notices.
+        #expect(robot.pose.x < 0.11)
         #expect(!robot.isDriven)
+    }
+
+    @Test func theCameraSeesTheGateAhead() throws {
+        var robot = SimulatedRobot()
+        func colours() -> Set<UInt8> {
+            let picture = Camera.picture(at: robot.pose)
+            #expect(picture.starts(with: Data("BM".utf8)) && picture.count == 82 + Camera.width * Camera.height)
+            return Set(picture.dropFirst(82))
+        }
+        let ahead = colours()
+        #expect(ahead.isSuperset(of: [0, 1, 2, 3]))
+        // Half a turn to the left: the first gate, of colour 3, is behind.
+        for _ in 0..<157 {
+            robot.steer([0, 0, 1])
+            robot.advance(seconds: 0.01)
+        }
+        #expect(colours().isDisjoint(with: [3]) || robot.pose.heading < 3)
+        // Far away and in the middle of a gate there are pictures, too.
+        for place in [(1e9, -1e9), (Course.gates[0].x, Course.gates[0].y), (.nan, .infinity)] {
+            #expect(Camera.picture(at: Pose(time: 0, x: place.0, y: place.1, heading: 0)).count == 82 + 160 * 120)
+        }
     }
 
     @Test func emergencyStop() {

@@ -54,7 +54,7 @@ public struct PairingAtStart: Sendable {
                 say("type on the other machine, within \(duration.components.seconds) s:")
                 say("  elemental pair \(service.service)      and the code \(secret.text)")
             case .pairing(.paired(let client)):
-                say("paired: '\(client.name)', which may \(client.role?.rawValue ?? "read")")
+                say("paired: '\(client.name.printable)', which may \(client.role?.rawValue ?? "read")")
             case .pairing(.closed): say("pairing is over")
             default: break
             }

@@ -69,6 +69,9 @@ extension ElementalDevice {
     }
 
     /// The newest value received for the element, or `nil` if there is none or it is of another type.
+    ///
+    /// An ``Element`` is an ``ElementDefinition`` too: where nothing else decides, its values are of its Swift type.
+    @_disfavoredOverload
     public func value(of element: ElementDefinition) -> ElementValue? {
         newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }

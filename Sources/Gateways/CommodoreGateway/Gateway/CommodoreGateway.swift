@@ -1,6 +1,7 @@
 public import Elemental
 import NIOCore
 import NIOPosix
+import SerialLines
 import Support
 
 /// Takes the place of a Commodore 64's modem, and publishes the machine behind it as a service for any client.
@@ -146,13 +147,11 @@ public final class CommodoreGateway: Sendable {
     }
 
     private func makeLine() async throws(GatewayError) -> (NIOLoopBound<any Line>, VirtualMachine?) {
+        let place: LinePlace
         switch line {
-        case .serial(let path):
-            return (try await DescriptorLine.device(path, baud: configuration.baud, on: eventLoop), nil)
-        case .pseudoTerminal(let link):
-            return (try await DescriptorLine.pseudoTerminal(link: link, on: eventLoop), nil)
-        case .tcp(let host, let port, let usesIP232):
-            return (try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop), nil)
+        case .serial(let path): place = .device(path: path, baud: configuration.baud)
+        case .pseudoTerminal(let link): place = .pseudoTerminal(link: link)
+        case .tcp(let host, let port, let usesIP232): place = .listen(host: host, port: port, usesIP232: usesIP232)
         case .virtual(let program, let standard):
             let machine = try VirtualMachine(program, standard: standard, baud: configuration.baud)
             let eventLoop = eventLoop
@@ -161,6 +160,11 @@ public final class CommodoreGateway: Sendable {
                 return NIOLoopBound(line, eventLoop: eventLoop)
             }
             return (line, machine)
+        }
+        do throws(LineError) {
+            return (try await place.open(on: eventLoop), nil)
+        } catch {
+            throw GatewayError(error)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Elemental
 import NIOCore
+import SerialLines
 
 /// A gateway on its event loop: connects line, modem and service, and runs their timers.
 final class GatewayServer {

@@ -1,22 +1,11 @@
 import Elemental
 import NIOCore
 import NIOPosix
+import SerialLines
 import Support
 
 /// The machine's end of a line, for a person: sends typed commands, reports received records.
 package final class LineTerminal: Sendable {
-    /// Where the modem, or a gateway in its place, is.
-    package enum Place: Sendable {
-        /// A serial device, or a pseudo-terminal of another program.
-        case device(path: String, baud: Int)
-        /// A TCP port to connect to.
-        case dial(host: String, port: Int)
-        /// A TCP port to listen on.
-        case listen(host: String, port: Int)
-        /// A new pseudo-terminal.
-        case pseudoTerminal
-    }
-
     /// An event on the line.
     package enum Event: Sendable {
         case ready(String)
@@ -38,24 +27,18 @@ package final class LineTerminal: Sendable {
         self.latch = latch
     }
 
-    /// Opens a line and reports its events.
+    /// Opens the line to the modem, or to a gateway in its place, and reports its events.
     ///
     /// - Throws: ``GatewayError`` if it cannot be opened.
     package static func open(
-        _ place: Place, _ tell: @escaping @Sendable (Event) -> Void
+        _ place: LinePlace, _ tell: @escaping @Sendable (Event) -> Void
     ) async throws(GatewayError) -> LineTerminal {
         let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
         let line: NIOLoopBound<any Line>
-        switch place {
-        case .device(let path, let baud): line = try await DescriptorLine.device(path, baud: baud, on: eventLoop)
-        case .listen(let host, let port):
-            line = try await TCPLine.listen(host: host, port: port, usesIP232: false, on: eventLoop)
-        case .pseudoTerminal: line = try await DescriptorLine.pseudoTerminal(link: nil, on: eventLoop)
-        case .dial(let host, let port):
-            line = await eventLoop.run {
-                let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
-                return NIOLoopBound(line, eventLoop: eventLoop)
-            }
+        do throws(LineError) {
+            line = try await place.open(on: eventLoop)
+        } catch {
+            throw GatewayError(error)
         }
         return await eventLoop.run {
             let latch = Latch()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommodoreGateway
 import Elemental
+import SerialLines
 import Support
 
 /// Lets a person take the place of the Commodore on a line.
@@ -46,10 +47,10 @@ struct C64TerminalCommand: ReportingCommand {
         _ = try place
     }
 
-    private var place: LineTerminal.Place {
+    private var place: LinePlace {
         get throws {
             if let listen { return .listen(host: listen.host, port: listen.port) }
-            guard let line else { return .pseudoTerminal }
+            guard let line else { return .pseudoTerminal(link: nil) }
             if line.contains("/") { return .device(path: line, baud: speed.baud) }
             do throws(ArgumentProblem) {
                 let address = try HostPort(parsing: line, ports: 0...65535)

@@ -93,7 +93,13 @@ struct StandingTests {
     func anotherKeyUnderThatNameIsShown() async throws {
         try await PairingBed.with(isPublished: true) { bed in
             try await bed.pair()
-            await bed.service.stop()
+            // As long as it is seen, its last announcements may still be under way, for which the daemon would give another
+            // service of its name a new one.
+            try await ChildProcess.with(ElementalProcess.path, ["browse", "lamp", "--json"]) { browse in
+                try await browse.nextEvent("found") { $0["name"] == bed.name }
+                await bed.service.stop()
+                try await browse.nextEvent("gone") { $0["name"] == bed.name }
+            }
             let other = try SecurityState(directory: bed.state + "-other")
             let impostor = try await PairingBed.start(other, .paired, port: 0, name: bed.name)
             try await eventually { try await Self.found(bed)["trust"] == "keyChanged" }

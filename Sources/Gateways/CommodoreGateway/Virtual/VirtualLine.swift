@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import SerialLines
 import Support
 import VirtualCommodore
 

@@ -1,9 +1,9 @@
 import Support
 
 /// The system's serial devices and pseudo-terminals.
-enum TerminalDevice {
+package enum TerminalDevice {
     /// The system's error number.
-    struct Failure: Error {
+    package struct Failure: Error {
         let number: Int32
 
         /// The reason in words, and what to do.
@@ -19,15 +19,31 @@ enum TerminalDevice {
         }
     }
 
-    /// The speeds that the Commodore's KERNAL supports too, in bits per second.
-    static let speeds: [Int: speed_t] = [
-        50: speed_t(B50), 75: speed_t(B75), 110: speed_t(B110), 150: speed_t(B150), 300: speed_t(B300),
-        600: speed_t(B600), 1200: speed_t(B1200), 1800: speed_t(B1800), 2400: speed_t(B2400),
-    ]
+    /// What a line's speed may be, in bits a second.
+    package static var bauds: [Int] { speeds.keys.sorted() }
+
+    private static let speeds: [Int: speed_t] = {
+        var speeds: [Int: speed_t] = [
+            50: speed_t(B50), 75: speed_t(B75), 110: speed_t(B110), 150: speed_t(B150), 300: speed_t(B300),
+            600: speed_t(B600), 1200: speed_t(B1200), 1800: speed_t(B1800), 2400: speed_t(B2400), 4800: speed_t(B4800),
+            9600: speed_t(B9600), 19200: speed_t(B19200), 38400: speed_t(B38400), 57600: speed_t(B57600),
+            115_200: speed_t(B115200), 230_400: speed_t(B230400),
+        ]
+        #if !canImport(Darwin)
+        speeds[460_800] = speed_t(B460800)
+        speeds[500_000] = speed_t(B500000)
+        speeds[921_600] = speed_t(B921600)
+        speeds[1_000_000] = speed_t(B1000000)
+        speeds[1_500_000] = speed_t(B1500000)
+        speeds[2_000_000] = speed_t(B2000000)
+        speeds[3_000_000] = speed_t(B3000000)
+        #endif
+        return speeds
+    }()
 
     /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit, no flow control.
     ///
-    /// - Parameter baud: one of ``speeds``.
+    /// - Parameter baud: one of ``bauds``.
     static func open(_ path: String, baud: Int) throws(Failure) -> CInt {
         let descriptor = openFile(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
@@ -46,7 +62,7 @@ enum TerminalDevice {
     /// Creates a pseudo-terminal in raw mode whose other end is not open yet.
     ///
     /// - Returns: this end, and the path of the other.
-    static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
+    package static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
         let descriptor = openFile("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         do throws(Failure) {

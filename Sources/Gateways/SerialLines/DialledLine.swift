@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A TCP port that is dialled, as an emulator does it.
+/// A TCP port that is dialled, as an emulator or an adapter on the network has one.
 final class DialledLine: ReopenedLine {
     let name: String
     let eventLoop: any EventLoop

@@ -2,9 +2,9 @@
 ///
 /// FF is the escape: FF FF is the byte FF. From the emulator, FF 00 and FF 01 are DTR off and on; to it, FF and a byte are
 /// the signals that it reads, DCD in bit 0 and RI in bit 1.
-struct IP232 {
+package struct IP232 {
     /// What came from the emulator.
-    enum Event: Hashable {
+    package enum Event: Hashable {
         case byte(UInt8)
         case terminalReady(Bool)
     }
@@ -12,8 +12,10 @@ struct IP232 {
     private static let mark: UInt8 = 0xFF
     private var isMarked = false
 
+    package init() {}
+
     /// Decodes a byte of the stream. An escape before any other byte is ignored.
-    mutating func receive(_ byte: UInt8) -> Event? {
+    package mutating func receive(_ byte: UInt8) -> Event? {
         guard isMarked else {
             isMarked = byte == Self.mark
             return isMarked ? nil : .byte(byte)
@@ -27,11 +29,11 @@ struct IP232 {
     }
 
     /// Encodes bytes for the emulator.
-    static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(mark) else { return bytes }
         return bytes.flatMap { $0 == mark ? [mark, mark] : [$0] }
     }
 
     /// Encodes the signals for the emulator.
-    static func wires(carrier: Bool) -> [UInt8] { [mark, carrier ? 1 : 0] }
+    package static func wires(carrier: Bool) -> [UInt8] { [mark, carrier ? 1 : 0] }
 }

@@ -3,8 +3,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A port that an emulator connects to. The newest connection has the line, so that a restarted emulator need not wait
-/// until the system detects that its old connection is dead.
+/// A port that a machine's emulator or a board's adapter connects to. The newest connection has the line, so that one
+/// that was restarted need not wait until the system detects that its old connection is dead.
 final class TCPLine: Line, LineChannelOwner {
     let name: String
     private let usesIP232: Bool
@@ -24,10 +24,10 @@ final class TCPLine: Line, LineChannelOwner {
 
     /// Listens; connections are accepted from ``start(_:)`` on.
     ///
-    /// - Throws: ``GatewayError`` if the port cannot be opened.
+    /// - Throws: ``LineError`` if the port cannot be opened.
     static func listen(
         host: String, port: Int, usesIP232: Bool, on eventLoop: any EventLoop
-    ) async throws(GatewayError) -> NIOLoopBound<any Line> {
+    ) async throws(LineError) -> NIOLoopBound<any Line> {
         let holder = NIOLoopBoundBox<TCPLine?>.makeBoxSendingValue(nil, eventLoop: eventLoop)
         do {
             let server = try await ServerBootstrap(group: eventLoop)
@@ -55,16 +55,16 @@ final class TCPLine: Line, LineChannelOwner {
                 return NIOLoopBound(line as any Line, eventLoop: eventLoop)
             }.get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw GatewayError(
-                .lineUnavailable, "port \(port) is in use by another program; choose another for --listen")
+            throw LineError(
+                "port \(port) is in use by another program; choose another for --listen")
         } catch let error as SocketAddressError.UnknownHost {
-            throw GatewayError(
-                .lineUnavailable, "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
+            throw LineError(
+                "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
         } catch let error as IOError {
-            throw GatewayError(
-                .lineUnavailable, "cannot listen on \(host):\(port): \(String(systemError: error.errnoCode))")
+            throw LineError(
+                "cannot listen on \(host):\(port): \(String(systemError: error.errnoCode))")
         } catch {
-            throw GatewayError(.lineUnavailable, "cannot listen on \(host):\(port)", cause: error)
+            throw LineError("cannot listen on \(host):\(port)", cause: error)
         }
     }
 

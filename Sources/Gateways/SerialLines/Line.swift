@@ -1,8 +1,8 @@
 import NIOCore
 import Support
 
-/// A connection to the machine. Used on the gateway's event loop only.
-protocol Line: AnyObject {
+/// A connection to a machine over a serial line or what stands for one. Used on one event loop only.
+package protocol Line: AnyObject {
     /// Where the machine is attached, for people.
     var name: String { get }
     /// Whether bytes may be written now; false while the other end accepts none.
@@ -19,7 +19,7 @@ protocol Line: AnyObject {
 }
 
 /// Receives the events of a line.
-protocol LineHandler: AnyObject {
+package protocol LineHandler: AnyObject {
     /// The machine is connected.
     func lineOpened()
     /// The machine is disconnected.
@@ -36,5 +36,5 @@ protocol LineHandler: AnyObject {
 
 extension BackOff {
     /// The delays before a lost line is opened again: half a second, doubled each time, at most 10 s.
-    static var line: BackOff { BackOff(maximum: .seconds(10)) }
+    package static var line: BackOff { BackOff(maximum: .seconds(10)) }
 }

@@ -31,14 +31,14 @@ final class DescriptorLine: ReopenedLine {
 
     /// A serial device. It must exist now; later it may come and go.
     ///
-    /// - Throws: ``GatewayError`` if it cannot be opened.
+    /// - Throws: ``LineError`` if it cannot be opened.
     static func device(
         _ path: String, baud: Int, on eventLoop: any EventLoop
-    ) async throws(GatewayError) -> NIOLoopBound<any Line> {
+    ) async throws(LineError) -> NIOLoopBound<any Line> {
         do throws(TerminalDevice.Failure) {
             close(try TerminalDevice.open(path, baud: baud))
         } catch {
-            throw GatewayError(.lineUnavailable, error.text(path))
+            throw LineError(error.text(path))
         }
         return await make(.device(path: path, baud: baud), eventLoop)
     }
@@ -46,16 +46,16 @@ final class DescriptorLine: ReopenedLine {
     /// A pseudo-terminal.
     ///
     /// - Parameter link: the path of a symbolic link to it, so that its name is always the same.
-    /// - Throws: ``GatewayError`` if it cannot be created.
+    /// - Throws: ``LineError`` if it cannot be created.
     static func pseudoTerminal(
         link: String?, on eventLoop: any EventLoop
-    ) async throws(GatewayError) -> NIOLoopBound<any Line> {
+    ) async throws(LineError) -> NIOLoopBound<any Line> {
         let descriptor: CInt
         let path: String
         do throws(TerminalDevice.Failure) {
             (descriptor, path) = try TerminalDevice.makePseudoTerminal()
         } catch {
-            throw GatewayError(.lineUnavailable, "cannot create a pseudo-terminal: " + error.text("/dev/ptmx"))
+            throw LineError("cannot create a pseudo-terminal: " + error.text("/dev/ptmx"))
         }
         if let link {
             var status = stat()
@@ -64,7 +64,7 @@ final class DescriptorLine: ReopenedLine {
             guard symlink(path, link) == 0 else {
                 let reason = String(systemError: errno)
                 close(descriptor)
-                throw GatewayError(.lineUnavailable, "cannot create the link \(link): \(reason)")
+                throw LineError("cannot create the link \(link): \(reason)")
             }
         }
         return await make(.pseudoTerminal(descriptor: descriptor, path: path, link: link), eventLoop)
