@@ -23,7 +23,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
-        // The options --security and --state of all samples.
+        // The options --security and --state of all samples, and how their servers print.
         .target(
             name: "SampleSecurity",
             dependencies: [
@@ -150,6 +150,18 @@ let package = Package(
             ],
             path: "Synth/Sources/SynthPlayer"
         ),
+        // Measures its latency: for its tests and for Samples/try-synth.
+        .executableTarget(
+            name: "SynthProbe",
+            dependencies: [
+                "SampleSecurity", "SynthElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Synth/Tests/SynthProbe"
+        ),
+        .target(name: "AllocationWatch", path: "Synth/Tests/AllocationWatch"),
+        .testTarget(
+            name: "SynthTests", dependencies: ["AllocationWatch", "SynthEngine"], path: "Synth/Tests/SynthTests"),
     ]
 )
 

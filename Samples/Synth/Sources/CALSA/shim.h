@@ -1,12 +1,5 @@
 #include <alsa/asoundlib.h>
-#include <pthread.h>
 
 // ALSA writes what it tried onto standard error; the errors that it returns say enough.
 static void calsa_ignore(const char *file, int line, const char *function, int error, const char *format, ...) {}
 static inline void calsa_be_quiet(void) { snd_lib_error_set_handler(calsa_ignore); }
-
-/// Asks for real-time priority for this thread, which not everybody may have.
-static inline int calsa_hurry(int priority) {
-    struct sched_param parameters = {.sched_priority = priority};
-    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters);
-}

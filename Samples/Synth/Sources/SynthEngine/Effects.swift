@@ -1,93 +1,79 @@
 import Foundation
 
-/// A line of samples from which one reads those of some time ago.
-struct DelayLine {
+/// The newest samples, of which one reads those of some time ago.
+struct DelayLine: ~Copyable {
     private let samples: UnsafeMutablePointer<Float>
     private let mask: Int
     private var position = 0
 
-    /// - Parameter count: how many samples it has at least.
+    /// - Parameter count: how many samples it keeps at least.
     init(count: Int) {
-        let size = 1 << (Int.bitWidth - (count + 2).leadingZeroBitCount)
-        samples = .allocate(capacity: size)
-        samples.initialize(repeating: 0, count: size)
-        mask = size - 1
+        mask = 1 << (Int.bitWidth - (count + 2).leadingZeroBitCount) - 1
+        samples = .allocate(capacity: mask + 1)
+        samples.initialize(repeating: 0, count: mask + 1)
     }
 
-    func deallocate() { samples.deallocate() }
+    deinit { samples.deallocate() }
 
     mutating func write(_ sample: Float) {
         position = (position + 1) & mask
         samples[position] = sample
     }
 
-    /// The sample written `delay` samples before the newest one, between two where it is no whole number.
+    /// The sample `delay` samples before the newest one; where it lies between two, their mean by distance.
     func read(_ delay: Float) -> Float {
         let whole = Int(delay)
         let newer = samples[(position - whole) & mask]
-        let older = samples[(position - whole - 1) & mask]
-        return newer + (older - newer) * (delay - Float(whole))
+        return newer + (samples[(position - whole - 1) & mask] - newer) * (delay - Float(whole))
     }
 }
 
 /// Chorus, echo and reverb, one after another.
-struct Effects {
-    /// Keeps what fades away from numbers so small that processors are slow with them.
-    private static let floor: Float = 1e-18
-    /// The lengths of the reverb's lines in samples, primes, so that their echoes do not coincide.
-    private static let lengths = SIMD8<Float>(1423, 1637, 1877, 2131, 2377, 2683, 2971, 3307)
-
+struct Effects: ~Copyable {
     private let sampleRate: Float
-    private var chorus: (DelayLine, DelayLine)
-    private var echo: (DelayLine, DelayLine)
-    private let lines: UnsafeMutablePointer<DelayLine>
+    /// Two of the chorus, two of the echo, eight of the reverb.
+    private let lines = UnsafeMutablePointer<DelayLine>.allocate(capacity: 12)
+    /// The delays of the reverb's lines in samples, primes, so that their echoes do not coincide.
+    private let delays = SIMD8<Float>(1423, 1637, 1877, 2131, 2377, 2683, 2971, 3307)
     private var damped = SIMD8<Float>()
     private var phase: Float = 0
-    private var echoSamples: Float
+    private var echoDelay: Float
 
-    init(sampleRate: Float) {
+    init(sampleRate: Float, echoTime: Float) {
         self.sampleRate = sampleRate
-        func line(_ count: Float) -> DelayLine { DelayLine(count: Int(count)) }
-        chorus = (line(0.03 * sampleRate), line(0.03 * sampleRate))
-        echo = (line(1.1 * sampleRate), line(1.1 * sampleRate))
-        lines = .allocate(capacity: 8)
-        for index in 0..<8 { (lines + index).initialize(to: line(Self.lengths[index])) }
-        echoSamples = Parameter.echoTime.start * sampleRate
+        echoDelay = echoTime * sampleRate
+        for index in 0..<12 {
+            (lines + index).initialize(to: DelayLine(count: index < 4 ? Int(1.1 * sampleRate) : 3400))
+        }
     }
 
-    func deallocate() {
-        for line in [chorus.0, chorus.1, echo.0, echo.1] { line.deallocate() }
-        for index in 0..<8 { lines[index].deallocate() }
-        lines.deallocate()
-    }
+    deinit { lines.deinitialize(count: 12).deallocate() }
 
     /// - Parameter input: left and right.
     mutating func next(_ input: SIMD2<Float>, _ values: SIMD32<Float>) -> SIMD2<Float> {
-        var output = input + Self.floor
+        // Keeps what fades away from numbers so small that processors are slow with them.
+        var output = input + 1e-18
 
         phase += 0.6 / sampleRate
         if phase >= 1 { phase -= 1 }
-        chorus.0.write(output.x)
-        chorus.1.write(output.y)
-        let depth = 0.004 * sampleRate
-        let swing = SIMD2(sin(2 * .pi * phase), cos(2 * .pi * phase)) * depth + 0.012 * sampleRate
-        output += values[.chorus] / 100 * SIMD2(chorus.0.read(swing.x), chorus.1.read(swing.y))
+        let swing = sampleRate * (0.012 + 0.004 * SIMD2(sin(2 * .pi * phase), cos(2 * .pi * phase)))
+        for side in 0..<2 {
+            lines[side].write(output[side])
+            output[side] += values[.chorus] / 100 * lines[side].read(swing[side])
+        }
 
-        // Its time moves as a tape's head would, or a fader would tear what is on the tape.
-        echoSamples += min(max(values[.echoTime] * sampleRate - echoSamples, -0.5), 0.5)
-        let repeated = SIMD2(echo.0.read(echoSamples), echo.1.read(echoSamples))
-        let fed = output + values[.feedback] / 100 * repeated
+        // The time moves as a tape's head would, or a fader would tear what is on the tape.
+        echoDelay += min(max(values[.echoTime] * sampleRate - echoDelay, -0.5), 0.5)
+        output += values[.echo] / 100 * SIMD2(lines[2].read(echoDelay), lines[3].read(echoDelay))
         // From side to side.
-        echo.0.write(fed.y)
-        echo.1.write(fed.x)
-        output += values[.echo] / 100 * repeated
+        for side in 0..<2 { lines[2 + side].write(output[1 - side]) }
 
-        // A feedback delay network: eight lines, whose ends a reflection mixes without loss before the walls take some.
+        // A feedback delay network: a reflection mixes what comes out of eight lines, and the walls take some of it.
         var ends = SIMD8<Float>()
-        for index in 0..<8 { ends[index] = lines[index].read(Self.lengths[index]) }
+        for index in 0..<8 { ends[index] = lines[4 + index].read(delays[index]) }
         damped += (ends - damped) * 0.45
         let back = (damped - damped.sum() / 4) * 0.86
-        for index in 0..<8 { lines[index].write(back[index] + 0.35 * output[index % 2]) }
+        for index in 0..<8 { lines[4 + index].write(back[index] + 0.35 * output[index % 2]) }
         return output + values[.reverb] / 100 * SIMD2(ends.evenHalf.sum(), ends.oddHalf.sum())
     }
 }

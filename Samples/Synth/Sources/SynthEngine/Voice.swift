@@ -1,14 +1,14 @@
 import Foundation
 
-/// One of eight voices: two oscillators and a sine an octave below, an envelope and a filter. Nothing in it is an object.
+/// One of eight voices: two oscillators and a sine an octave below, an envelope and a filter. There is no object in it.
 struct Voice {
     private enum Stage { case off, attack, decay, release }
 
     private(set) var pitch: Float = 69
-    /// When it was last started, in keys.
+    private var stage = Stage.off
+    /// When it was started, in keys.
     private var order = 0
     private var envelope: Float = 0
-    private var stage = Stage.off
     private var velocity: Float = 0
     private var gain: Float = 0
     private var step: Float = 0
@@ -16,140 +16,86 @@ struct Voice {
     private var state = SIMD2<Float>()
 
     var sounds: Bool { stage != .off }
-    private var isHeld: Bool { stage == .attack || stage == .decay }
 
-    /// What is lost when it is taken for a key: nothing if it is the same key's, or free; then one that was let go, the
-    /// more silent the better; then the oldest.
+    /// What is lost when a key takes it: nothing if it is the same key's, or free; then one that was let go, the more
+    /// silent the better; then the oldest.
     func cost(for pitch: Float) -> Double {
-        if sounds && self.pitch == pitch { return -2 }
         if !sounds { return -1 }
-        return isHeld ? 2 + Double(order) : Double(envelope)
+        if self.pitch == pitch { return -2 }
+        return stage == .release ? Double(envelope) : 2 + Double(order)
     }
 
-    /// Starts a key. A voice that still sounds goes on from where its envelope and its waves are, so that it does not
-    /// click when it is taken away from another key.
-    mutating func start(pitch: Float, velocity: Float, order: Int, sampleRate: Float) {
-        if stage == .off { gain = velocity }
-        self.pitch = pitch
-        self.velocity = velocity
-        self.order = order
-        step = min(440 * exp2((pitch - 69) / 12) / sampleRate, 0.45)
-        stage = .attack
+    /// Starts a key. A voice that still sounds goes on from where its envelope and its waves are, so as not to click.
+    mutating func start(_ note: SIMD2<Float>, order: Int, sampleRate: Float) {
+        if !sounds { gain = note.y }
+        (pitch, velocity, self.order, stage) = (note.x, note.y, order, .attack)
+        step = 440 * exp2((pitch - 69) / 12) / sampleRate
     }
 
-    mutating func release() { if isHeld { stage = .release } }
+    mutating func release() { if sounds { stage = .release } }
 
     /// The next sample.
-    mutating func next(_ block: Block, _ sample: Sample) -> Float {
+    ///
+    /// - Parameters:
+    ///   - rates: how far attack, decay, release and velocity go towards their ends.
+    ///   - bend: what the frequency is multiplied by.
+    mutating func next(_ values: SIMD32<Float>, rates: SIMD4<Float>, bend: Float, sampleRate: Float) -> Float {
         switch stage {
         case .off: return 0
         case .attack:
             // Towards a point above 1, so that the curve reaches 1.
-            envelope += (1.3 - envelope) * block.attack
+            envelope += (1.3 - envelope) * rates.x
             if envelope >= 1 { (envelope, stage) = (1, .decay) }
-        case .decay: envelope += (sample.sustain - envelope) * block.decay
+        case .decay: envelope += (values[.sustain] / 100 - envelope) * rates.y
         case .release:
-            envelope += (-0.001 - envelope) * block.release
+            envelope += (-0.001 - envelope) * rates.z
             if envelope <= 0 { (envelope, stage) = (0, .off) }
         }
-        gain += (velocity - gain) * block.glide
+        gain += (velocity - gain) * rates.w
 
-        let first = min(step * sample.bend, 0.45)
-        let second = min(first * sample.detune, 0.45)
+        let first = min(step * bend, 0.45)
+        let second = min(first * exp2(values[.detune] / 1200), 0.45)
         let input =
-            0.5 * wave(phases.x, first, sample) + 0.5 * wave(phases.y, second, sample)
-            + sample.subOctave * sin(2 * .pi * phases.z)
+            0.5 * (wave(phases.x, first, values) + wave(phases.y, second, values))
+            + values[.subOctave] / 100 * sin(2 * .pi * phases.z)
         phases += SIMD3(first, second, first / 2)
         phases -= phases.rounded(.down)
 
         // A state-variable filter after Andrew Simper (Cytomic, 2013), which stays stable however fast its cutoff moves.
-        let cutoff = min(max(sample.cutoff * exp2(sample.sweep * envelope), 20), 0.45 * block.sampleRate)
-        let g = tan(.pi * cutoff / block.sampleRate)
-        let k = sample.damping
-        let a = 1 / (1 + g * (g + k))
+        let octaves = values[.sweep] * envelope + 3 * values[.brightness]
+        let g = tan(.pi * min(max(values[.cutoff] * exp2(octaves) / sampleRate, 0.0004), 0.45))
+        let k = 2 - 1.95 * values[.resonance] / 100
         let rest = input - state.y
-        let band = a * (state.x + g * rest)
+        let band = (state.x + g * rest) / (1 + g * (g + k))
         let low = state.y + g * band
         state = 2 * SIMD2(band, low) - state
-        let high = input - k * band - low
-        let output = sample.filter.x * low + sample.filter.y * k * band + sample.filter.z * high
+        let type = values[.filter]
+        let output =
+            share(0, of: type) * low + share(1, of: type) * k * band + share(2, of: type) * (input - k * band - low)
         return output * envelope * gain
     }
 
-    /// A wave without what its corners would alias: polynomials round off the two samples around a step or a kink.
-    private func wave(_ phase: Float, _ step: Float, _ sample: Sample) -> Float {
-        var sum: Float = 0
-        if sample.waves.x > 0 { sum += sample.waves.x * sin(2 * .pi * phase) }
-        if sample.waves.y > 0 {
-            let kinks = Self.kink(phase, step) - Self.kink(Self.wrap(phase + 0.5), step)
-            sum += sample.waves.y * (1 - 4 * abs(phase - 0.5) + 8 * step * kinks)
-        }
-        if sample.waves.z > 0 { sum += sample.waves.z * (2 * phase - 1 - Self.jump(phase, step)) }
-        if sample.waves.w > 0 {
-            let width = sample.pulseWidth
-            let naive: Float = phase < width ? 2 - 2 * width : -2 * width
-            let jumps = Self.jump(phase, step) - Self.jump(Self.wrap(phase + 1 - width), step)
-            sum += sample.waves.w * (naive + jumps)
-        }
-        return sum
+    /// How much of a number's neighbour there is in it: 1 of itself, 0 of those that are 1 away.
+    private func share(_ number: Float, of value: Float) -> Float { max(0, 1 - abs(value - number)) }
+
+    /// A sine, a triangle, a saw and a pulse, of which one or two neighbours are heard.
+    private func wave(_ phase: Float, _ step: Float, _ values: SIMD32<Float>) -> Float {
+        let triangle = 1 - 4 * abs(phase - 0.5)
+        let saw = saw(phase, step)
+        // A pulse is what two saws differ by, and has no constant part.
+        let pulse = self.saw(wrap(phase + 1 - values[.pulseWidth] / 100), step) - saw
+        let shape = values[.waveform]
+        return share(0, of: shape) * sin(2 * .pi * phase) + share(1, of: shape) * triangle + share(2, of: shape) * saw
+            + share(3, of: shape) * pulse
     }
 
-    private static func wrap(_ phase: Float) -> Float { phase < 1 ? phase : phase - 1 }
+    private func wrap(_ phase: Float) -> Float { phase < 1 ? phase : phase - 1 }
 
-    /// What is missing of a smooth jump from -1 to 1 at phase 0.
-    private static func jump(_ phase: Float, _ step: Float) -> Float {
-        if phase < step {
-            let t = phase / step - 1
-            return -t * t
-        }
-        if phase > 1 - step {
-            let t = (phase - 1) / step + 1
-            return t * t
-        }
-        return 0
-    }
-
-    /// The same of a kink, at which the slope changes by 1 a sample: the integral of the jump.
-    private static func kink(_ phase: Float, _ step: Float) -> Float {
-        let distance = 1 - min(phase, 1 - phase) / step
-        return distance > 0 ? distance * distance * distance / 6 : 0
-    }
-}
-
-/// What is the same for all samples of a block: how far an envelope goes in a sample.
-struct Block {
-    let sampleRate: Float
-    let attack, decay, release, glide: Float
-
-    init(_ values: SIMD32<Float>, sampleRate: Float) {
-        // A fall by 60 dB takes 6.9 time constants; 1.3 is passed by 1 after 1.47 of them.
-        func step(_ seconds: Float, _ constants: Float) -> Float { 1 - exp(-constants / (seconds * sampleRate)) }
-        self.sampleRate = sampleRate
-        attack = step(values[.attack], 1.47)
-        decay = step(values[.decay], 6.9)
-        release = step(values[.release], 6.9)
-        glide = step(0.002, 1)
-    }
-}
-
-/// What is the same for all voices at a sample.
-struct Sample {
-    let waves: SIMD4<Float>
-    let filter: SIMD3<Float>
-    let pulseWidth, detune, subOctave, bend, cutoff, sweep, damping, sustain: Float
-
-    /// - Parameter vibrato: -1...1.
-    init(_ values: SIMD32<Float>, vibrato: Float) {
-        waves = SIMD4(values[.sine], values[.triangle], values[.saw], values[.pulse])
-        filter = SIMD3(values[.lowPass], values[.bandPass], values[.highPass])
-        pulseWidth = values[.pulseWidth] / 100
-        detune = exp2(values[.detune] / 1200)
-        subOctave = values[.subOctave] / 100
-        bend = exp2(vibrato * values[.vibrato] / 1200)
-        cutoff = values[.cutoff] * exp2(3 * values[.brightness])
-        sweep = values[.sweep]
-        damping = 2 - 1.95 * values[.resonance] / 100
-        sustain = values[.sustain] / 100
+    /// A saw whose fall is rounded off by polynomials in the two samples next to it, or it would alias.
+    private func saw(_ phase: Float, _ step: Float) -> Float {
+        let after = max(0, 1 - phase / step)
+        let before = max(0, 1 - (1 - phase) / step)
+        return 2 * phase - 1 + after * after - before * before
     }
 }
 

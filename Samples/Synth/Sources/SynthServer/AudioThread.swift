@@ -1,50 +1,28 @@
 import CALSA
 import Foundation
+import SampleSecurity
 import ServiceLifecycle
-import SynthEngine
 import Synchronization
+import SynthEngine
 
-/// Renders on a thread of its own, a period at a time, into a playback device.
-// Unchecked because of the device and the synthesizer: after run() has started the thread, that thread alone uses them.
+/// Renders on a thread of its own into a playback device, a period at a time.
+// Unchecked because of the device and the synthesizer: the thread that run() starts is the only one that uses them.
 final class AudioThread: Service, @unchecked Sendable {
-    /// That a frame leaves the device at a time.
-    struct Mark: Sendable {
-        var frame = 0
-        /// Nanoseconds of CLOCK_MONOTONIC.
-        var time = 0
-    }
-
-    private static let rate = Int(PlaybackDevice.sampleRate)
     private let device: PlaybackDevice
-    private let synthesizer: Synthesizer
+    private var synthesizer: Synthesizer
     private let isOver = Atomic(false)
-    private let underrunCount = Atomic(0)
-    // The newest mark; its two numbers are read again if they were changed between.
-    private let version = Atomic(0), markFrame = Atomic(0), markTime = Atomic(0)
+    /// How often the device ran out of samples.
+    let underruns = Atomic(0)
 
-    init(_ device: PlaybackDevice, _ synthesizer: Synthesizer) {
+    init(_ device: PlaybackDevice, _ synthesizer: consuming Synthesizer) {
         self.device = device
         self.synthesizer = synthesizer
     }
 
-    /// How often the device ran out of samples.
-    var underruns: Int { underrunCount.load(ordering: .relaxed) }
-
-    /// The newest mark, of which there is one a second and one after each underrun, and its number; `nil` before the first.
-    var mark: (number: Int, mark: Mark)? {
-        while true {
-            let before = version.load(ordering: .acquiring)
-            let mark = Mark(frame: markFrame.load(ordering: .acquiring), time: markTime.load(ordering: .acquiring))
-            if before == version.load(ordering: .acquiring), before % 2 == 0 { return before == 0 ? nil : (before, mark) }
-        }
-    }
-
     func run() async throws {
         try await withTaskCancellationOrGracefulShutdownHandler {
-            try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-                let thread = Thread { [self] in done.resume(with: Result { try play() }) }
-                thread.name = "audio"
-                thread.start()
+            try await withCheckedThrowingContinuation { done in
+                Thread { [self] in done.resume(with: Result { try play() }) }.start()
             }
         } onCancelOrGracefulShutdown: {
             self.isOver.store(true, ordering: .relaxed)
@@ -52,65 +30,49 @@ final class AudioThread: Service, @unchecked Sendable {
     }
 
     private func play() throws {
-        let count = 2 * device.periodSize
-        let samples = UnsafeMutableBufferPointer<Float>.allocate(capacity: count)
-        let integers = UnsafeMutableBufferPointer<Int16>.allocate(capacity: count)
+        let samples = UnsafeMutableBufferPointer<Float>.allocate(capacity: 2 * device.periodSize)
+        let integers = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 2 * device.periodSize)
         integers.initialize(repeating: 0)
-        samples.initialize(repeating: 0)
         defer {
+            device.close()
             samples.deallocate()
             integers.deallocate()
         }
-        _ = calsa_hurry(60)
+        // Real-time priority, which not everybody may have.
+        var priority = sched_param(sched_priority: 60)
+        pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority)
 
-        // A sound card takes its time; a file does not, so that the clock has to keep the pace.
-        let start = Self.now
-        let silent = 4 * device.bufferSize / device.periodSize
-        for _ in 0..<silent { _ = try device.write(UnsafeBufferPointer(integers)) }
-        let paces = Self.now - start > Self.nanoseconds(2 * device.bufferSize)
-        var frame = silent * device.periodSize
-        var epoch = Mark(frame: frame, time: Self.now + Self.nanoseconds(device.bufferSize - device.periodSize))
-        var nextMark = frame
-
+        let lead = nanoseconds(device.bufferSize - device.periodSize)
+        let origin = now + lead
+        if !device.hasClock { say("sample 0 leaves at \(origin) ns of CLOCK_MONOTONIC") }
+        var frame = 0
         while !isOver.load(ordering: .relaxed) {
             var isInTime = true
-            if !paces {
-                // As if it were a card: when a period has been heard, there is room for one.
-                let heard = epoch.time + Self.nanoseconds(frame - epoch.frame)
-                Self.sleep(until: heard - Self.nanoseconds(device.bufferSize - device.periodSize))
-                isInTime = Self.now <= heard
-                if !isInTime {
-                    epoch = Mark(frame: frame, time: Self.now + Self.nanoseconds(device.bufferSize - device.periodSize))
-                }
+            if !device.hasClock {
+                // As if it were a card: there is room for a period as soon as one has been played.
+                let due = origin + nanoseconds(frame)
+                sleep(until: due - lead)
+                isInTime = now <= due
             }
-            synthesizer.render(into: samples)
-            for index in 0..<count { integers[index] = Int16(samples[index] * 32767) }
-            isInTime = try device.write(UnsafeBufferPointer(integers)) && isInTime
+            // What comes too late for a file is silence in it, as it would be from a card.
+            if isInTime { synthesizer.render(into: samples) } else { samples.update(repeating: 0) }
+            for index in samples.indices { integers[index] = Int16(samples[index] * 32767) }
+            if try !device.write(integers) || !isInTime { underruns.add(1, ordering: .relaxed) }
             frame += device.periodSize
-            if !isInTime { underrunCount.add(1, ordering: .relaxed) }
-            if frame >= nextMark || !isInTime {
-                nextMark = frame + Self.rate
-                publish(paces ? Mark(frame: frame, time: Self.now + Self.nanoseconds(device.delay)) : epoch)
-            }
         }
+        say("played \(frame) samples; the device ran out of them \(underruns.load(ordering: .relaxed)) times")
     }
 
-    private func publish(_ mark: Mark) {
-        version.add(1, ordering: .acquiringAndReleasing)
-        markFrame.store(mark.frame, ordering: .releasing)
-        markTime.store(mark.time, ordering: .releasing)
-        version.add(1, ordering: .acquiringAndReleasing)
-    }
+    /// How long so many frames last, of 62,500 / 3 ns each.
+    private func nanoseconds(_ frames: Int) -> Int { frames * 62_500 / 3 }
 
-    private static func nanoseconds(_ frames: Int) -> Int { frames * 1_000_000_000 / rate }
-
-    private static var now: Int {
+    private var now: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    private static func sleep(until time: Int) {
+    private func sleep(until time: Int) {
         var time = timespec(tv_sec: time / 1_000_000_000, tv_nsec: time % 1_000_000_000)
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
     }
