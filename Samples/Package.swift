@@ -116,12 +116,19 @@ let package = Package(
             path: "ScreenControl/Sources/ScreenClient"
         ),
 
+        // Sensors: what is on 1-Wire, I²C and GPIO, for SystemMonitor and for yours.
+        .systemLibrary(name: "CLinuxDevices", path: "Sensors/Sources/CLinuxDevices"),
+        .target(name: "Sensors", dependencies: ["CLinuxDevices", "MachineReadings"], path: "Sensors/Sources/Sensors"),
+        .testTarget(
+            name: "SensorsTests", dependencies: ["CLinuxDevices", "MachineReadings", "Sensors"],
+            path: "Sensors/Tests/SensorsTests"),
+
         // SystemMonitor: a machine's sensors as a service.
         .target(name: "MachineReadings", path: "SystemMonitor/Sources/MachineReadings"),
         .executableTarget(
             name: "SystemMonitor",
             dependencies: [
-                "MachineReadings", "SampleSecurity",
+                "MachineReadings", "SampleSecurity", "Sensors",
                 .product(name: "Elemental", package: "elemental"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -78,6 +78,13 @@ struct Omission: Sendable {
                 ".build/release/SynthServer --device file:FILE=/tmp/synth.wav,FORMAT=wav",
             ])
         + left(
+            out: "it needs a Pi with these sensors; SensorsTests read folders like the kernel's", of: "Sensors.md",
+            [
+                "Samples/build-release --product SystemMonitor",
+                ".build/release/SystemMonitor --i2c tmp102=i2c-1/0x48 --input Door=gpiochip0/17"
+                    + " --output Pump=gpiochip0/27",
+            ])
+        + left(
             out: "it needs a serial adapter", of: "CommodoreGateway.md",
             [
                 "elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den", "sudo adduser $USER dialout",

@@ -5,14 +5,21 @@ import Testing
 /// The Swift on the pages compiles.
 ///
 /// A block that begins with a file's name as a comment, such as `// Lamp.swift`, is that file in the programs that follow
-/// on the page. A block with an import is a whole program and is compiled unchanged. Any other block is a fragment: it is
-/// compiled as the body of a function, after the page's prelude.
+/// on the page. One that begins with a sample's path, such as `// Samples/Lamp/Lamp.swift`, is that file as it is, which the
+/// samples' own build compiles. A block with an import is a whole program and is compiled unchanged. Any other block is a
+/// fragment: it is compiled as the body of a function, after the page's prelude.
 struct SwiftBlockTests {
     @Test(arguments: Page.all.filter { page in (try? page.blocks.contains { $0.language == "swift" }) ?? false })
     func swiftCompiles(_ page: Page) async throws {
         let compiler = try SwiftCompiler()
         var files: [String: String] = [:]
         for block in try page.blocks where block.language == "swift" {
+            if let sample = block.sample {
+                let file = try String(contentsOf: Page.package.appending(path: sample), encoding: .utf8)
+                #expect(
+                    block.lines.dropFirst().joined(separator: "\n") + "\n" == file, "\(page.path):\(block.firstLine)")
+                continue
+            }
             let complaint: String
             if let file = block.file {
                 files[file] = block.text
@@ -36,7 +43,9 @@ struct SwiftBlockTests {
     func everyPreludeIsUsed() throws {
         for name in Prelude.ofPages.keys {
             let page = try #require(Page.all.first { $0.name == name }, "there is no \(name)")
-            let hasFragments = try page.blocks.contains { $0.language == "swift" && $0.file == nil && !$0.isProgram }
+            let hasFragments = try page.blocks.contains {
+                $0.language == "swift" && $0.file == nil && $0.sample == nil && !$0.isProgram
+            }
             #expect(hasFragments, "\(name) has whole programs only")
         }
     }
@@ -45,6 +54,9 @@ struct SwiftBlockTests {
 extension Page.Block {
     /// The name of the file that a block of Swift is, if it begins with it.
     var file: String? { lines.first?.firstMatch(of: /^\/\/ ([A-Za-z]+\.swift)/).map { String($0.1) } }
+
+    /// The path of the sample's file that a block of Swift is, if it begins with it.
+    var sample: String? { lines.first?.firstMatch(of: /^\/\/ (Samples\/[A-Za-z0-9\/]+\.swift)$/).map { String($0.1) } }
 
     /// Whether it is a whole program.
     var isProgram: Bool { lines.contains { $0.hasPrefix("import ") } }

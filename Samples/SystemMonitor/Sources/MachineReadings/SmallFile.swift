@@ -12,8 +12,9 @@ public enum SmallFile {
     ///
     /// - Throws: ``ReadingError`` with the system's reason, or if the file is longer than a megabyte.
     public static func text(_ path: String) throws(ReadingError) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw ReadingError(path, reason(errno)) }
+        // A pipe that nobody writes into does not hold up the reader.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ReadingError(errnoOf: path) }
         defer { _ = close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -22,15 +23,13 @@ public enum SmallFile {
             if count == 0 { break }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw ReadingError(path, reason(errno))
+                throw ReadingError(errnoOf: path)
             }
             bytes += buffer[..<count]
             guard bytes.count <= 1 << 20 else { throw ReadingError(path, "longer than a megabyte") }
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-
-    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 /// A failed reading.
@@ -42,6 +41,9 @@ public struct ReadingError: Error, CustomStringConvertible {
         self.path = path
         self.reason = reason
     }
+
+    /// The reason is the system's, of the call that has just failed.
+    public init(errnoOf path: String) { self.init(path, String(cString: strerror(errno))) }
 
     public var description: String { "cannot read \(path): \(reason)" }
 }

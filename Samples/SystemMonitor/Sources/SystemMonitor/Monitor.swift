@@ -21,13 +21,20 @@ enum Monitor {
     static let processorLoad = Element<Double>(13, "CPU load", transport: .udp, unit: "%", access: .read, latest: true)
     static let sampleNumber = Element<UInt64>(14, "Sample number", transport: .udp, access: .read, latest: true)
 
-    /// The elements of a machine that has a sensor of the processor's temperature, or of one that has none.
-    static func elements(hasTemperature: Bool) throws -> ElementCatalogue {
+    static let sensorsWithoutValue = Element<String>(15, "Sensors without a value", access: .read, latest: true)
+
+    /// The elements of what is there: sensors from 20 on, and lines from 100 on, in the order in which they were found.
+    ///
+    /// - Parameter buses: what is on the buses; a client asks the service for these elements.
+    static func elements(hasTemperature: Bool, buses: Buses) throws -> ElementCatalogue {
         var elements: [any AnyElement] = [
             load1, load5, load15, memoryUsed, memoryTotal, uptime, bytesReceived, bytesSent, receiveRate, sendRate,
         ]
         if hasTemperature { elements.append(temperature) }
         elements += [interval, processorLoad, sampleNumber] as [any AnyElement]
+        if !buses.sensors.isEmpty { elements.append(sensorsWithoutValue) }
+        elements += buses.sensors.flatMap(\.elements) as [any AnyElement]
+        elements += buses.lines.map(\.element) as [any AnyElement]
         return try ElementCatalogue(elements)
     }
 }

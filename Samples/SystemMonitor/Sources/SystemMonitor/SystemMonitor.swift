@@ -12,8 +12,10 @@ struct SystemMonitor: AsyncParsableCommand {
         abstract: "Publishes this machine's readings as the service 'system_monitor'.",
         discussion: """
             Load averages, memory, uptime, network bytes and CPU load come from /proc, the CPU temperature from \
-            /sys/class/thermal where there is a sensor. Clients may set the element 'Sampling interval'. Ends with \
-            Ctrl-C or SIGTERM.
+            /sys/class/thermal where there is a sensor. Thermometers on 1-Wire, and sensors for which Linux has a \
+            driver (hwmon and iio, on I²C as well), are found; what is absent is left out, and told at the start. \
+            Other devices on I²C and lines of GPIO are used where you name them, and nothing else on these buses is \
+            touched. Clients may set the element 'Sampling interval' and the outputs. Ends with Ctrl-C or SIGTERM.
             """)
 
     @Option(help: "The name that people see. (default: the host's name)")
@@ -28,6 +30,25 @@ struct SystemMonitor: AsyncParsableCommand {
     @Option(help: "Seconds from one sample to the next, 0.05 to 60.")
     var interval = 1.0
 
+    @Option(
+        help: ArgumentHelp(
+            "A sensor on I²C, such as tmp102=i2c-1/0x48; can be repeated.", valueName: "model=bus/address"))
+    var i2c: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A GPIO line to read, such as Door=gpiochip0/17; can be repeated.", valueName: "name=chip/line"))
+    var input: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A GPIO line that clients set, off at first, such as Pump=gpiochip0/27; can be repeated.",
+            valueName: "name=chip/line"))
+    var output: [String] = []
+
+    @Option(help: ArgumentHelp("Where the kernel's sensors are, to try without any.", valueName: "directory"))
+    var sys = "/sys"
+
     @OptionGroup var security: ServingOptions
 
     @Flag(help: "Log what the framework does, on standard error.")
@@ -41,9 +62,11 @@ struct SystemMonitor: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var machine = Machine()
+        var machine = Machine(thermal: "\(sys)/class/thermal")
         // The first sample is not sent: it checks that the readings work, and is the base of the rates.
         _ = try machine.sample()
+
+        let buses = try Buses(sys: sys, i2c: i2c, inputs: input, outputs: output)
 
         var logger = Logger(label: "SystemMonitor", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = verbose ? .debug : .error
@@ -54,20 +77,24 @@ struct SystemMonitor: AsyncParsableCommand {
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Monitor.service, displayName: name,
-            elements: try Monitor.elements(hasTemperature: machine.thermalZone != nil), configuration: configuration)
+            elements: try Monitor.elements(hasTemperature: machine.thermalZone != nil, buses: buses),
+            configuration: configuration)
         let ticker = Ticker()
+        let sensorTicker = Ticker()
         service.onEvent { event in
             if let line = Self.describe(event) { Console.print(line) }
         }
         pairing.prepare(service, say: Console.print)
         service.onValue(of: Monitor.interval) { seconds, device in
             Console.print("sampling interval: \(seconds) s, set by \(device)")
-            ticker.start(every: .seconds(seconds))
+            for ticker in [ticker, sensorTicker] { ticker.start(every: .seconds(seconds)) }
         }
         // All clients get what one of them sets.
         service.relay(Monitor.interval)
         try service.send(interval, to: Monitor.interval)
-        ticker.start(every: .seconds(interval))
+        for ticker in [ticker, sensorTicker] { ticker.start(every: .seconds(interval)) }
+        for line in buses.lines { try line.serve(by: service) }
+        for note in buses.notes { Console.print(note) }
         if let zone = machine.thermalZone {
             Console.print("CPU temperature: \(zone.path) (\(zone.type))")
         } else {
@@ -75,8 +102,9 @@ struct SystemMonitor: AsyncParsableCommand {
         }
 
         let sampler = Sampler(service: service, machine: machine, ticker: ticker)
+        let sensors = SensorLoop(service: service, buses: buses, ticker: sensorTicker)
         let group = ServiceGroup(
-            services: [service, sampler], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [service, sampler, sensors], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await group.run()
     }
 

@@ -17,9 +17,12 @@ extension Outbound {
 
     /// The route of a value.
     ///
+    /// It changes nothing: were it not `mutating`, the compiler would copy all that any of its branches reads before the
+    /// first of them, 40 instructions for every value (Swift 6.3.1).
+    ///
     /// - Throws: why it may not be sent.
     @inline(__always)
-    func admit(
+    mutating func admit(
         _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
     ) throws(SendRefusal) -> Route {
         let isKept = try admitAnything(isLatest: isLatest)

@@ -155,7 +155,8 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         let pipeline = context.pipeline.syncOperations
         do {
             let byteLimit = ByteLimitHandler(ServiceGate.maximumByteCount)
-            try pipeline.addHandlers([byteLimit, try gate.tls.makeServerHandler()], position: .before(self))
+            try pipeline.addHandlers(
+                [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
         } catch {
             return drop("TLS cannot begin: \(error)")
