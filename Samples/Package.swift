@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "RobotPlot", targets: ["RobotPlot"]),
         .executable(name: "ScreenServer", targets: ["ScreenServer"]),
         .executable(name: "ScreenClient", targets: ["ScreenClient"]),
+        .executable(name: "SynthPlayer", targets: ["SynthPlayer"]),
         .executable(name: "SystemMonitor", targets: ["SystemMonitor"]),
     ],
     dependencies: [
@@ -22,7 +23,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
-        // The options --security and --state of all samples.
+        // The options --security and --state of all samples, and how their servers print.
         .target(
             name: "SampleSecurity",
             dependencies: [
@@ -138,5 +139,53 @@ let package = Package(
         .testTarget(
             name: "MachineReadingsTests", dependencies: ["MachineReadings"],
             path: "SystemMonitor/Tests/MachineReadingsTests"),
+
+        // Synth: notes and motion become sound.
+        .target(
+            name: "SynthElements", dependencies: [.product(name: "Elemental", package: "elemental")],
+            path: "Synth/Sources/SynthElements"),
+        // Optimised also where the rest is built for debugging: it makes 48,000 samples a second.
+        .target(
+            name: "SynthEngine", dependencies: ["SynthElements"], path: "Synth/Sources/SynthEngine",
+            swiftSettings: [.unsafeFlags(["-O"])]),
+        .executableTarget(
+            name: "SynthPlayer",
+            dependencies: [
+                "SampleSecurity", "SynthElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Synth/Sources/SynthPlayer"
+        ),
+        // Measures its latency: for its tests and for Samples/try-synth.
+        .executableTarget(
+            name: "SynthProbe",
+            dependencies: [
+                "SampleSecurity", "SynthElements",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Synth/Tests/SynthProbe"
+        ),
+        .target(name: "AllocationWatch", path: "Synth/Tests/AllocationWatch"),
+        .testTarget(
+            name: "SynthTests", dependencies: ["AllocationWatch", "SynthEngine"], path: "Synth/Tests/SynthTests"),
     ]
 )
+
+#if os(Linux)
+// ALSA is Linux's. Without 'pkgConfig', so that the other programs build where libasound2-dev is not installed.
+package.products.append(.executable(name: "SynthServer", targets: ["SynthServer"]))
+package.targets += [
+    .systemLibrary(name: "CALSA", path: "Synth/Sources/CALSA"),
+    .executableTarget(
+        name: "SynthServer",
+        dependencies: [
+            "CALSA", "SampleSecurity", "SynthEngine",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ],
+        path: "Synth/Sources/SynthServer"
+    ),
+]
+#endif

@@ -72,6 +72,12 @@ struct Omission: Sendable {
                 ".build/release/RobotClient --name Rover --figure eight",
             ])
         + left(
+            out: "Tests/run does it with the samples' tests", of: "Synth.md",
+            [
+                "Samples/try-synth", ".build/release/SynthServer --device default", ".build/release/SynthPlayer",
+                ".build/release/SynthServer --device file:FILE=/tmp/synth.wav,FORMAT=wav",
+            ])
+        + left(
             out: "it needs a Pi with these sensors; SensorsTests read folders like the kernel's", of: "Sensors.md",
             [
                 "Samples/build-release --product SystemMonitor",

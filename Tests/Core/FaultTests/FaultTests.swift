@@ -216,7 +216,7 @@ struct FaultTests {
             try await exchange(ledgers)
             await ledgers.bed.a.avahi.kill()
             await ledgers.bed.b.avahi.kill()
-            try await ledgers.service.nextEvent("other") { ($0["text"] ?? "").contains("failedToPublish") }
+            try await ledgers.service.nextEvent("other") { ($0["text"] ?? "").contains("not published") }
             try await exchange(ledgers)
             try await ledgers.bed.a.avahi.start()
             try await ledgers.bed.b.avahi.start()

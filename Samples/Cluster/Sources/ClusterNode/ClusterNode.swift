@@ -111,9 +111,3 @@ private struct Node: Service {
         }
     }
 }
-
-/// Prints a line and flushes it, also into a pipe.
-private func say(_ line: String) {
-    print(line.printable)
-    fflush(nil)
-}

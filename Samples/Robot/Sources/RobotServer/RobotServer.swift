@@ -45,15 +45,12 @@ struct RobotServer: AsyncParsableCommand {
         say("this robot is simulated: nothing real moves")
         service.onEvent { event in
             switch event {
-            case .listening(let port): say("listening on port \(port)")
-            case .published(let name): say("published as '\(name)'")
-            case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
-            case .deviceConnected(let device): say("connected: \(device)")
             case .deviceDisconnected(let device, let reason):
                 let count = device.statistics.messagesReceived
                 say("disconnected: \(device), \(reason); it sent \(count) values")
+            // Told below.
             case .pairing: break
-            case .stopped: say("stopped")
+            default: say("\(event)")
             }
         }
         pairing.prepare(service, say: say)
@@ -88,10 +85,4 @@ struct RobotServer: AsyncParsableCommand {
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         try await group.run()
     }
-}
-
-/// Prints a line and flushes it, also into a pipe.
-private func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

@@ -31,17 +31,8 @@ struct ScreenServer: AsyncParsableCommand {
         // A client gets these values when it connects, so that its sliders are right at once.
         try service.send(backlight?.brightness ?? 1, to: Screen.brightness)
         try service.send(backlight?.isOn == false ? 0 : 1, to: Screen.backlight)
-        service.onEvent { event in
-            switch event {
-            case .listening(let port): say("listening on port \(port)")
-            case .published(let name): say("published as '\(name)'")
-            case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
-            case .deviceConnected(let device): say("connected: \(device)")
-            case .deviceDisconnected(let device, let reason): say("disconnected: \(device), \(reason)")
-            case .pairing: break
-            case .stopped: say("stopped")
-            }
-        }
+        // What happens about pairing is told below.
+        service.onEvent { event in if case .pairing = event {} else { say("\(event)") } }
         pairing.prepare(service, say: say)
         // All clients get what the screen does; what it cannot do is refused with the reason. A write to /sys takes
         // microseconds; anything longer would not belong on the event loop.
@@ -70,10 +61,4 @@ struct ScreenServer: AsyncParsableCommand {
             return nil
         }
     }
-}
-
-/// Prints a line and flushes it, also into a pipe.
-private func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

@@ -1,0 +1,17 @@
+extension ServiceEvent: CustomStringConvertible {
+    /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. A pairing code is not in it.
+    public var description: String {
+        switch self {
+        case .listening(let port): "listening on port \(port)"
+        case .published(let name): "published as '\(name)'"
+        case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
+        case .deviceConnected(let device): "connected: \(device)"
+        case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
+        case .pairing(.opened): "pairing is open"
+        case .pairing(.openedByAdmin): "pairing was opened over the network"
+        case .pairing(.closed): "pairing is over"
+        case .pairing(.paired(let client)): "paired: '\(client.name)'"
+        case .stopped: "stopped"
+        }
+    }
+}
