@@ -62,6 +62,43 @@ struct RelayTests {
         }
     }
 
+    /// One value is decided at a time, and of those that come meanwhile the newest counts.
+    @Test
+    func whatIsDecidedLaterIsSentToAllOrRefusedThen() async throws {
+        try await withPair { service, device in
+            try service.send(0.25, to: Lamp.brightness)
+            let decided = Gathered<Float>()
+            let (permissions, permit) = AsyncStream.makeStream(of: Void.self)
+            service.relay(Lamp.brightness) { value, _ in
+                decided.add(value)
+                for await _ in permissions { break }
+                if value > 0.9 { throw ValueRefusal("the lamp would burn out") }
+                return value / 2
+            }
+            let refusals = gatherRefusals(of: device)
+            try device.send(0.5, to: Lamp.brightness)
+            try await decided.wait(for: 1)
+            for value: Float in [0.6, 0.7, 1] { try device.send(value, to: Lamp.brightness) }
+            // The connection goes on meanwhile.
+            _ = try await device.ping(timeout: .seconds(20))
+            #expect(decided.all == [0.5])
+            #expect(service.value(of: Lamp.brightness) == 0.25)
+            permit.yield()
+            try await decided.wait(for: 2)
+            #expect(decided.all == [0.5, 1])
+            #expect(service.value(of: Lamp.brightness) == 0.25)
+            #expect(refusals.all.isEmpty)
+            permit.yield()
+            try await eventually { refusals.all.map(\.message) == ["the lamp would burn out"] }
+            try await eventually { device.value(of: Lamp.brightness) == 0.25 }
+            // It decides again after that.
+            try device.send(0.8, to: Lamp.brightness)
+            permit.yield()
+            try await eventually { device.value(of: Lamp.brightness) == 0.4 }
+            #expect(decided.all == [0.5, 1, 0.8])
+        }
+    }
+
     /// A client that knows other bounds, or none, than the service.
     @Test
     func aValueOutOfRangeOrNotAllowedIsAnsweredWithTheReasonAndTheCurrentValue() async throws {

@@ -2,13 +2,11 @@ import Dispatch
 import Elemental
 import Foundation
 import Sensors
-import Synchronization
 
 /// A line of a GPIO chip and its element. A chip may be on a slow bus, so no call of the kernel is made on an event loop.
 final class LineElement: Sendable {
     let element: Element<Bool>
     private let line: GPIOLine
-    private let wanted = Mutex<Bool?>(nil)
     private let queue: DispatchQueue
 
     init(_ element: Element<Bool>, _ line: GPIOLine) {
@@ -29,22 +27,11 @@ final class LineElement: Sendable {
                 }
             }
         }
-        service.onValue(of: element) { [self] level, device in
-            // The newest counts, however many a client sends.
-            let isWaiting = wanted.withLock { wanted in
-                defer { wanted = level }
-                return wanted != nil
+        service.relay(element) { [line, queue] level, _ in
+            try await withCheckedThrowingContinuation { set in
+                queue.async { set.resume(with: Result { try line.set(level) }) }
             }
-            guard !isWaiting else { return }
-            queue.async { [self] in
-                guard let level = wanted.withLock({ $0.take() }) else { return }
-                do {
-                    try line.set(level)
-                    _ = try service.send(level, to: element)
-                } catch {
-                    service.refuse(element, from: device, ValueRefusal("\(error)"))
-                }
-            }
+            return level
         }
     }
 }

@@ -1,4 +1,5 @@
 public import ElementalWire
+import Synchronization
 
 // Values set by one client are sent to all.
 extension ElementalService {
@@ -30,6 +31,37 @@ extension ElementalService {
                 if element.definition.access.contains(.read) { try self.send(taken, to: element) }
             }
             if let refusal { refuse(element.definition, from: device, refusal) }
+        }
+    }
+
+    /// The same for what takes its time to accept a value, such as a motor behind a slow bus: `decide` may wait.
+    ///
+    /// ```swift
+    /// service.relay(Lamp.brightness) { value, _ in
+    ///     try await motor.turn(to: value)
+    ///     return value
+    /// }
+    /// ```
+    /// One value is decided at a time, in a task. Of those that come meanwhile the newest counts, whoever sent it; the others
+    /// are not answered, as all devices receive the one that is accepted in the end.
+    @discardableResult
+    public func relay<Value>(
+        _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
+    ) -> HandlerRegistration {
+        let decisions = Decisions<Value>()
+        return addHandler(for: element.id) { [weak self] bytes, device in
+            guard let value = Value(received: bytes), decisions.begin(with: value, from: device) else { return }
+            Task { [weak self] in
+                while let (value, device) = decisions.next() {
+                    guard let self else { return }
+                    do {
+                        let taken = try await decide(value, device)
+                        if element.definition.access.contains(.read) { try send(taken, to: element) }
+                    } catch {
+                        refuse(element.definition, from: device, ValueRefusal(because: error))
+                    }
+                }
+            }
         }
     }
 
@@ -66,10 +98,40 @@ extension ElementalService {
         do {
             try body()
             return nil
-        } catch let refusal as ValueRefusal {
-            return refusal
         } catch {
-            return ValueRefusal("\(error)")
+            return ValueRefusal(because: error)
+        }
+    }
+}
+
+extension ValueRefusal {
+    /// What a handler threw.
+    fileprivate init(because error: any Error) { self = error as? ValueRefusal ?? ValueRefusal("\(error)") }
+}
+
+/// The values of one element that wait for a decision: the newest.
+private final class Decisions<Value: Sendable>: Sendable {
+    private struct State {
+        var isBusy = false
+        var waiting: (value: Value, device: ElementalDevice)?
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: whether somebody has to decide now.
+    func begin(with value: Value, from device: ElementalDevice) -> Bool {
+        state.withLock { state in
+            state.waiting = (value, device)
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+    }
+
+    /// The value to decide next; `nil` if there is none, and nobody decides any more.
+    func next() -> (value: Value, device: ElementalDevice)? {
+        state.withLock { state in
+            state.isBusy = state.waiting != nil
+            return state.waiting.take()
         }
     }
 }
