@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
+        .library(name: "OSCBridge", targets: ["OSCBridge"]),
         .library(name: "ElementalRecording", targets: ["ElementalRecording"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
@@ -202,6 +203,17 @@ let package = Package(
             ],
             path: "Sources/Bridges/MQTTBridge"
         ),
+        .target(
+            name: "OSCBridge",
+            dependencies: [
+                "Bridging", "Elemental", "ElementalWire", "Support", "WebServer", "Zeroconf",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Bridges/OSCBridge"
+        ),
         // Records services into MCAP files, and makes services of such files.
         .target(
             name: "ElementalRecording",
@@ -235,6 +247,7 @@ let package = Package(
                 "ElementalWire",
                 "MQTT",
                 "MQTTBridge",
+                "OSCBridge",
                 "PETSCII",
                 "QRCode",
                 "ServiceMetrics",
@@ -380,6 +393,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Bridges/MQTTBridgeTests"
+        ),
+        .testTarget(
+            name: "OSCBridgeTests",
+            dependencies: [
+                "Elemental", "OSCBridge",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Tests/Bridges/OSCBridgeTests"
         ),
         .testTarget(
             name: "ElementalRecordingTests",
