@@ -431,6 +431,8 @@ let package = Package(
         // The second implementation, in Python, with the command line.
         .testTarget(
             name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
+        // `elemental osc` with other implementations of OSC and OSCQuery.
+        .testTarget(name: "OSCTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/OSCTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",
