@@ -397,7 +397,7 @@ let package = Package(
         .testTarget(
             name: "OSCBridgeTests",
             dependencies: [
-                "Elemental", "OSCBridge",
+                "Elemental", "OSCBridge", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
