@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
+        .library(name: "OSCBridge", targets: ["OSCBridge"]),
         .library(name: "ElementalRecording", targets: ["ElementalRecording"]),
         .library(name: "ElementalObservation", targets: ["ElementalObservation"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
@@ -213,6 +214,17 @@ let package = Package(
             ],
             path: "Sources/Bridges/MQTTBridge"
         ),
+        .target(
+            name: "OSCBridge",
+            dependencies: [
+                "Bridging", "Elemental", "ElementalWire", "Support", "WebServer", "Zeroconf",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Bridges/OSCBridge"
+        ),
         // Records services into MCAP files, and makes services of such files.
         .target(
             name: "ElementalRecording",
@@ -256,6 +268,7 @@ let package = Package(
                 "ElementalWire",
                 "MQTT",
                 "MQTTBridge",
+                "OSCBridge",
                 "PETSCII",
                 "QRCode",
                 "SerialLines",
@@ -405,6 +418,15 @@ let package = Package(
             path: "Tests/Bridges/MQTTBridgeTests"
         ),
         .testTarget(
+            name: "OSCBridgeTests",
+            dependencies: [
+                "Elemental", "OSCBridge", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Tests/Bridges/OSCBridgeTests"
+        ),
+        .testTarget(
             name: "ElementalRecordingTests",
             dependencies: ["Bridging", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
             path: "Tests/Recording/ElementalRecordingTests",
@@ -439,6 +461,8 @@ let package = Package(
         // The second implementation, in Python, with the command line.
         .testTarget(
             name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
+        // `elemental osc` with other implementations of OSC and OSCQuery.
+        .testTarget(name: "OSCTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/OSCTests"),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",

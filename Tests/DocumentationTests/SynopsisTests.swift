@@ -32,7 +32,8 @@ struct SynopsisTests {
             commands == [
                 "publish", "browse", "describe", "get", "set", "watch", "connect", "c64 gateway", "c64 terminal",
                 "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream", "signalr listen",
-                "signalr bridge", "mqtt bridge", "mqtt forget", "dashboard", "metrics", "record", "replay", "export",
+                "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics", "record", "replay",
+                "export",
                 "info", "doctor", "bench latency",
                 "bench throughput", "bench fanout",
                 "bench serve", "trust show",

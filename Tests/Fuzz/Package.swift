@@ -21,6 +21,7 @@ let package = Package(
                 .product(name: "ElementalSecurity", package: "elemental"),
                 .product(name: "ElementalWire", package: "elemental"),
                 .product(name: "MQTT", package: "elemental"),
+                .product(name: "OSCBridge", package: "elemental"),
                 .product(name: "Zeroconf", package: "elemental"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -15,6 +15,7 @@ final class ServerCore {
     let eventLoop: any EventLoop
     let limits: WebServerLimits
     let tls: NIOSSLContext?
+    private let networks: [IPNetwork]?
     private let routes: WebRoutes
     private let logger: Logger
     private var router: Router
@@ -41,6 +42,7 @@ final class ServerCore {
         self.tls = tls
         self.logger = logger
         limits = options.limits
+        networks = options.networks
         admissions = Admissions(options.limits)
         router = Router(options, routes, rules)
     }
@@ -56,6 +58,9 @@ final class ServerCore {
     func receive(_ channel: any Channel) throws {
         guard !isStopping else { throw ChannelError.ioOnClosedChannel }
         let host = channel.remoteAddress.flatMap { IPAddress($0) } ?? .unknown
+        if let networks, !host.isLoopback, !networks.contains(where: { $0.contains(host) }) {
+            throw ChannelError.ioOnClosedChannel
+        }
         let id = ObjectIdentifier(channel)
         let isAdmitted = admissions.admit(host)
         let requests = RequestHandler(core: self, host: host, isOneTooMany: !isAdmitted)

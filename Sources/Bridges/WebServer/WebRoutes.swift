@@ -6,6 +6,8 @@ package struct WebRoutes: Sendable {
     package var files: [String: WebFile]
     /// Answers made for each request, by path. Where the server has a token they need it, as a Bearer's.
     package var generated: [String: @Sendable () async -> WebResponse]
+    /// Makes the answer for any other path; `nil` for status 404. Where the server has a token it is needed, as above.
+    package var others: (@Sendable (WebRequest) async -> WebResponse)?
     /// Where browsers open WebSockets; `nil` without ``onSocket``.
     package var socketPath: String
     /// Called on the server's event loop with each new WebSocket. It sets the connection's handlers.
@@ -20,6 +22,14 @@ package struct WebRoutes: Sendable {
         self.socketPath = socketPath
         self.onSocket = onSocket
     }
+}
+
+/// What is asked for.
+package struct WebRequest: Sendable {
+    /// The path as it came, percent signs and all. It begins with a slash.
+    package let path: String
+    /// What follows the question mark; `nil` without one.
+    package let query: String?
 }
 
 /// A file that does not change while the server runs.

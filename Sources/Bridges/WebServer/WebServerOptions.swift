@@ -11,6 +11,11 @@ package struct WebServerOptions: Sendable {
     /// Listens on all addresses of this machine and answers to each of them, and to the machine's name, also with
     /// `.local`.
     package var acceptsOwnAddresses = false
+    /// From where clients may connect, besides this machine; `nil` for anywhere. A connection from elsewhere is closed at
+    /// once.
+    package var networks: [IPNetwork]?
+    /// Answers requests without Host too, as no browser makes them.
+    package var acceptsNoHost = false
     /// What browsers and collectors of metrics have to know; `nil` if they need no token.
     package var token: String?
     /// The certificate for https; plain http without one.

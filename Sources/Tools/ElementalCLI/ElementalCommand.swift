@@ -25,7 +25,8 @@ struct ElementalCommand: AsyncParsableCommand {
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
             WatchCommand.self, ConnectCommand.self, PairCommand.self, TrustCommand.self, C64Command.self,
-            SignalRCommand.self, MQTTCommand.self, DashboardCommand.self, MetricsCommand.self, RecordCommand.self,
+            SignalRCommand.self, MQTTCommand.self, OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
+            RecordCommand.self,
             ReplayCommand.self,
             ExportCommand.self, InfoCommand.self, DoctorCommand.self, BenchCommand.self,
         ])

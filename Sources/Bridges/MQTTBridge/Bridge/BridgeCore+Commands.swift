@@ -6,11 +6,6 @@ internal import NIOCore
 
 // What the broker's clients want of services.
 extension BridgeCore {
-    /// How long a service may take to have handled a value.
-    private static let answerTime = Duration.seconds(10)
-    /// Larger values go in pieces, which a ping overtakes.
-    private static let longValue = 16 * 1024
-
     /// Sends a service what a command says.
     func take(_ command: Command, _ message: MQTTMessage, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
@@ -65,36 +60,16 @@ extension BridgeCore {
         let sent = service.unanswered
         guard !sent.isEmpty else { return }
         service.isConfirming = true
-        let isLong = sent.values.contains { $0.value.wireByteCount > Self.longValue }
-        let usesUDP = sent.keys.contains { service.elements[$0].definition.transport == .udp }
+        let handling = Handling(sent.map { (service.elements[$0.key].definition, $0.value.value) })
         let numbers = sent.mapValues(\.number)
         let bound = NIOLoopBound((self, service), eventLoop: loop)
         let loop = loop
         Task {
-            let failure = await BridgeCore.waitUntilHandled(by: device, isLong: isLong, usesUDP: usesUDP)
+            let failure = await handling.wait(for: device)
             await loop.run {
                 let (core, service) = bound.value
                 core.confirmed(numbers, failure, service, device)
             }
-        }
-    }
-
-    /// Waits until a service has handled what it was sent.
-    ///
-    /// - Returns: why that is not known; `nil` if it has.
-    private static func waitUntilHandled(
-        by device: ElementalDevice, isLong: Bool, usesUDP: Bool
-    ) async -> String? {
-        // An older service answers no pings: it is taken to have handled what it was sent.
-        guard device.hello?.features.contains(.ping) == true else { return nil }
-        do throws(ElementalError) {
-            if isLong { try await device.waitUntilSent() }
-            if usesUDP { _ = try await device.ping(over: .udp, timeout: answerTime) }
-            // Refusals come over TCP, before the answer to this.
-            _ = try await device.ping(timeout: answerTime)
-            return nil
-        } catch {
-            return error.message
         }
     }
 

@@ -12,11 +12,13 @@ struct AccessRules {
     /// The server's.
     private let port: Int
     private let hosts: Set<WebHost>
+    private let acceptsNoHost: Bool
     private var own: OwnAddresses?
 
     /// - Parameter address: the address that the server listens on.
     init(_ options: WebServerOptions, address: IPAddress?, port: Int) {
         self.port = port
+        acceptsNoHost = options.acceptsNoHost
         scheme = options.tls == nil ? "http" : "https"
         var hosts = Set(options.hosts.compactMap { WebHost(option: $0) })
         hosts.formUnion(["localhost", "127.0.0.1", "[::1]"].compactMap { WebHost($0) })
@@ -36,6 +38,8 @@ struct AccessRules {
     /// - Parameter isForPage: whether only the server's own page, or a program, has a reason to ask for this.
     mutating func refusal(of head: HTTPRequestHead, isForPage: Bool, at now: NIODeadline) -> WebResponse? {
         let asked = head.headers["host"]
+        // Every browser sends one, whatever page it comes from.
+        if acceptsNoHost, asked.isEmpty, head.headers["origin"].isEmpty { return nil }
         guard asked.count == 1, let authority = WebAuthority(asked[0][...]) else {
             return WebResponse(status: 400, "The request has no valid Host.")
         }

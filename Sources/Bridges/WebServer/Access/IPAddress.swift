@@ -1,9 +1,9 @@
-internal import NIOCore
+package import NIOCore
 
 /// An IPv4 or IPv6 address without port and scope. An IPv4 address equals its form on a dual-stack socket.
-struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    private let high: UInt64
-    private let low: UInt64
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+    fileprivate let high: UInt64
+    fileprivate let low: UInt64
 
     /// The address of a peer that has none.
     static let unknown = IPAddress(high: 0, low: 0)
@@ -13,7 +13,7 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    init?(_ address: SocketAddress) {
+    package init?(_ address: SocketAddress) {
         switch address {
         case .v4(let v4):
             self.init(high: 0, low: 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.address.sin_addr.s_addr)))
@@ -28,17 +28,17 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// - Parameter literal: an address in its usual form, an IPv6 one without brackets.
-    init?(literal: some StringProtocol) {
+    package init?(literal: some StringProtocol) {
         guard literal.utf8.count <= 45, let address = try? SocketAddress(ipAddress: String(literal), port: 0) else {
             return nil
         }
         self.init(address)
     }
 
-    private var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
+    fileprivate var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
     /// 127.0.0.0/8, and ::1.
-    var isLoopback: Bool { isIPv4 ? low >> 24 & 0xff == 127 : high == 0 && low == 1 }
+    package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xff == 127 : high == 0 && low == 1 }
 
     /// 0.0.0.0, or ::.
     var isWildcard: Bool { self == Self.unknown || (isIPv4 && low & 0xffff_ffff == 0) }
@@ -50,10 +50,41 @@ struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return high == 0 || isLinkLocal ? self : IPAddress(high: high, low: 0)
     }
 
-    var description: String {
+    package var description: String {
         if isIPv4 { return (0..<4).reversed().map { String(low >> (8 * $0) & 0xff) }.joined(separator: ".") }
         // Not shortened: it is for the log alone.
         return [high, low].flatMap { word in (0..<4).reversed().map { String(word >> (16 * $0) & 0xffff, radix: 16) } }
             .joined(separator: ":")
+    }
+}
+
+/// A network: the addresses that begin with the same bits.
+package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
+    private let address: IPAddress
+    private let bitCount: Int
+    package let description: String
+
+    /// - Parameter text: an address, a slash and the number of its bits that count, such as `192.168.1.0/24` or
+    ///   `fd00::/8`; without the slash that address alone.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(literal: parts[0]) else { return nil }
+        let most = address.isIPv4 ? 32 : 128
+        var count = most
+        if parts.count > 1 {
+            guard 1...3 ~= parts[1].utf8.count, parts[1].utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+                let number = Int(parts[1]), number <= most
+            else { return nil }
+            count = number
+        }
+        self.address = address
+        bitCount = count + 128 - most
+        description = text
+    }
+
+    package func contains(_ other: IPAddress) -> Bool {
+        let high = bitCount >= 64 ? UInt64.max : ~(UInt64.max >> UInt64(bitCount))
+        let low = bitCount <= 64 ? 0 : ~(UInt64.max >> UInt64(bitCount - 64))
+        return (address.high ^ other.high) & high == 0 && (address.low ^ other.low) & low == 0
     }
 }

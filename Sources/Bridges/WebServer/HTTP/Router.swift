@@ -23,8 +23,16 @@ struct Router {
 
     mutating func decide(_ head: HTTPRequestHead, from host: IPAddress, at now: NIODeadline) -> Decision {
         let path = String(head.uri.prefix { $0 != "?" })
-        let isSocket = path == routes.socketPath && routes.onSocket != nil
-        let generated = routes.generated[path]
+        let other = routes.others.map { route in
+            let query = head.uri.utf8.count > path.utf8.count ? String(head.uri.dropFirst(path.count + 1)) : nil
+            let request = WebRequest(path: path, query: query)
+            return { @Sendable in await route(request) }
+        }
+        let generated = routes.generated[path] ?? (routes.files[path] == nil ? other : nil)
+        // A path may have both, a WebSocket and an answer.
+        let isSocket =
+            path == routes.socketPath && routes.onSocket != nil
+            && (generated == nil || head.has("websocket", in: "upgrade"))
         if let refusal = rules.refusal(of: head, isForPage: isSocket || generated != nil, at: now) {
             return .answer(refusal)
         }

@@ -12,7 +12,7 @@ enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
         TXTRecordTarget.self, AdmissionTarget.self, CertificateTarget.self, TrustFileTarget.self, ServiceTarget.self,
-        ClientTarget.self, MQTTTarget.self, RecordingTarget.self,
+        ClientTarget.self, MQTTTarget.self, RecordingTarget.self, OSCTarget.self,
     ]
 }
 

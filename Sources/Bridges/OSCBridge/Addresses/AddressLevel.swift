@@ -1,0 +1,72 @@
+/// Names as levels of OSC addresses: `Desk lamp` becomes `Desk_lamp`.
+///
+/// A level has printable ASCII alone, without the characters that patterns and OSC keep for themselves, `# * , / ? [ ] { }`,
+/// and without those that a URL cannot have. A blank becomes `_`, and `_` becomes `~_`; any other byte of the name's UTF-8
+/// that cannot stand for itself becomes `~` and two hexadecimal digits, as does a dot at the beginning. So no two names have
+/// the same level, and ``name(of:)`` finds the name again.
+enum AddressLevel {
+    /// The level of a name.
+    static func level(_ name: String) -> String {
+        var level: [UInt8] = []
+        for (position, byte) in name.utf8.enumerated() {
+            switch byte {
+            case UInt8(ascii: " "): level.append(UInt8(ascii: "_"))
+            case UInt8(ascii: "_"): level += [escape, byte]
+            case UInt8(ascii: ".") where position > 0: level.append(byte)
+            case _ where isPlain(byte): level.append(byte)
+            default: level += [escape, digit(byte >> 4), digit(byte & 15)]
+            }
+        }
+        return String(decoding: level, as: UTF8.self)
+    }
+
+    /// The name whose level this is; `nil` if there is none.
+    static func name(of level: some StringProtocol) -> String? {
+        var name: [UInt8] = []
+        var bytes = level.utf8.makeIterator()
+        while let byte = bytes.next() {
+            switch byte {
+            case UInt8(ascii: "_"): name.append(UInt8(ascii: " "))
+            case escape:
+                guard let first = bytes.next() else { return nil }
+                if first == UInt8(ascii: "_") {
+                    name.append(first)
+                } else {
+                    guard let high = value(first), let low = bytes.next().flatMap({ value($0) }) else { return nil }
+                    name.append(high << 4 | low)
+                }
+            default: name.append(byte)
+            }
+        }
+        guard let name = String(validating: name, as: UTF8.self), self.level(name) == level else { return nil }
+        return name
+    }
+
+    /// The level of an instance whose name another service has too: with the service's name, which no other level ends
+    /// with.
+    static func level(_ name: String, ofService service: String?) -> String {
+        // No hexadecimal digit and no underscore follows the escape.
+        level(name) + "~:" + level(service ?? "")
+    }
+
+    private static let escape = UInt8(ascii: "~")
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!$&'()+-:;=@".utf8.contains(byte)
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x41 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,199 @@
+/// A pattern of OSC addresses: `?` stands for a character, `*` for any number of them, `[a-z]` for one of these and
+/// `[!a-z]` for one of the others, `{up,down}` for one of these texts. None of them stands for a slash.
+///
+/// Each level is a small machine, all of whose states are followed at the same time: matching takes at most as many steps
+/// as the pattern has parts, for each character of the address. There is no input that takes more.
+struct AddressPattern {
+    /// The longest level that is understood, in bytes.
+    static let longestLevel = 256
+
+    /// The levels between the slashes.
+    let levels: [Level]
+
+    /// Reads a pattern; `nil` if it is none, or a level is too long.
+    init?(_ address: String) {
+        let parts = address.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[0].isEmpty, parts.count <= 4 else { return nil }
+        var levels: [Level] = []
+        for part in parts.dropFirst() {
+            guard part.count <= Self.longestLevel, let level = Level(Array(part)) else { return nil }
+            levels.append(level)
+        }
+        self.levels = levels
+    }
+
+    /// Whether a text may be a pattern, and not an address alone.
+    static func isPattern(_ address: String) -> Bool {
+        address.utf8.contains { byte in
+            switch byte {
+            case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "["), UInt8(ascii: "{"): true
+            default: false
+            }
+        }
+    }
+
+    /// A level of a pattern.
+    struct Level {
+        private enum Step {
+            /// Takes one of these characters, and goes on with the next step.
+            case take(CharacterSet)
+            /// Goes on with the next step and with that one.
+            case split(Int)
+            /// Goes on with that step.
+            case jump(Int)
+        }
+
+        private var steps: [Step] = []
+
+        /// How many steps matching takes for each character, at most.
+        var stepCount: Int { steps.count + 1 }
+
+        fileprivate init?(_ pattern: [UInt8]) {
+            var position = 0
+            while position < pattern.count {
+                switch pattern[position] {
+                case UInt8(ascii: "*"):
+                    // Two in a row are one.
+                    while position + 1 < pattern.count, pattern[position + 1] == UInt8(ascii: "*") { position += 1 }
+                    let start = steps.count
+                    steps += [.split(start + 3), .take(.all), .jump(start)]
+                    position += 1
+                case UInt8(ascii: "?"):
+                    steps.append(.take(.all))
+                    position += 1
+                case UInt8(ascii: "["):
+                    guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "]")),
+                        let set = CharacterSet(pattern[(position + 1)..<end])
+                    else { return nil }
+                    steps.append(.take(set))
+                    position = end + 1
+                case UInt8(ascii: "{"):
+                    guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "}")) else { return nil }
+                    add(
+                        pattern[(position + 1)..<end].split(
+                            separator: UInt8(ascii: ","), omittingEmptySubsequences: false))
+                    position = end + 1
+                case UInt8(ascii: "]"), UInt8(ascii: "}"): return nil
+                default:
+                    steps.append(.take(CharacterSet(pattern[position])))
+                    position += 1
+                }
+            }
+        }
+
+        private mutating func add(_ texts: [ArraySlice<UInt8>]) {
+            var jumps: [Int] = []
+            for (number, text) in texts.enumerated() {
+                let split = steps.count
+                let isLast = number == texts.count - 1
+                if !isLast { steps.append(.split(0)) }
+                for byte in text { steps.append(.take(CharacterSet(byte))) }
+                if !isLast {
+                    jumps.append(steps.count)
+                    steps.append(.jump(0))
+                    steps[split] = .split(steps.count)
+                }
+            }
+            for jump in jumps { steps[jump] = .jump(steps.count) }
+        }
+
+        /// Whether the pattern stands for a level of an address.
+        func matches(_ text: some Sequence<UInt8>) -> Bool {
+            var active = States(count: steps.count + 1)
+            var next = active
+            follow(0, &active)
+            for byte in text {
+                next.removeAll()
+                for position in 0..<steps.count where active.contains(position) {
+                    if case .take(let set) = steps[position], set.contains(byte) { follow(position + 1, &next) }
+                }
+                swap(&active, &next)
+                if active.isEmpty { return false }
+            }
+            return active.contains(steps.count)
+        }
+
+        /// Adds a step and those that follow from it without taking a character.
+        private func follow(_ first: Int, _ states: inout States) {
+            var waiting = [first]
+            while let position = waiting.popLast() {
+                guard states.insert(position), position < steps.count else { continue }
+                switch steps[position] {
+                case .take: break
+                case .split(let other): waiting += [other, position + 1]
+                case .jump(let other): waiting.append(other)
+                }
+            }
+        }
+    }
+
+    /// The steps at which a machine is.
+    private struct States {
+        private var isActive: [Bool]
+        private var count = 0
+
+        init(count: Int) { isActive = [Bool](repeating: false, count: count) }
+
+        var isEmpty: Bool { count == 0 }
+
+        func contains(_ position: Int) -> Bool { isActive[position] }
+
+        mutating func insert(_ position: Int) -> Bool {
+            guard !isActive[position] else { return false }
+            isActive[position] = true
+            count += 1
+            return true
+        }
+
+        mutating func removeAll() {
+            guard count > 0 else { return }
+            for position in isActive.indices { isActive[position] = false }
+            count = 0
+        }
+    }
+
+    /// Some of the characters of ASCII; with those that are not for ``all`` and for the others of a set.
+    private struct CharacterSet {
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+        private var hasOthers = false
+
+        static let all = {
+            var set = CharacterSet()
+            (set.low, set.high, set.hasOthers) = (.max, .max, true)
+            return set
+        }()
+
+        private init() {}
+
+        init(_ byte: UInt8) { insert(byte) }
+
+        /// - Parameter list: what is between brackets.
+        init?(_ list: ArraySlice<UInt8>) {
+            var list = list
+            let isInverted = list.first == UInt8(ascii: "!")
+            if isInverted { list.removeFirst() }
+            guard !list.isEmpty else { return nil }
+            while let first = list.popFirst() {
+                // A hyphen at the end is one.
+                if list.first == UInt8(ascii: "-"), list.count > 1 {
+                    let last = list[list.startIndex + 1]
+                    list.removeFirst(2)
+                    for byte in min(first, last)...max(first, last) { insert(byte) }
+                } else {
+                    insert(first)
+                }
+            }
+            if isInverted { (low, high, hasOthers) = (~low, ~high, true) }
+        }
+
+        private mutating func insert(_ byte: UInt8) {
+            if byte < 64 { low |= 1 << UInt64(byte) } else if byte < 128 { high |= 1 << UInt64(byte - 64) }
+        }
+
+        func contains(_ byte: UInt8) -> Bool {
+            byte < 64
+                ? low >> UInt64(byte) & 1 == 1 : byte < 128 ? high >> UInt64(byte - 64) & 1 == 1 : hasOthers
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Elemental
+internal import NIOCore
+internal import Support
+
+// What surfaces send.
+extension BridgeCore {
+    /// The most messages of bundles that wait for their time.
+    static let mostTimed = 4096
+    /// The longest that a bundle waits: one that is further ahead is of a clock that is wrong.
+    static let longestWait: UInt64 = 60_000_000_000
+
+    /// Takes a datagram.
+    func receive(_ bytes: ByteBuffer, from address: SocketAddress, _ channel: any Channel) {
+        guard admits(address) else { return }
+        let packet: OSCPacket
+        do throws(OSCError) {
+            packet = try OSCDecoder.decode(bytes)
+        } catch {
+            // Who sends no OSC is no surface, unless it was one before.
+            if let surface = surfaces[address], !surface.wasToldInvalid {
+                surface.wasToldInvalid = true
+                emit(.invalid(surface: surface.name, reason: error.reason))
+            } else if surfaces[address] == nil {
+                emitRarely(.invalid(surface: address.oscName, reason: error.reason))
+            }
+            return
+        }
+        perform(packet, from: surface(at: address, channel))
+    }
+
+    private func perform(_ packet: OSCPacket, from surface: Surface) {
+        switch packet {
+        case .message(let message): perform(message, from: surface)
+        case .bundle(let time, let packets):
+            let now = NIODeadline.now()
+            let (due, clock) = (time.unixNanoseconds, WallClock.nanoseconds)
+            let wait = time == .immediately || due <= clock ? 0 : due - clock
+            guard wait > 0 else {
+                for packet in packets { perform(packet, from: surface) }
+                return
+            }
+            guard wait <= Self.longestWait else {
+                return overload(
+                    "a bundle is for more than a minute ahead; the clocks of this machine and the surface differ")
+            }
+            let count = max(packets.reduce(0) { $0 + $1.messageCount }, 1)
+            guard timedCount + count <= Self.mostTimed else {
+                return overload("more than \(Self.mostTimed) messages wait for their time")
+            }
+            timedCount += count
+            loop.assumeIsolated().scheduleTask(deadline: now + .nanoseconds(Int64(wait))) { [weak self] in
+                guard let self else { return }
+                timedCount -= count
+                for packet in packets { perform(packet, from: surface) }
+            }
+        }
+    }
+
+    private func perform(_ message: OSCMessage, from surface: Surface) {
+        if let place = addresses[message.address] {
+            set(place.position, of: place.service, message.arguments, from: surface)
+        } else if AddressPattern.isPattern(message.address) {
+            performAll(message, from: surface)
+        } else {
+            unknown(message.address, surface)
+        }
+    }
+
+    /// What a match costs besides the matching, in steps of it: the value is made, sent and told.
+    private static let costOfMatch = 256
+
+    /// Performs a message at all addresses that its pattern stands for, as long as the patterns of all surfaces cost no
+    /// more than they may.
+    private func performAll(_ message: OSCMessage, from surface: Surface) {
+        guard let pattern = AddressPattern(message.address), pattern.levels.count == 2 else {
+            return unknown(message.address, surface)
+        }
+        let now = NIODeadline.now()
+        func mayTake(_ level: AddressPattern.Level, _ text: String) -> Bool {
+            matching.take(level.stepCount * (text.utf8.count + 1), at: now)
+        }
+        let tooMuch = "patterns of addresses stand for more than is worked off; some are left out"
+        var hasMatched = false
+        for service in services.values {
+            guard mayTake(pattern.levels[0], service.level) else { return overload(tooMuch) }
+            guard pattern.levels[0].matches(service.level.utf8) else { continue }
+            for (position, element) in service.elements.enumerated() {
+                guard mayTake(pattern.levels[1], element.level) else { return overload(tooMuch) }
+                guard pattern.levels[1].matches(element.level.utf8) else { continue }
+                hasMatched = true
+                guard matching.take(Self.costOfMatch, at: now) else { return overload(tooMuch) }
+                // A pattern means those that can be set.
+                if !message.arguments.isEmpty, !element.writes { continue }
+                set(position, of: service, message.arguments, from: surface)
+            }
+        }
+        if !hasMatched { unknown(message.address, surface) }
+    }
+
+    private func unknown(_ address: String, _ surface: Surface) {
+        guard !surface.wasToldUnknown else { return }
+        surface.wasToldUnknown = true
+        emit(.unknownAddress(surface: surface.name, address))
+    }
+
+    private func overload(_ reason: String) { emitRarely(.overloaded(reason: reason)) }
+
+    /// Emits what a flood would be told by once in ten seconds at most.
+    private func emitRarely(_ event: OSCBridgeEvent) {
+        let now = NIODeadline.now()
+        guard nextOverload <= now else { return }
+        nextOverload = now + .seconds(10)
+        emit(event)
+    }
+}
+
+extension OSCPacket {
+    /// The messages in it, those of bundles in it among them.
+    fileprivate var messageCount: Int {
+        switch self {
+        case .message: 1
+        case .bundle(_, let packets): packets.reduce(1) { $0 + $1.messageCount }
+        }
+    }
+}
+
+extension OSCError {
+    /// For a person.
+    fileprivate var reason: String {
+        switch self {
+        case .length: "its length is no multiple of four"
+        case .beginning: "it begins with neither a slash nor #bundle"
+        case .truncated: "it is cut off"
+        case .text: "it has a text without end, or not in UTF-8"
+        case .typeTags: "it has types that OSC 1.0 does not know"
+        case .excess: "it is longer than its types say"
+        case .limit: "it is nested too deep, or has too many parts"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Bridging
+import Elemental
+
+/// An element of a bridged service.
+struct BridgedElement {
+    let definition: ElementDefinition
+    /// Its OSC address.
+    let address: String
+    /// The last level of that.
+    let level: String
+
+    var reads: Bool { definition.access.contains(.read) }
+    var writes: Bool { definition.access.contains(.write) }
+}
+
+/// A service that is bridged. It belongs to the bridge's event loop.
+final class BridgedService {
+    /// A value that the service was sent, and of which it has said nothing yet.
+    struct Sent {
+        let value: ElementValue
+        /// Its number among all that were sent.
+        let number: UInt64
+    }
+
+    /// What is known of an element's value.
+    struct Reading {
+        var newest: ElementValue?
+        var sent: Sent?
+        /// Problems that were told, each once until it is over.
+        var told: Set<String> = []
+    }
+
+    /// The most values of an element, not marked latest, that wait in one direction.
+    static let laneLimit = 4096
+
+    let key: ServiceKey
+    /// The first level of its addresses.
+    let level: String
+    private(set) var device: ElementalDevice?
+    private(set) var catalogue: ElementCatalogue?
+    private(set) var elements: [BridgedElement] = []
+    private var positions = [UInt8](repeating: unused, count: 128)
+    private var readings: [Reading] = []
+    /// Values on their way to the surfaces.
+    var outbound = Lanes(interval: .zero, keeping: .all(limit: laneLimit))
+    /// Values on their way to the service.
+    var inbound = Lanes(interval: .zero, keeping: .all(limit: laneLimit))
+    /// Whether it is in the bridge's list of services with values for surfaces.
+    var isWaiting = false
+    /// Whether values for the service are tried again soon.
+    var isRetrying = false
+    /// Whether a task waits for the service to have handled what it was sent.
+    var isConfirming = false
+    private var lastNumber: UInt64 = 0
+
+    private static let unused = UInt8.max
+
+    init(_ key: ServiceKey, level: String) {
+        self.key = key
+        self.level = level
+    }
+
+    func place(_ position: Int) -> OSCBridgeEvent.Place {
+        OSCBridgeEvent.Place(service: key.service, name: key.name, address: elements[position].address)
+    }
+
+    /// The service is connected, with these elements.
+    ///
+    /// - Returns: whether they are others than before.
+    func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) -> Bool {
+        self.device = device
+        for position in readings.indices { readings[position].told = [] }
+        guard self.catalogue != catalogue else { return false }
+        self.catalogue = catalogue
+        elements = catalogue.map { definition in
+            let level = AddressLevel.level(definition.name)
+            return BridgedElement(definition: definition, address: "/\(self.level)/\(level)", level: level)
+        }
+        readings = elements.map { _ in Reading() }
+        positions = [UInt8](repeating: Self.unused, count: 128)
+        for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
+        outbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
+        inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
+        return true
+    }
+
+    /// There is no connection. What waits for it is old when there is one again.
+    func disconnect() {
+        device = nil
+        inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
+        for position in readings.indices { readings[position].sent = nil }
+    }
+
+    /// The position of an element; `nil` for one that is not known, or not as it is.
+    func position(of definition: ElementDefinition) -> Int? {
+        let position = positions[Int(definition.id)]
+        guard position != Self.unused, elements[Int(position)].definition == definition else { return nil }
+        return Int(position)
+    }
+
+    subscript(position: Int) -> Reading {
+        get { readings[position] }
+        _modify { yield &readings[position] }
+    }
+
+    /// Notes that the service was sent a value.
+    func noteSent(_ value: ElementValue, at position: Int) {
+        lastNumber += 1
+        readings[position].sent = Sent(value: value, number: lastNumber)
+    }
+
+    /// What was sent and not answered, by the elements' positions.
+    var unanswered: [Int: Sent] {
+        var unanswered: [Int: Sent] = [:]
+        for (position, reading) in readings.enumerated() {
+            if let sent = reading.sent { unanswered[position] = sent }
+        }
+        return unanswered
+    }
+}

@@ -1,0 +1,101 @@
+internal import NIOCore
+internal import NIOPosix
+internal import Support
+
+/// The UDP sockets of a bridge: one for IPv4 and, where there is IPv6, another for that.
+struct DatagramSockets: Sendable {
+    let port: Int
+    private let channels: [any Channel]
+
+    /// The next power of two above the largest datagram.
+    private static let receiveByteCount = 1 << 16
+    /// How many datagrams are read at once.
+    private static let batchCount = 8
+
+    /// Opens the sockets.
+    ///
+    /// - Parameters:
+    ///   - isOpen: whether other machines reach them.
+    ///   - makeHandler: makes a socket's handler, on the event loop.
+    /// - Throws: ``OSCBridgeError`` if the port cannot be had.
+    static func bind(
+        port: Int, isOpen: Bool, on loop: any EventLoop,
+        _ makeHandler: @escaping @Sendable () -> any ChannelInboundHandler
+    ) async throws(OSCBridgeError) -> DatagramSockets {
+        func open(_ host: String, _ port: Int) async throws -> any Channel {
+            var bootstrap = DatagramBootstrap(group: loop)
+            if host.contains(":") {
+                let option = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
+                bootstrap = bootstrap.channelOption(option, value: 1)
+            }
+            return
+                try await bootstrap
+                .channelOption(
+                    .recvAllocator,
+                    value: FixedSizeRecvByteBufferAllocator(capacity: batchCount * receiveByteCount)
+                )
+                .channelOption(.datagramVectorReadMessageCount, value: batchCount)
+                // What is left is read in the loop's next turn: a flood leaves time for others.
+                .channelOption(.maxMessagesPerRead, value: 1)
+                .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+                .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
+                .channelOption(
+                    .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 18, high: 1 << 20)
+                )
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(makeHandler())
+                    }
+                }
+                .bind(host: host, port: port).get()
+        }
+        do {
+            let first = try await open(isOpen ? "0.0.0.0" : "127.0.0.1", port)
+            let bound = first.localAddress?.port ?? port
+            let second = try? await open(isOpen ? "::" : "::1", bound)
+            return DatagramSockets(port: bound, channels: [first] + (second.map { [$0] } ?? []))
+        } catch {
+            guard let io = error as? IOError else {
+                throw OSCBridgeError("cannot listen on UDP port \(port): \(NetworkFailure(error).reason)")
+            }
+            switch io.errnoCode {
+            case EADDRINUSE: throw OSCBridgeError("UDP port \(port) is taken; give another with --port")
+            case EACCES, EPERM:
+                throw OSCBridgeError(
+                    "the system does not permit listening on UDP port \(port); give one from 1024 upward with --port")
+            default: throw OSCBridgeError("cannot listen on UDP port \(port): \(NetworkFailure(error).reason)")
+            }
+        }
+    }
+
+    /// The socket that reaches an address; `nil` if none does.
+    func channel(to address: SocketAddress) -> (any Channel)? {
+        channels.first { $0.localAddress?.protocol == address.protocol }
+    }
+
+    func close() async {
+        for channel in channels { try? await channel.close() }
+    }
+}
+
+/// Gives the core the datagrams that arrive. On the bridge's event loop.
+final class DatagramHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+    private let core: BridgeCore
+
+    init(_ core: BridgeCore) { self.core = core }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let envelope = Self.unwrapInboundIn(data)
+        core.receive(envelope.data, from: envelope.remoteAddress, context.channel)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { core.socketIsWritable() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// Such as the answer of a host where nobody listens any more.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}

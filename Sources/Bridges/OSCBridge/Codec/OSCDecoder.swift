@@ -1,0 +1,131 @@
+internal import NIOCore
+
+/// Reads OSC 1.0 packets. Whatever the bytes are, it takes time and memory in proportion to their number.
+struct OSCDecoder {
+    private var bytes: ByteBuffer
+    private var packetCount = 0
+
+    private init(_ bytes: ByteBuffer) { self.bytes = bytes }
+
+    /// Reads a packet.
+    ///
+    /// A message without type tags, as programs of before OSC 1.0 send it, is one without arguments; what follows the
+    /// address is not read then.
+    ///
+    /// - Throws: ``OSCError`` for anything that is not a packet as a whole.
+    static func decode(_ bytes: ByteBuffer) throws(OSCError) -> OSCPacket {
+        var decoder = OSCDecoder(bytes)
+        return try decoder.packet(end: bytes.writerIndex, depth: 0)
+    }
+
+    /// Reads a packet that takes all bytes up to `end`.
+    private mutating func packet(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
+        packetCount += 1
+        guard packetCount <= OSCLimits.packets else { throw .limit }
+        let count = end - bytes.readerIndex
+        guard count >= 4, count % 4 == 0 else { throw .length }
+        switch bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) {
+        case UInt8(ascii: "/"): return .message(try message(end: end))
+        case UInt8(ascii: "#"): return try bundle(end: end, depth: depth)
+        default: throw .beginning
+        }
+    }
+
+    private mutating func bundle(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
+        guard depth < OSCLimits.bundleDepth else { throw .limit }
+        guard let name: UInt64 = integer(end), name == Self.bundleName else { throw .beginning }
+        guard let time: UInt64 = integer(end) else { throw .truncated }
+        var packets: [OSCPacket] = []
+        while bytes.readerIndex < end {
+            guard let length: UInt32 = integer(end), Int(length) <= end - bytes.readerIndex else { throw .truncated }
+            packets.append(try packet(end: bytes.readerIndex + Int(length), depth: depth + 1))
+        }
+        return .bundle(OSCTimeTag(rawValue: time), packets)
+    }
+
+    /// `#bundle` and its NUL.
+    private static let bundleName: UInt64 = 0x2362_756E_646C_6500
+
+    private mutating func message(end: Int) throws(OSCError) -> OSCMessage {
+        let address = try text(end)
+        guard address.utf8.count <= OSCLimits.address else { throw .limit }
+        guard bytes.readerIndex < end, bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) == UInt8(ascii: ",")
+        else {
+            bytes.moveReaderIndex(to: end)
+            return OSCMessage(address, [])
+        }
+        var tags = try textBytes(end).dropFirst()
+        guard tags.count <= OSCLimits.arguments else { throw .limit }
+        var arguments: [OSCArgument] = []
+        arguments.reserveCapacity(tags.count)
+        while let tag = tags.popFirst() { arguments.append(try argument(tag, &tags, end, depth: 0)) }
+        guard bytes.readerIndex == end else { throw .excess }
+        return OSCMessage(address, arguments)
+    }
+
+    private mutating func argument(
+        _ tag: UInt8, _ tags: inout ByteBufferView.SubSequence, _ end: Int, depth: Int
+    ) throws(OSCError) -> OSCArgument {
+        switch tag {
+        case UInt8(ascii: "i"): return .int32(try number(end))
+        case UInt8(ascii: "f"): return .float(Float(bitPattern: try number(end)))
+        case UInt8(ascii: "s"): return .string(try text(end))
+        case UInt8(ascii: "S"): return .symbol(try text(end))
+        case UInt8(ascii: "b"): return .blob(try blob(end))
+        case UInt8(ascii: "T"): return .bool(true)
+        case UInt8(ascii: "F"): return .bool(false)
+        case UInt8(ascii: "N"): return .null
+        case UInt8(ascii: "I"): return .impulse
+        case UInt8(ascii: "h"): return .int64(try number(end))
+        case UInt8(ascii: "t"): return .timeTag(OSCTimeTag(rawValue: try number(end)))
+        case UInt8(ascii: "d"): return .double(Double(bitPattern: try number(end)))
+        case UInt8(ascii: "c"): return .character(try number(end))
+        case UInt8(ascii: "r"): return .color(try number(end))
+        case UInt8(ascii: "m"): return .midi(try number(end))
+        case UInt8(ascii: "["):
+            guard depth < OSCLimits.arrayDepth else { throw .limit }
+            var elements: [OSCArgument] = []
+            while let next = tags.popFirst() {
+                if next == UInt8(ascii: "]") { return .array(elements) }
+                elements.append(try argument(next, &tags, end, depth: depth + 1))
+            }
+            throw .typeTags
+        default: throw .typeTags
+        }
+    }
+
+    private mutating func number<Integer: FixedWidthInteger>(_ end: Int) throws(OSCError) -> Integer {
+        guard let integer: Integer = integer(end) else { throw .truncated }
+        return integer
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ end: Int) -> Integer? {
+        end - bytes.readerIndex >= MemoryLayout<Integer>.size ? bytes.readInteger() : nil
+    }
+
+    private mutating func blob(_ end: Int) throws(OSCError) -> ByteBuffer {
+        let count: UInt32 = try number(end)
+        let padded = (Int(count) + 3) & ~3
+        guard padded <= end - bytes.readerIndex, let blob = bytes.readSlice(length: Int(count)) else {
+            throw .truncated
+        }
+        bytes.moveReaderIndex(forwardBy: padded - Int(count))
+        return blob
+    }
+
+    private mutating func text(_ end: Int) throws(OSCError) -> String {
+        guard let text = String(validating: try textBytes(end), as: UTF8.self) else { throw .text }
+        return text
+    }
+
+    /// The bytes of a text up to its NUL; its padding is skipped, whatever is in it.
+    private mutating func textBytes(_ end: Int) throws(OSCError) -> ByteBufferView {
+        let rest = bytes.readableBytesView[bytes.readerIndex..<end]
+        guard let nul = rest.firstIndex(of: 0) else { throw .text }
+        let text = rest[..<nul]
+        let padded = (text.count + 4) & ~3
+        guard padded <= rest.count else { throw .truncated }
+        bytes.moveReaderIndex(forwardBy: padded)
+        return text
+    }
+}

@@ -1,0 +1,49 @@
+/// What an OSC packet is: a message, or a bundle of packets.
+indirect enum OSCPacket: Sendable, Hashable {
+    case message(OSCMessage)
+    case bundle(OSCTimeTag, [OSCPacket])
+}
+
+/// An OSC message.
+struct OSCMessage: Sendable, Hashable {
+    /// The address or, from a sender, the pattern of addresses. It begins with a slash.
+    let address: String
+    let arguments: [OSCArgument]
+
+    init(_ address: String, _ arguments: [OSCArgument]) {
+        self.address = address
+        self.arguments = arguments
+    }
+}
+
+/// Why bytes are no OSC packet.
+enum OSCError: Error, Hashable {
+    /// The packet, or an element of a bundle, is none at all or its length is no multiple of four.
+    case length
+    /// It begins with neither a slash nor `#bundle`.
+    case beginning
+    /// It ends within what it began.
+    case truncated
+    /// A text without its end, or not UTF-8.
+    case text
+    /// The type tags are none, or of an unknown type.
+    case typeTags
+    /// Something follows the last argument.
+    case excess
+    /// More arguments, deeper bundles or arrays, or a longer address than are accepted.
+    case limit
+}
+
+/// The bounds on a packet, besides the size of a datagram.
+enum OSCLimits {
+    /// Bundles within bundles.
+    static let bundleDepth = 8
+    /// Arrays within arrays.
+    static let arrayDepth = 4
+    /// Arguments of a message, those of arrays among them.
+    static let arguments = 1024
+    /// Bytes of an address.
+    static let address = 2048
+    /// Messages and bundles of a packet.
+    static let packets = 4096
+}

@@ -1,0 +1,249 @@
+package import Bridging
+public import Elemental
+public import Logging
+package import NIOCore
+internal import Support
+internal import WebServer
+internal import Zeroconf
+
+import class Dispatch.DispatchQueue
+
+/// Shows services to surfaces that speak OSC: faders set elements, and are told what the elements are.
+///
+/// ```swift
+/// var options = OSCBridgeOptions()
+/// options.setsElements = true
+/// let bridge = try OSCBridge([.all], options: options)
+/// bridge.onEvent { print($0) }
+/// try await bridge.run()
+/// ```
+/// The element "Cutoff" of the instance "Synth" is at `/Synth/Cutoff`. Programs that speak OSCQuery find the bridge and
+/// read from it what elements there are. OSC knows no security: only this machine's programs are heard, unless
+/// ``OSCBridgeOptions/allowedNetworks`` says otherwise.
+public final class OSCBridge: Sendable {
+    /// Which services are bridged.
+    public enum Subject: Sendable, Hashable {
+        /// All element services that Zeroconf finds, as they come and go.
+        case all
+        /// The services of that name, older ones too; with an instance's name that one alone.
+        case service(String, name: String? = nil)
+        /// What answers there.
+        case address(host: String, port: Int)
+    }
+
+    private let options: OSCBridgeOptions
+    private let logger: Logger
+    private let web: WebServer
+    private let sessions: ServiceSessions
+    private let events = EventHub<OSCBridgeEvent>()
+    private let entrance: Entrance
+
+    /// Where requests come in: the core, once it is there. For the bridge's event loop.
+    private final class Entrance: Sendable {
+        let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
+        /// The UDP port.
+        let port = Locked(0)
+
+        /// On the event loop.
+        var core: BridgeCore? { bound.withLock { $0 }?.value }
+
+        func answer(_ request: WebRequest, name: String) async -> WebResponse {
+            let port = port.withLock { $0 }
+            guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
+            return await bound.eventLoop.run {
+                QueryTree(core: bound.value, port: port, name: name).answer(request)
+            }
+        }
+    }
+
+    /// Creates a bridge, which does nothing until ``run()``.
+    ///
+    /// - Parameters:
+    ///   - subjects: what is bridged.
+    ///   - options: where surfaces are heard, and what they may do.
+    ///   - name: this client's name, under which the services list it.
+    ///   - connect: how to connect to the services. The bridge sets the reconnection, the role and the event loop.
+    /// - Throws: ``OSCBridgeError`` for options that cannot be.
+    public convenience init(
+        _ subjects: [Subject] = [.all], options: OSCBridgeOptions = OSCBridgeOptions(), name: String = "OSC bridge",
+        connect: ConnectOptions = ConnectOptions(),
+        logger: Logger = Logger(label: "osc", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) throws(OSCBridgeError) {
+        let entrance = Entrance()
+        let web = try Self.webServer(options, entrance, logger)
+        var session = SessionOptions(name: name)
+        session.connect = connect
+        session.connect.eventLoopGroup = web.eventLoop
+        let role: Role = options.setsElements ? .control : .observe
+        session.role = { _ in role }
+        let followed = subjects.map { subject -> ServiceSubject in
+            switch subject {
+            case .all: .all
+            case .service(let service, let name): .service(service, name: name)
+            case .address(let host, let port): .address(host: host, port: port)
+            }
+        }
+        self.init(options, entrance, web, ServiceSessions(followed, session), logger)
+    }
+
+    /// Creates a bridge to services that are followed.
+    ///
+    /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
+    package convenience init(
+        options: OSCBridgeOptions, logger: Logger, makeSessions: (any EventLoop) async throws -> ServiceSessions
+    ) async throws {
+        let entrance = Entrance()
+        let web = try Self.webServer(options, entrance, logger)
+        self.init(options, entrance, web, try await makeSessions(web.eventLoop), logger)
+    }
+
+    private init(
+        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ sessions: ServiceSessions,
+        _ logger: Logger
+    ) {
+        self.options = options
+        self.entrance = entrance
+        self.web = web
+        self.sessions = sessions
+        self.logger = logger
+    }
+
+    private static func webServer(
+        _ options: OSCBridgeOptions, _ entrance: Entrance, _ logger: Logger
+    ) throws(OSCBridgeError) -> WebServer {
+        guard (0...65_535).contains(options.port) else {
+            throw OSCBridgeError("a port is a number from 0 to 65535, not \(options.port)")
+        }
+        var networks: [IPNetwork] = []
+        for text in options.allowedNetworks {
+            guard let network = IPNetwork(text) else {
+                throw OSCBridgeError("'\(text.excerpt)' is not a network: write 192.168.1.0/24 or fd00::/8")
+            }
+            networks.append(network)
+        }
+        var webOptions = WebServerOptions()
+        webOptions.port = options.port
+        webOptions.acceptsOwnAddresses = !networks.isEmpty
+        webOptions.networks = networks
+        webOptions.acceptsNoHost = true
+        var routes = WebRoutes(socketPath: "/")
+        routes.others = { request in await entrance.answer(request, name: options.name) }
+        routes.onSocket = { socket in
+            guard let core = entrance.core else { return socket.close(code: 1001, reason: "the bridge ends") }
+            core.listeners.add(socket) { core.addresses[$0] != nil }
+        }
+        return WebServer(webOptions, routes: routes, logger: logger)
+    }
+
+    /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (OSCBridgeEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(events.addEventHandler(handler))
+    }
+
+    /// Follows the services and passes values until the task is cancelled. Call it once.
+    ///
+    /// - Throws: ``OSCBridgeError`` if a port cannot be had or a feedback address is not known; ``ElementalError`` if a
+    ///   service's name is not one.
+    public func run() async throws {
+        let (loop, options, events) = (web.eventLoop, options, events)
+        let core = await loop.run {
+            NIOLoopBound(BridgeCore(options, on: loop) { events.emit($0) }, eventLoop: loop)
+        }
+        entrance.bound.withLock { $0 = core }
+        let result: Result<Void, any Error>
+        do {
+            try await serve(core)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await loop.run { core.value.end() }
+        await web.stop()
+        entrance.bound.withLock { $0 = nil }
+        try result.get()
+    }
+
+    private func serve(_ core: NIOLoopBound<BridgeCore>) async throws {
+        let loop = web.eventLoop
+        let queryPort: Int
+        do { queryPort = try await web.start().port } catch let error as WebServerError {
+            throw OSCBridgeError(error.message)
+        }
+        let isOpen = !options.allowedNetworks.isEmpty
+        let sockets: DatagramSockets
+        do throws(OSCBridgeError) {
+            sockets = try await DatagramSockets.bind(port: queryPort, isOpen: isOpen, on: loop) {
+                DatagramHandler(core.value)
+            }
+        } catch {
+            // The system chose a port of TCP; that of UDP may be another then.
+            guard options.port == 0 else { throw error }
+            sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop) { DatagramHandler(core.value) }
+        }
+        entrance.port.withLock { $0 = sockets.port }
+        do {
+            for destination in options.feedback {
+                guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address)
+                else {
+                    throw OSCBridgeError(
+                        "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
+                }
+                await loop.run { core.value.addFeedback(to: address, channel) }
+            }
+            events.emit(.listening(port: sockets.port, queryPort: queryPort))
+            sessions.onEvent { event in
+                if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
+            }
+            let publishers = try publishers(port: sockets.port, queryPort)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for publisher in publishers {
+                    group.addTask { [events] in
+                        publisher.start()
+                        for await event in publisher.events { Self.tell(event, to: events) }
+                    }
+                }
+                group.addTask { [sessions] in try await sessions.run() }
+                defer { group.cancelAll() }
+                // Publishers end only when they are stopped.
+                for try await _ in group where Task.isCancelled { break }
+            }
+            for publisher in publishers { await publisher.stop() }
+        } catch {
+            await sockets.close()
+            throw error
+        }
+        await sockets.close()
+    }
+
+    private static func address(of destination: OSCBridgeOptions.Destination) async -> SocketAddress? {
+        await withCheckedContinuation { continuation in
+            // It may ask the network.
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: try? SocketAddress.makeAddressResolvingHost(destination.host, port: destination.port))
+            }
+        }
+    }
+
+    private func publishers(port: Int, _ queryPort: Int) throws(OSCBridgeError) -> [ServicePublisher] {
+        guard options.isAnnounced else { return [] }
+        do throws(ZeroconfError) {
+            return [
+                try ServicePublisher(
+                    name: options.name, type: .udp("osc"), port: port, txt: ["txtvers": "1"], logger: logger),
+                try ServicePublisher(
+                    name: options.name, type: .tcp("oscjson"), port: queryPort, txt: ["txtvers": "1"], logger: logger),
+            ]
+        } catch {
+            throw OSCBridgeError(error.message)
+        }
+    }
+
+    private static func tell(_ event: ServicePublisher.Event, to events: EventHub<OSCBridgeEvent>) {
+        switch event {
+        case .published(let name), .renamed(_, let name): events.emit(.announced(name: name))
+        case .failed(let error, _): events.emit(.notAnnounced(reason: error.message))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import WebServer
+
+/// Where a bridge listens, and what it lets surfaces do.
+public struct OSCBridgeOptions: Sendable {
+    /// The port for OSC over UDP and, with the same number, for OSCQuery over TCP; 0 lets the system choose.
+    public var port = 8000
+    /// Networks whose surfaces are heard and answered besides this machine's own programs, such as `192.168.1.0/24`. OSC
+    /// knows no encryption and no passwords, and the sender of a datagram can be made up.
+    public var allowedNetworks: [String] = []
+    /// Where values are sent to besides those that sent lately.
+    public var feedback: [Destination] = []
+    /// Whether surfaces set elements.
+    public var setsElements = false
+    /// Whether the bridge is announced by Zeroconf, as `_osc._udp` and `_oscjson._tcp`.
+    public var isAnnounced = true
+    /// The name under which it is announced: 1 to 63 bytes of UTF-8.
+    public var name = "Elemental"
+
+    /// A surface that only listens, or on another port than that from which it sends.
+    public struct Destination: Sendable, Hashable {
+        /// A name or an address.
+        public var host: String
+        public var port: Int
+
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// The defaults.
+    public init() {}
+
+    /// Whether a text can be in ``allowedNetworks``.
+    public static func isNetwork(_ text: String) -> Bool { IPNetwork(text) != nil }
+}
+
+/// A mistake in a bridge's options, or a port that cannot be had.
+public struct OSCBridgeError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do.
+    public let message: String
+    public var description: String { message }
+
+    init(_ message: String) { self.message = message }
+}

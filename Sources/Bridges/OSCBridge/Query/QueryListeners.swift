@@ -1,0 +1,125 @@
+internal import NIOCore
+internal import NIOFoundationEssentialsCompat
+internal import Support
+internal import WebServer
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The WebSockets of OSCQuery: programs that want to know of values and of the tree. It belongs to the bridge's event loop.
+final class QueryListeners {
+    /// What has become of an address.
+    enum Change: String {
+        case added = "PATH_ADDED"
+        case removed = "PATH_REMOVED"
+    }
+
+    private final class Listener {
+        let socket: WebSocketConnection
+        var addresses: Set<String> = []
+        /// Addresses of which it has yet to be told the newest message, because it takes them more slowly than they come.
+        var missed: [String: ByteBuffer] = [:]
+
+        init(_ socket: WebSocketConnection) { self.socket = socket }
+    }
+
+    private struct Command: Decodable {
+        // The names of OSCQuery.
+        let COMMAND: String
+        let DATA: String?
+    }
+
+    /// The most addresses that a program listens to: as many as there can be.
+    static let mostAddresses = 32_768
+
+    private var listeners: [UInt64: Listener] = [:]
+    /// How many listen to each address.
+    private var counts: [String: Int] = [:]
+
+    var count: Int { listeners.count }
+
+    /// Whether somebody listens to an address.
+    func listens(to address: String) -> Bool { counts[address] != nil }
+
+    /// A program has connected.
+    ///
+    /// - Parameter isThere: whether an element has that address.
+    func add(_ socket: WebSocketConnection, isThere: @escaping (String) -> Bool) {
+        let listener = Listener(socket)
+        listeners[socket.id] = listener
+        socket.onText = { [weak self, weak listener] text in
+            guard let self, let listener else { return }
+            take(text, of: listener, isThere)
+        }
+        socket.onWritable = { [weak self, weak listener] in
+            guard let self, let listener else { return }
+            catchUp(listener)
+        }
+        socket.onClose = { [weak self, weak listener] in
+            guard let self, let listener else { return }
+            listeners[listener.socket.id] = nil
+            for address in listener.addresses { drop(address) }
+        }
+    }
+
+    private func take(_ text: ByteBuffer, of listener: Listener, _ isThere: (String) -> Bool) {
+        guard let command = try? JSONDecoder().decode(Command.self, from: Data(buffer: text)) else {
+            return listener.socket.close(code: 1008, reason: "not a command of OSCQuery")
+        }
+        // Others are of extensions that HOST_INFO does not name.
+        guard let address = command.DATA else { return }
+        switch command.COMMAND {
+        case "LISTEN":
+            guard isThere(address), listener.addresses.count < Self.mostAddresses,
+                listener.addresses.insert(address).inserted
+            else { return }
+            counts[address, default: 0] += 1
+        case "IGNORE":
+            if listener.addresses.remove(address) != nil { drop(address) }
+            listener.missed[address] = nil
+        default: break
+        }
+    }
+
+    private func drop(_ address: String) {
+        guard let count = counts[address] else { return }
+        counts[address] = count > 1 ? count - 1 : nil
+    }
+
+    /// Tells those who listen to an address its newest message.
+    func tell(_ address: String, _ message: ByteBuffer) {
+        guard counts[address] != nil else { return }
+        let frame = EncodedFrame(binary: message)
+        for listener in listeners.values where listener.addresses.contains(address) {
+            if listener.socket.isWritable { listener.socket.send(frame) } else { listener.missed[address] = message }
+        }
+    }
+
+    private func catchUp(_ listener: Listener) {
+        while listener.socket.isWritable, let (address, message) = listener.missed.popFirst() {
+            _ = address
+            listener.socket.send(EncodedFrame(binary: message))
+        }
+    }
+
+    /// Tells all that an address is there, or is no more.
+    func tell(_ change: Change, _ address: String) {
+        guard !listeners.isEmpty else { return }
+        let text = JSONText.object([("COMMAND", .string(change.rawValue)), ("DATA", .string(address))]).text
+        let frame = EncodedFrame(text: ByteBuffer(string: text))
+        for listener in listeners.values { listener.socket.send(frame) }
+    }
+
+    /// Nobody listens to these addresses any more.
+    func forget(_ addresses: [String]) {
+        for address in addresses where counts.removeValue(forKey: address) != nil {
+            for listener in listeners.values {
+                listener.addresses.remove(address)
+                listener.missed[address] = nil
+            }
+        }
+    }
+}

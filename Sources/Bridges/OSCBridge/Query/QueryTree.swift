@@ -1,0 +1,170 @@
+internal import Bridging
+import Elemental
+internal import ElementalWire
+internal import NIOCore
+internal import Support
+internal import WebServer
+
+/// Answers OSCQuery's questions: what addresses there are, with types, ranges, access, units and values.
+///
+/// Attributes and their meaning are those of the OSCQuery proposal, 1.0 (github.com/Vidvox/OSCQueryProposal).
+struct QueryTree {
+    /// What a question is answered with; `nil` if there is nothing at the address.
+    let core: BridgeCore
+    /// The UDP port of OSC.
+    let port: Int
+    let name: String
+
+    private enum Node {
+        case root
+        case service(BridgedService)
+        case element(BridgedService, Int)
+    }
+
+    func answer(_ request: WebRequest) -> WebResponse {
+        guard let path = Self.decoded(request.path) else { return WebResponse(status: 400, "The path is not valid.") }
+        if request.query == "HOST_INFO" { return Self.response(hostInfo) }
+        guard let node = node(path) else { return WebResponse(status: 404, "There is nothing at this address.") }
+        guard let query = request.query, !query.isEmpty else { return Self.response(full(node)) }
+        guard Self.attributes.contains(query) else {
+            return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
+        }
+        // A node that has no such attribute has nothing to say.
+        guard let value = attribute(query, node) else {
+            return WebResponse(status: 204, contentType: Self.contentType, body: ByteBuffer())
+        }
+        return Self.response(.object([(query, value)]))
+    }
+
+    private static let contentType = "application/json"
+
+    private static func response(_ json: JSONText) -> WebResponse {
+        WebResponse(contentType: contentType, body: ByteBuffer(string: json.text))
+    }
+
+    private static let attributes: Set<String> = [
+        "FULL_PATH", "CONTENTS", "TYPE", "ACCESS", "VALUE", "RANGE", "DESCRIPTION", "UNIT", "CLIPMODE",
+    ]
+
+    private var hostInfo: JSONText {
+        let yes = [
+            "ACCESS", "VALUE", "RANGE", "DESCRIPTION", "UNIT", "CLIPMODE", "LISTEN", "PATH_ADDED", "PATH_REMOVED",
+        ]
+        let no = [
+            "TAGS", "EXTENDED_TYPE", "CRITICAL", "OVERLOADS", "PATH_CHANGED", "PATH_RENAMED", "HTML", "OSC_STREAMING",
+        ]
+        return .object([
+            ("NAME", .string(name)),
+            ("EXTENSIONS", .object(yes.map { ($0, .bool(true)) } + no.map { ($0, .bool(false)) })),
+            ("OSC_PORT", .integer(port)), ("OSC_TRANSPORT", .string("UDP")),
+        ])
+    }
+
+    // MARK: - Nodes
+
+    private func node(_ path: String) -> Node? {
+        if path == "/" { return .root }
+        if let place = core.addresses[path] { return .element(place.service, place.position) }
+        guard let service = core.levels[String(path.dropFirst())] else { return nil }
+        return .service(service)
+    }
+
+    private func full(_ node: Node) -> JSONText {
+        .object(Self.order.compactMap { name in attribute(name, node).map { (name, $0) } })
+    }
+
+    private static let order = [
+        "FULL_PATH", "DESCRIPTION", "TYPE", "ACCESS", "RANGE", "CLIPMODE", "UNIT", "VALUE", "CONTENTS",
+    ]
+
+    private func attribute(_ attribute: String, _ node: Node) -> JSONText? {
+        switch node {
+        case .root: container(attribute, "/", name, core.services.values.map { ($0.level, .service($0)) })
+        case .service(let service):
+            container(
+                attribute, "/\(service.level)", service.key.description,
+                service.elements.enumerated().map { ($1.level, .element(service, $0)) })
+        case .element(let service, let position): self.attribute(attribute, service, position)
+        }
+    }
+
+    private func container(
+        _ attribute: String, _ path: String, _ description: String, _ contents: [(level: String, node: Node)]
+    ) -> JSONText? {
+        switch attribute {
+        case "FULL_PATH": .string(path)
+        case "DESCRIPTION": .string(description)
+        case "ACCESS": .integer(0)
+        case "CONTENTS":
+            .object(contents.sorted { $0.level < $1.level }.map { ($0.level, full($0.node)) })
+        default: nil
+        }
+    }
+
+    private func attribute(_ attribute: String, _ service: BridgedService, _ position: Int) -> JSONText? {
+        let element = service.elements[position]
+        let definition = element.definition
+        let tags = definition.oscTypeTags
+        switch attribute {
+        case "FULL_PATH": return .string(element.address)
+        case "DESCRIPTION": return .string(definition.name)
+        case "TYPE":
+            // Of the two of a switch the one that it is.
+            guard definition.type == .bool else { return .string(tags) }
+            return .string(service[position].newest == .bool(true) ? "T" : "F")
+        case "ACCESS": return .integer((element.reads ? 1 : 0) + (isSet(element) ? 2 : 0))
+        case "RANGE":
+            if !definition.choices.isEmpty {
+                let values = definition.choices.map { definition.type == .string ? .string($0.name) : $0.value.json }
+                return .array([.object([("VALS", .array(values))])])
+            }
+            guard let range = definition.range else { return nil }
+            return .array([.object([("MIN", bound(range.lowerBound)), ("MAX", bound(range.upperBound))])])
+        case "CLIPMODE": return definition.range == nil ? nil : .array([.string("both")])
+        case "UNIT":
+            return definition.unit.isEmpty ? nil : .array(tags.map { _ in .string(definition.unit) })
+        case "VALUE": return .array(values(service[position].newest, count: tags.utf8.count))
+        default: return nil
+        }
+    }
+
+    private func isSet(_ element: BridgedElement) -> Bool { core.options.setsElements && element.writes }
+
+    private func bound(_ number: Double) -> JSONText {
+        Int64(exactly: number).map { .number(String($0)) } ?? JSONText(number)
+    }
+
+    /// `null` where a value is not known, or JSON has none.
+    private func values(_ value: ElementValue?, count: Int) -> [JSONText] {
+        guard let value else { return [JSONText](repeating: .null, count: count) }
+        func number(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONText {
+            number.isFinite ? JSONText(number) : .null
+        }
+        switch value.plainForm {
+        case .float(let single): return [number(single)]
+        case .double(let double): return [number(double)]
+        case .floats(let floats): return floats.map { number($0) }
+        case .text where value.type == .data: return [.null]
+        case .integer, .bool, .text: return [value.json]
+        }
+    }
+
+    /// A path without its percent signs, which no address has; `nil` if they are wrong.
+    static func decoded(_ path: String) -> String? {
+        guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
+        var bytes: [UInt8] = []
+        var rest = Array(path.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let text = String(validating: rest.prefix(2), as: UTF8.self),
+                let value = UInt8(text, radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,272 @@
+import Elemental
+internal import ElementalWire
+internal import NIOCore
+internal import NIOFoundationEssentialsCompat
+
+#if canImport(FoundationEssentials)
+internal import struct FoundationEssentials.Data
+#else
+internal import struct Foundation.Data
+#endif
+
+/// Why a value does not pass, for a person.
+struct OSCRefusal: Error, Equatable {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension ElementDefinition {
+    /// The type tags of the element's values, as OSCQuery tells them. Of a switch either `T` or `F` comes.
+    var oscTypeTags: String {
+        switch type {
+        case .int8, .uint8, .int16, .uint16, .int32: "i"
+        case .uint32, .int64, .uint64: isSmall ? "i" : "h"
+        case .float: "f"
+        case .double: "d"
+        case .string: "s"
+        case .data: "b"
+        case .bool: "T"
+        case .float2: "ff"
+        case .float3: "fff"
+        case .float4: "ffff"
+        case .float4x4: String(repeating: "f", count: 16)
+        }
+    }
+
+    /// Whether all values of an integer have 32 bits.
+    private var isSmall: Bool {
+        guard let range else { return false }
+        return range.lowerBound >= Double(Int32.min) && range.upperBound <= Double(Int32.max)
+    }
+
+    /// A value as the arguments of a message.
+    ///
+    /// - Throws: ``OSCRefusal`` for a text with NUL, which OSC cannot express.
+    func oscArguments(_ value: ElementValue) throws(OSCRefusal) -> [OSCArgument] {
+        switch value {
+        case .int8(let number): [.int32(Int32(number))]
+        case .uint8(let number): [.int32(Int32(number))]
+        case .int16(let number): [.int32(Int32(number))]
+        case .uint16(let number): [.int32(Int32(number))]
+        case .int32(let number): [.int32(number)]
+        case .uint32(let number): [wide(Int64(number))]
+        case .int64(let number): [wide(number)]
+        // The largest numbers have no type of their own in OSC: as text they keep their digits.
+        case .uint64(let number): [Int64(exactly: number).map { wide($0) } ?? .string(String(number))]
+        case .float(let number): [.float(number)]
+        case .double(let number): [.double(number)]
+        case .string(let text):
+            if text.utf8.contains(0) {
+                throw OSCRefusal("a text with NUL in it cannot be sent by OSC")
+            } else {
+                [.string(text)]
+            }
+        case .data(let bytes): [.blob(ByteBuffer(bytes: bytes))]
+        case .bool(let isOn): [.bool(isOn)]
+        case .float2(let vector): [.float(vector.x), .float(vector.y)]
+        case .float3(let vector): [.float(vector.x), .float(vector.y), .float(vector.z)]
+        case .float4(let vector): [.float(vector.x), .float(vector.y), .float(vector.z), .float(vector.w)]
+        case .float4x4(let matrix): matrix.elements.map { .float($0) }
+        }
+    }
+
+    private func wide(_ number: Int64) -> OSCArgument {
+        isSmall ? Int32(exactly: number).map { .int32($0) } ?? .int64(number) : .int64(number)
+    }
+
+    /// The value that the arguments of a message set the element to.
+    ///
+    /// Surfaces send `f` for nearly everything, so what is meant follows from the element's type: numbers of any type are
+    /// taken, rounded where the element has whole ones, and moved to the nearest that its type and range have.
+    ///
+    /// - Throws: ``OSCRefusal`` with what is taken.
+    func value(oscArguments arguments: [OSCArgument]) throws(OSCRefusal) -> ElementValue {
+        var arguments = arguments
+        if arguments.count == 1, case .array(let elements) = arguments[0] { arguments = elements }
+        let value = try anyValue(arguments)
+        guard allows(value) else { throw OSCRefusal("the value is none of its choices, or outside its range") }
+        return value
+    }
+
+    private func anyValue(_ arguments: [OSCArgument]) throws(OSCRefusal) -> ElementValue {
+        if let count = type.vectorCount {
+            if count == 4, arguments.count == 1, case .color(let color) = arguments[0] {
+                func part(_ shift: UInt32) -> Float { Float(color >> shift & 255) / 255 }
+                return .float4([part(24), part(16), part(8), part(0)])
+            }
+            guard arguments.count == count else {
+                throw OSCRefusal("it takes \(count) numbers, not \(arguments.count)")
+            }
+            var numbers: [Float] = []
+            for argument in arguments {
+                guard let number = argument.number else { throw expectation }
+                numbers.append(Float(number))
+            }
+            switch type {
+            case .float2: return .float2(Vector2(numbers))
+            case .float3: return .float3(Vector3(numbers))
+            case .float4: return .float4(Vector4(numbers))
+            default: return .float4x4(Matrix4x4(numbers))
+            }
+        }
+        guard arguments.count == 1 else { throw OSCRefusal("it takes one argument, not \(arguments.count)") }
+        let argument = arguments[0]
+        switch type {
+        case .bool: return .bool(try bool(argument))
+        case .string: return .string(try text(argument))
+        case .data: return .data(try data(argument))
+        case .float: return .float(try float(argument))
+        case .double: return .double(try double(argument))
+        case .int8: return .int8(try integer(argument))
+        case .uint8: return .uint8(try integer(argument))
+        case .int16: return .int16(try integer(argument))
+        case .uint16: return .uint16(try integer(argument))
+        case .int32: return .int32(try integer(argument))
+        case .uint32: return .uint32(try integer(argument))
+        case .int64: return .int64(try integer(argument))
+        case .uint64: return .uint64(try integer(argument))
+        case .float2, .float3, .float4, .float4x4: throw expectation
+        }
+    }
+
+    private var expectation: OSCRefusal {
+        let what =
+            switch type {
+            case .bool: "T, F, or a number: on from 0.5 upward"
+            case .string: "a text"
+            case .data: "a blob"
+            default: "numbers"
+            }
+        return OSCRefusal("it takes \(what)")
+    }
+
+    private func bool(_ argument: OSCArgument) throws(OSCRefusal) -> Bool {
+        if case .impulse = argument { return true }
+        if let text = argument.text {
+            guard case .bool(let isOn)? = try? ElementValue(text: text, type: .bool) else { throw expectation }
+            return isOn
+        }
+        guard let number = argument.number, !number.isNaN else { throw expectation }
+        return number >= 0.5
+    }
+
+    private func text(_ argument: OSCArgument) throws(OSCRefusal) -> String {
+        if let text = argument.text { return text }
+        switch argument {
+        case .int32(let number): return String(number)
+        case .int64(let number): return String(number)
+        case .float(let number): return number.description
+        case .double(let number): return number.description
+        case .bool(let isOn): return isOn ? "true" : "false"
+        case .character(let code):
+            guard let scalar = Unicode.Scalar(code) else { throw expectation }
+            return String(Character(scalar))
+        case .blob(let bytes):
+            guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else { throw expectation }
+            return text
+        default: throw expectation
+        }
+    }
+
+    private func data(_ argument: OSCArgument) throws(OSCRefusal) -> Data {
+        switch argument {
+        case .blob(let bytes): Data(buffer: bytes)
+        case .string(let text), .symbol(let text): Data(text.utf8)
+        default: throw expectation
+        }
+    }
+
+    private func float(_ argument: OSCArgument) throws(OSCRefusal) -> Float {
+        if case .float(let number) = argument, range == nil { return number }
+        return Float(try double(argument))
+    }
+
+    private func double(_ argument: OSCArgument) throws(OSCRefusal) -> Double {
+        if let text = argument.text {
+            guard let number = (try? ElementValue(text: text, of: self))?.numericValue else { throw expectation }
+            return number
+        }
+        guard let number = argument.number else { throw expectation }
+        guard let range else { return number }
+        guard !number.isNaN else { throw OSCRefusal("the value is not a number") }
+        return clamped(number, range)
+    }
+
+    /// A float's bound may be less or more than the double that stands for it in the range.
+    private func clamped(_ number: Double, _ range: ClosedRange<Double>) -> Double {
+        let inside = min(max(number, range.lowerBound), range.upperBound)
+        guard type == .float else { return inside }
+        let rounded = Float(inside)
+        if Double(rounded) > range.upperBound { return Double(rounded.nextDown) }
+        if Double(rounded) < range.lowerBound { return Double(rounded.nextUp) }
+        return inside
+    }
+
+    private func integer<Integer: FixedWidthInteger>(_ argument: OSCArgument) throws(OSCRefusal) -> Integer {
+        let whole: Integer
+        switch argument {
+        case .int32(let number): whole = Integer(clamping: number)
+        case .int64(let number): whole = Integer(clamping: number)
+        case .timeTag(let time): whole = Integer(clamping: time.rawValue)
+        case .character(let number), .color(let number), .midi(let number): whole = Integer(clamping: number)
+        case .bool(let isOn): whole = isOn ? 1 : 0
+        case .impulse: whole = 1
+        case .string(let text), .symbol(let text):
+            guard let value = try? ElementValue(text: text, of: self),
+                case .integer(let digits) = value.plainForm, let number = Integer(digits)
+            else { throw expectation }
+            whole = number
+        case .float, .double:
+            guard let number = argument.number, !number.isNaN else { throw OSCRefusal("the value is not a number") }
+            let rounded = number.rounded()
+            whole = Integer(exactly: rounded) ?? (rounded < 0 ? .min : .max)
+        case .blob, .null, .array: throw expectation
+        }
+        guard let range else { return whole }
+        if Double(whole) < range.lowerBound {
+            return Integer(exactly: range.lowerBound.rounded(.up)) ?? whole
+        }
+        if Double(whole) > range.upperBound {
+            return Integer(exactly: range.upperBound.rounded(.down)) ?? whole
+        }
+        return whole
+    }
+}
+
+extension OSCArgument {
+    /// The argument as a number.
+    var number: Double? {
+        switch self {
+        case .int32(let number): Double(number)
+        case .float(let number): Double(number)
+        case .int64(let number): Double(number)
+        case .double(let number): number
+        case .timeTag(let time): Double(time.rawValue)
+        case .character(let number), .color(let number), .midi(let number): Double(number)
+        case .bool(let isOn): isOn ? 1 : 0
+        case .impulse: 1
+        case .string, .symbol, .blob, .null, .array: nil
+        }
+    }
+
+    var text: String? {
+        switch self {
+        case .string(let text), .symbol(let text): text
+        default: nil
+        }
+    }
+}
+
+extension ElementType {
+    /// How many floats a value has; `nil` if it is none of several floats.
+    var vectorCount: Int? {
+        switch self {
+        case .float2: 2
+        case .float3: 3
+        case .float4: 4
+        case .float4x4: 16
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Bridging
+import Elemental
+import OSCBridge
+import Support
+
+/// Shows services to surfaces that speak OSC.
+struct OSCCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "osc",
+        abstract: "Show services to OSC surfaces such as TouchOSC; with --control their faders set elements.",
+        discussion: """
+            Bridges the TARGETs, or every service that is found, as they come and go. The element Cutoff of the instance \
+            Synth is at /Synth/Cutoff; a blank becomes _, and what OSC addresses cannot have ~ and two hexadecimal digits. \
+            A message without arguments asks for the value. Patterns, and bundles with and without time tags, are understood.
+
+            Whoever sent something in the last two minutes is told of all values, and so is each --feedback HOST:PORT. \
+            A surface that moves an element is not told of that one until it rests. OSCQuery describes the elements at \
+            http://127.0.0.1:PORT/, with types, ranges, access, units and values. Both are announced by Zeroconf, as \
+            _osc._udp and _oscjson._tcp.
+
+            OSC knows neither passwords nor encryption, and the sender of a datagram can be made up: only this machine's \
+            programs are heard, unless --allow SUBNET lets others in. With --control whoever is heard sets elements.
+
+            A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
+            the options that the bridge names.
+
+              $ elemental osc synth --control
+              $ elemental osc --control --allow 192.168.1.0/24 --feedback 192.168.1.20:9000
+              $ oscsend 127.0.0.1 8000 /Synth/Cutoff f 0.5
+            """)
+
+    @OptionGroup var sessions: SessionsOptions
+
+    @Flag(help: "Let surfaces set elements, and ask the services for the role that it takes.")
+    var control = false
+
+    @Option(
+        help: ArgumentHelp("The port of OSC (UDP) and OSCQuery (TCP); 0 lets the system choose.", valueName: "port"))
+    var port = OSCBridgeOptions().port
+
+    @Option(
+        help: ArgumentHelp(
+            "A surface that is told of all values, whether it sends or not; may be given several times.",
+            valueName: "host:port"),
+        transform: { try HostPort(parsing: $0, ports: 1...65535) })
+    var feedback: [HostPort] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A network whose surfaces are heard too, such as 192.168.1.0/24; may be given several times.",
+            valueName: "subnet"))
+    var allow: [String] = []
+
+    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    var prints = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        guard feedback.count <= Self.mostFeedback else {
+            throw ValidationError("at most \(Self.mostFeedback) surfaces can be given with --feedback")
+        }
+        for network in allow where !OSCBridgeOptions.isNetwork(network) {
+            throw ValidationError(
+                "--allow takes a network such as 192.168.1.0/24 or fd00::/8, not '\(network.excerpt)'")
+        }
+    }
+
+    private static let mostFeedback = 32
+
+    private var options: OSCBridgeOptions {
+        var options = OSCBridgeOptions()
+        options.port = port
+        options.allowedNetworks = allow
+        options.feedback = feedback.map { OSCBridgeOptions.Destination(host: $0.host, port: $0.port) }
+        options.setsElements = control
+        // A host's name has at most 63 bytes, and so has this one.
+        var name = "Elemental on \(HostName.current)"
+        while name.utf8.count > 63 { name.removeLast() }
+        options.name = name
+        return options
+    }
+
+    func perform(_ console: Console) async throws {
+        let deputy = Deputy(name: "osc", role: control ? .control : .observe)
+        try await Interruption.run(console) { [self] in
+            FileDescriptors.allowMany()
+            let options = options
+            let report = OSCReport(console, options, prints: prints)
+            let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
+                let followed = try await sessions.makeSessions(for: deputy, output, on: loop)
+                let reporter = SessionReporter(console, followed.access)
+                followed.sessions.onEvent { event in
+                    reporter.note(event)
+                    report.note(event, followed)
+                }
+                return followed.sessions
+            }
+            bridge.onEvent { report.note($0) }
+            try await bridge.run()
+        }
+    }
+}

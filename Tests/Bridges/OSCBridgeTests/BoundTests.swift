@@ -1,0 +1,95 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import OSCBridge
+
+/// What surfaces can cost a bridge, whatever they send.
+struct BoundTests {
+    /// A bridge without services, and what it tells.
+    private final class Bed {
+        let channel = EmbeddedChannel()
+        let core: BridgeCore
+        private final class Told { var events: [OSCBridgeEvent] = [] }
+        private let told = Told()
+
+        var overloads: Int {
+            told.events.filter { if case .overloaded = $0 { true } else { false } }.count
+        }
+        var unknown: Int {
+            told.events.filter { if case .unknownAddress = $0 { true } else { false } }.count
+        }
+
+        init(_ networks: [String] = []) {
+            var options = OSCBridgeOptions()
+            options.setsElements = true
+            options.allowedNetworks = networks
+            let told = told
+            core = BridgeCore(options, on: channel.eventLoop) { told.events.append($0) }
+        }
+
+        func receive(_ packet: OSCPacket, from host: String = "127.0.0.1", port: Int = 1) throws {
+            var bytes = ByteBuffer()
+            bytes.writeOSC(packet)
+            core.receive(bytes, from: try SocketAddress(ipAddress: host, port: port), channel)
+        }
+    }
+
+    private static let message = OSCPacket.message(OSCMessage("/a/b", [.float(1)]))
+
+    @Test func surfacesAreBounded() throws {
+        let bed = Bed()
+        for port in 1...100 { try bed.receive(Self.message, port: port) }
+        #expect(bed.core.surfaces.count == BridgeCore.mostSurfaces)
+        #expect(try bed.core.surfaces[SocketAddress(ipAddress: "127.0.0.1", port: 100)] != nil)
+        // Each is told of once.
+        #expect(bed.unknown == 100)
+        try bed.receive(Self.message, port: 100)
+        #expect(bed.unknown == 100)
+    }
+
+    @Test func onlyThisMachineAndAllowedNetworksAreHeard() throws {
+        let closed = Bed()
+        for host in ["192.168.1.7", "10.0.0.1", "fe80::1"] { try closed.receive(Self.message, from: host) }
+        #expect(closed.core.surfaces.isEmpty)
+        for host in ["127.0.0.1", "127.1.2.3", "::1"] { try closed.receive(Self.message, from: host) }
+        #expect(closed.core.surfaces.count == 3)
+        let open = Bed(["192.168.1.0/24"])
+        for host in ["192.168.1.7", "192.168.2.7"] { try open.receive(Self.message, from: host) }
+        #expect(open.core.surfaces.count == 1)
+    }
+
+    @Test func whatWaitsForItsTimeIsBounded() throws {
+        let bed = Bed()
+        let soon = OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 30_000_000_000)
+        let bundle = OSCPacket.bundle(soon, [OSCPacket](repeating: Self.message, count: 1000))
+        for _ in 0..<4 { try bed.receive(bundle) }
+        #expect(bed.core.timedCount == 4000)
+        #expect(bed.overloads == 0)
+        for _ in 0..<100 { try bed.receive(bundle) }
+        #expect(bed.core.timedCount == 4000)
+        // Empty ones cost a timer each.
+        for _ in 0..<1000 { try bed.receive(.bundle(soon, [])) }
+        #expect(bed.core.timedCount == BridgeCore.mostTimed)
+        #expect(bed.overloads == 1)
+    }
+
+    @Test func whatIsTooFarAheadIsLeftOut() throws {
+        let bed = Bed()
+        let late = OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 61_000_000_000)
+        try bed.receive(.bundle(late, [Self.message]))
+        #expect(bed.core.timedCount == 0)
+        #expect(bed.overloads == 1)
+        // What is past is carried out at once.
+        try bed.receive(.bundle(OSCTimeTag(unixNanoseconds: 0), [Self.message]))
+        #expect(bed.unknown == 1)
+    }
+
+    @Test func whatIsSpentFillsUpAgain() {
+        let start = NIODeadline.now()
+        var allowance = Allowance(100, perSecond: 10, at: start)
+        let asked: [(amount: Int, second: Int64)] = [(100, 0), (1, 0), (11, 1), (10, 1), (100, 1000), (1, 1000)]
+        let granted = asked.map { allowance.take($0.amount, at: start + .seconds($0.second)) }
+        #expect(granted == [true, false, false, true, true, false])
+    }
+}
