@@ -7,6 +7,8 @@ let package = Package(
     products: [
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
+        .library(name: "SerialLink", targets: ["SerialLink"]),
+        .library(name: "ElementalMicro", targets: ["ElementalMicro"]),
         .library(name: "ElementalSecurity", targets: ["ElementalSecurity"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
         .library(name: "PETSCII", targets: ["PETSCII"]),
@@ -91,6 +93,11 @@ let package = Package(
             ],
             path: "Sources/Core/Elemental"
         ),
+        // For microcontrollers in Embedded Swift, and for what speaks with them.
+        .target(name: "SerialLink", path: "Sources/Micro/SerialLink"),
+        .target(
+            name: "ElementalMicro", dependencies: ["ElementalWire", "SerialLink"],
+            path: "Sources/Micro/ElementalMicro"),
         .target(name: "PETSCII", path: "Sources/Commodore/PETSCII"),
         .target(
             name: "VirtualCommodore", dependencies: ["PETSCII"],
@@ -301,6 +308,11 @@ let package = Package(
             ],
             path: "Tests/Core/SupportTests"),
         .testTarget(
+            name: "SerialLinkTests", dependencies: ["SerialLink"], path: "Tests/Micro/SerialLinkTests"),
+        .testTarget(
+            name: "ElementalMicroTests", dependencies: ["ElementalMicro", "ElementalWire", "SerialLink"],
+            path: "Tests/Micro/ElementalMicroTests"),
+        .testTarget(
             name: "PETSCIITests", dependencies: ["PETSCII"],
             path: "Tests/Commodore/PETSCIITests"),
         .testTarget(
@@ -413,8 +425,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "ElementalCLI", "SignalR", "SignalRBridge", "TestSupport",
-                "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalMicro", "SignalR", "SignalRBridge",
+                "TestSupport", "VirtualCommodore",
             ]
         ),
         .testTarget(
