@@ -7,6 +7,8 @@ let package = Package(
     products: [
         .library(name: "Elemental", targets: ["Elemental"]),
         .library(name: "ElementalWire", targets: ["ElementalWire"]),
+        .library(name: "SerialLink", targets: ["SerialLink"]),
+        .library(name: "ElementalMicro", targets: ["ElementalMicro"]),
         .library(name: "ElementalSecurity", targets: ["ElementalSecurity"]),
         .library(name: "Zeroconf", targets: ["Zeroconf"]),
         .library(name: "PETSCII", targets: ["PETSCII"]),
@@ -93,6 +95,11 @@ let package = Package(
             ],
             path: "Sources/Core/Elemental"
         ),
+        // For microcontrollers in Embedded Swift, and for what speaks with them.
+        .target(name: "SerialLink", path: "Sources/Micro/SerialLink"),
+        .target(
+            name: "ElementalMicro", dependencies: ["ElementalWire", "SerialLink"],
+            path: "Sources/Micro/ElementalMicro"),
         .target(name: "PETSCII", path: "Sources/Commodore/PETSCII"),
         .target(
             name: "VirtualCommodore", dependencies: ["PETSCII"],
@@ -336,6 +343,11 @@ let package = Package(
             ],
             path: "Tests/Core/SupportTests"),
         .testTarget(
+            name: "SerialLinkTests", dependencies: ["SerialLink"], path: "Tests/Micro/SerialLinkTests"),
+        .testTarget(
+            name: "ElementalMicroTests", dependencies: ["ElementalMicro", "ElementalWire", "SerialLink"],
+            path: "Tests/Micro/ElementalMicroTests"),
+        .testTarget(
             name: "PETSCIITests", dependencies: ["PETSCII"],
             path: "Tests/Commodore/PETSCIITests"),
         .testTarget(
@@ -467,7 +479,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalObservation", "SignalR", "SignalRBridge",
+                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalMicro", "ElementalObservation", "SignalR",
+                "SignalRBridge",
                 "TestSupport", "VirtualCommodore",
             ]
         ),

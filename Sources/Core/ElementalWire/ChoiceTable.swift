@@ -7,6 +7,16 @@ struct ChoiceTable: Sendable {
     let patterns: [UInt64]
     private let names: NameIndex
 
+    /// The name of the choice at a position.
+    func name(at position: Int) -> String {
+        #if hasFeature(Embedded)
+        // A choice has a value of any type, which is more code to copy.
+        names.names[position]
+        #else
+        list[position].name
+        #endif
+    }
+
     /// A value of more bytes is no choice.
     static let maximumValueByteCount = 255
 
@@ -65,7 +75,7 @@ struct ChoiceTable: Sendable {
     /// Whether the bytes are one of the choices. They are a value of the element's type.
     func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !patterns.isEmpty else {
-            return list.contains { $0.name.utf8.count == bytes.count && $0.name.utf8.elementsEqual(bytes) }
+            return list.indices.contains { name(at: $0).hasBytes(bytes) }
         }
         return patterns.contains(Self.pattern(bytes))
     }

@@ -39,31 +39,31 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
             checked: id, name, transport: transport, unit: unit, access: access, latest: latest)
     }
 
+    fileprivate override init(fields: Fields) { super.init(fields: fields) }
+
+    private convenience init(
+        checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>? = nil,
+        step: Double? = nil, choices: ChoiceTable? = nil, access: Access, latest: Bool
+    ) {
+        self.init(
+            fields: Self.checkedFields(
+                id, name, type: Value.elementType, transport: transport, unit: unit, range: range, step: step,
+                choices: choices, access: access, latest: latest))
+    }
+}
+
+// In an extension because what is in the class stays in a device's program, once for each type.
+extension Element {
     /// An element with a definition created at run time.
     ///
     /// - Throws: ``WireError`` if the definition is of another type than `Value`'s.
-    public init(_ definition: ElementDefinition) throws(WireError) {
+    public convenience init(_ definition: ElementDefinition) throws(WireError) {
         guard definition.type == Value.elementType else {
             throw WireError(
                 .invalidDefinition,
                 "element '\(definition.name)' (\(definition.id)) is \(definition.type), not \(Value.elementType)")
         }
-        super.init(fields: definition.fields)
-    }
-
-    fileprivate override init(fields: Fields) { super.init(fields: fields) }
-
-    private init(
-        checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>? = nil,
-        step: Double? = nil, choices: ChoiceTable? = nil, access: Access, latest: Bool
-    ) {
-        do {
-            try super.init(
-                checking: id, name, type: Value.elementType, transport: transport, unit: unit, range: range,
-                step: step, choices: choices, access: access, latest: latest)
-        } catch {
-            preconditionFailure(error.message)
-        }
+        self.init(fields: definition.fields)
     }
 }
 

@@ -18,16 +18,51 @@ extension ElementCatalogue {
     /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
     /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write.
     public var wireBytes: [UInt8] {
-        var bytes: [UInt8] = [Self.formVersion, UInt8(elements.count)]
-        for element in elements {
-            let entry = Self.entry(element)
-            withUnsafeBytes(of: UInt16(entry.count).littleEndian) { bytes.append(contentsOf: $0) }
-            bytes.append(contentsOf: entry)
+        let count = wireByteCount
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = copyWireBytes(from: 0, to: UnsafeMutableRawBufferPointer(buffer))
         }
-        return bytes
     }
 
-    private static func entry(_ element: ElementDefinition) -> [UInt8] {
+    /// How many bytes ``wireBytes`` has.
+    package var wireByteCount: Int {
+        var count = 2
+        for element in elements { count += 2 + Self.entryByteCount(element) }
+        return count
+    }
+
+    /// Copies a part of ``wireBytes`` without making all of them, so that a device needs no memory for them.
+    ///
+    /// - Parameter offset: where the part begins.
+    /// - Returns: how many bytes were copied: as many as there are, or as the destination holds.
+    package func copyWireBytes(from offset: Int, to destination: UnsafeMutableRawBufferPointer) -> Int {
+        var part = CataloguePart(offset: offset, destination: destination)
+        part.put(Self.formVersion)
+        part.put(UInt8(elements.count))
+        for element in elements {
+            let count = Self.entryByteCount(element)
+            guard part.reaches(2 + count) else { continue }
+            part.put(UInt64(count), byteCount: 2)
+            Self.writeEntry(element, to: &part)
+        }
+        return part.copiedByteCount
+    }
+
+    /// The bytes of an element's entry, without its size.
+    private static func entryByteCount(_ element: ElementDefinition) -> Int {
+        var count = 5 + element.name.utf8ByteCount + element.unit.utf8ByteCount
+        if element.range != nil { count += 16 }
+        if element.step != nil { count += 8 }
+        guard let choices = element.fields.choices else { return count }
+        count += 1
+        let valueByteCount = element.type.fixedByteCount ?? 0
+        for position in choices.list.indices {
+            count += valueByteCount + 1 + choices.name(at: position).utf8ByteCount
+        }
+        return count
+    }
+
+    private static func writeEntry(_ element: ElementDefinition, to part: inout CataloguePart) {
         var flags: UInt8 = 0
         if element.transport == .udp { flags |= udpFlag }
         if element.latest { flags |= latestFlag }
@@ -37,25 +72,22 @@ extension ElementCatalogue {
         if element.step != nil { flags |= stepFlag }
         let choices = element.fields.choices
         if choices != nil { flags |= choicesFlag }
-        var entry = [UInt8(bitPattern: element.id), element.type.rawValue, flags]
-        for text in [element.name, element.unit] {
-            entry.append(UInt8(text.utf8.count))
-            entry.append(contentsOf: text.utf8)
+        part.put(UInt8(bitPattern: element.id))
+        part.put(element.type.rawValue)
+        part.put(flags)
+        part.put(counted: element.name)
+        part.put(counted: element.unit)
+        if let range = element.range {
+            part.put(range.lowerBound.bitPattern, byteCount: 8)
+            part.put(range.upperBound.bitPattern, byteCount: 8)
         }
-        for number in [element.range?.lowerBound, element.range?.upperBound, element.step] {
-            guard let number else { continue }
-            withUnsafeBytes(of: number.bitPattern.littleEndian) { entry.append(contentsOf: $0) }
+        if let step = element.step { part.put(step.bitPattern, byteCount: 8) }
+        guard let choices else { return }
+        part.put(UInt8(choices.list.count))
+        for position in choices.list.indices {
+            if let count = element.type.fixedByteCount { part.put(choices.patterns[position], byteCount: count) }
+            part.put(counted: choices.name(at: position))
         }
-        guard let choices else { return entry }
-        entry.append(UInt8(choices.list.count))
-        for (position, choice) in choices.list.enumerated() {
-            if let count = element.type.fixedByteCount {
-                withUnsafeBytes(of: choices.patterns[position].littleEndian) { entry.append(contentsOf: $0[..<count]) }
-            }
-            entry.append(UInt8(choice.name.utf8.count))
-            entry.append(contentsOf: choice.name.utf8)
-        }
-        return entry
     }
 
     /// Reads a catalogue. Elements of a type that this code does not know are left out.
@@ -148,5 +180,50 @@ extension ElementCatalogue {
 
     private static func invalid(_ problem: String) -> WireError {
         WireError(.invalidCatalogue, "the service's element list is invalid: \(problem)")
+    }
+}
+
+/// Takes the bytes of a catalogue one after the other and keeps those of a part.
+private struct CataloguePart {
+    let offset: Int
+    let destination: UnsafeMutableRawBufferPointer
+    private var position = 0
+
+    init(offset: Int, destination: UnsafeMutableRawBufferPointer) {
+        self.offset = offset
+        self.destination = destination
+    }
+
+    var copiedByteCount: Int { max(0, min(position - offset, destination.count)) }
+
+    /// Skips the next bytes if none of them belong to the part.
+    ///
+    /// - Returns: whether any does.
+    mutating func reaches(_ count: Int) -> Bool {
+        if position + count > offset, position < offset + destination.count { return true }
+        position += count
+        return false
+    }
+
+    mutating func put(_ byte: UInt8) {
+        if position >= offset, position - offset < destination.count { destination[position - offset] = byte }
+        position += 1
+    }
+
+    /// A number's lowest bytes, little-endian.
+    mutating func put(_ number: UInt64, byteCount: Int) {
+        var rest = number
+        for _ in 0..<byteCount {
+            put(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// A text behind its length.
+    mutating func put(counted text: String) {
+        text.withBytes { bytes in
+            put(UInt8(bytes.count))
+            for byte in bytes { put(byte) }
+        }
     }
 }

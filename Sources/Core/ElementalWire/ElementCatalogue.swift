@@ -5,7 +5,9 @@ public struct ElementCatalogue: Sendable, Hashable {
 
     /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
     private let positions: [UInt8]
+    #if !hasFeature(Embedded)
     private let names: NameIndex
+    #endif
 
     private static let unused = UInt8.max
 
@@ -13,28 +15,48 @@ public struct ElementCatalogue: Sendable, Hashable {
     ///
     /// - Throws: ``WireError`` with the code ``WireError/Code/duplicateElement``, naming both elements.
     public init(_ elements: [ElementDefinition]) throws(WireError) {
-        var positions = [UInt8](repeating: Self.unused, count: 1 + Int(elements.lazy.map { $0.id }.max() ?? -1))
+        var duplicate: (other: Int, position: Int)?
+        self.init(elements, &duplicate)
+        guard let duplicate else { return }
+        let (other, element) = (elements[duplicate.other], elements[duplicate.position])
+        if other.id == element.id {
+            throw WireError(
+                .duplicateElement,
+                "elements '\(other.name)' and '\(element.name)' share the identifier \(element.id); give each its own")
+        }
+        throw WireError(
+            .duplicateElement,
+            "elements \(other.id) and \(element.id) share the name '\(element.name)'; give each its own")
+    }
+
+    /// - Parameter duplicate: where two elements are that share an identifier or a name. The catalogue is of no use then.
+    private init(_ elements: [ElementDefinition], _ duplicate: inout (other: Int, position: Int)?) {
+        var highest = -1
+        for element in elements where highest < Int(element.id) { highest = Int(element.id) }
+        var positions = [UInt8](repeating: Self.unused, count: 1 + highest)
+        #if !hasFeature(Embedded)
         var names = NameIndex()
-        for (position, element) in elements.enumerated() {
+        #endif
+        for position in elements.indices {
+            let element = elements[position]
             let other = positions[Int(element.id)]
-            guard other == Self.unused else {
-                throw WireError(
-                    .duplicateElement,
-                    "elements '\(elements[Int(other)].name)' and '\(element.name)' share the identifier \(element.id); "
-                        + "give each its own")
-            }
+            if other != Self.unused, duplicate == nil { duplicate = (Int(other), position) }
             // No more than 128 elements have different identifiers.
-            positions[Int(element.id)] = UInt8(position)
-            if let other = names.add(element.name, position) {
-                throw WireError(
-                    .duplicateElement,
-                    "elements \(elements[other].id) and \(element.id) share the name '\(element.name)'; give each its own"
-                )
+            positions[Int(element.id)] = UInt8(truncatingIfNeeded: position)
+            #if hasFeature(Embedded)
+            // The names are not kept a second time.
+            for other in 0..<position where elements[other].name.hasBytes(of: element.name) {
+                if duplicate == nil { duplicate = (other, position) }
             }
+            #else
+            if let other = names.add(element.name, position), duplicate == nil { duplicate = (other, position) }
+            #endif
         }
         self.elements = elements
         self.positions = positions
+        #if !hasFeature(Embedded)
         self.names = names
+        #endif
     }
 
     /// The element with that identifier, or `nil`.
@@ -44,7 +66,13 @@ public struct ElementCatalogue: Sendable, Hashable {
     }
 
     /// The element with that name, or `nil`. Upper and lower case are told apart only where both exist.
-    public subscript(name: String) -> ElementDefinition? { names[name].map { elements[$0] } }
+    public subscript(name: String) -> ElementDefinition? {
+        #if hasFeature(Embedded)
+        var names = NameIndex()
+        for position in elements.indices { _ = names.add(elements[position].name, position) }
+        #endif
+        return names[name].map { elements[$0] }
+    }
 
     /// Whether any element travels over UDP.
     public var usesUDP: Bool { elements.contains { $0.transport == .udp } }
@@ -60,11 +88,18 @@ extension ElementCatalogue: ExpressibleByArrayLiteral {
     /// A catalogue known at compile time. Two elements with the same identifier or name stop the program, with both
     /// names in the message.
     public init(arrayLiteral elements: ElementDefinition...) {
+        #if hasFeature(Embedded)
+        // Without the messages, which nobody would read.
+        var duplicate: (other: Int, position: Int)?
+        self.init(elements, &duplicate)
+        if duplicate != nil { fatalError("two elements share an identifier or a name") }
+        #else
         do {
             try self.init(elements)
         } catch {
             preconditionFailure(error.message)
         }
+        #endif
     }
 }
 

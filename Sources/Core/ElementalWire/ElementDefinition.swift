@@ -106,30 +106,76 @@ public class ElementDefinition: @unchecked Sendable {
 
     /// A definition whose choices are already checked, so that a device's program without choices does not link the
     /// code that checks them.
-    init(
+    convenience init(
         checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
         range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool,
         readers: Role = .plain, writers: Role = .control
     ) throws(WireError) {
-        func invalid(_ problem: String) -> WireError { Self.invalid(id, name, problem) }
-        guard (0...127).contains(id) else {
-            throw invalid("the identifier is out of range; give one from 0 to 127 (negative ones are the system's)")
+        if let problem = Self.problem(id, name, type: type, unit: unit, range: range, step: step, access: access) {
+            throw Self.invalid(id, name, problem.text)
         }
-        guard (1...255).contains(name.utf8.count) else {
-            throw invalid("a name has 1 to 255 UTF-8 bytes, this one has \(name.utf8.count)")
+        self.init(
+            fields: Fields(
+                id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
+                choices: choices, access: access, latest: latest, readers: readers, writers: writers))
+    }
+
+    /// What is wrong with a definition, without a text: a device that gets its definitions from its program needs none.
+    enum Problem {
+        case identifier
+        case nameLength(Int)
+        case unitLength
+        case notNumeric(ElementType)
+        case bounds
+        case step
+        case access
+
+        /// The problem for a person.
+        var text: String {
+            switch self {
+            case .identifier: "the identifier is out of range; give one from 0 to 127 (negative ones are the system's)"
+            case .nameLength(let count): "a name has 1 to 255 UTF-8 bytes, this one has \(count)"
+            case .unitLength: "a unit has at most 255 UTF-8 bytes"
+            case .notNumeric(let type): "a range or step means nothing for type \(type); leave it out"
+            case .bounds: "the bounds of a range are finite numbers"
+            case .step: "a step is a finite number above 0"
+            case .access: "access is read, write or both"
+            }
         }
-        guard unit.utf8.count <= 255 else { throw invalid("a unit has at most 255 UTF-8 bytes") }
-        guard type.isNumeric || (range == nil && step == nil) else {
-            throw invalid("a range or step means nothing for type \(type); leave it out")
+    }
+
+    /// The first thing that is wrong with a definition.
+    static func problem(
+        _ id: Int, _ name: String, type: ElementType, unit: String, range: ClosedRange<Double>?, step: Double?,
+        access: Access
+    ) -> Problem? {
+        guard (0...127).contains(id) else { return .identifier }
+        let nameLength = name.utf8ByteCount
+        guard (1...255).contains(nameLength) else { return .nameLength(nameLength) }
+        guard unit.utf8ByteCount <= 255 else { return .unitLength }
+        guard type.isNumeric || (range == nil && step == nil) else { return .notNumeric(type) }
+        if let range, !(range.lowerBound.isFinite && range.upperBound.isFinite) { return .bounds }
+        if let step, !(step > 0 && step.isFinite) { return .step }
+        return access.isDisjoint(with: .readWrite) ? .access : nil
+    }
+
+    /// The fields of a definition in a program's text. A wrong one stops the program.
+    static func checkedFields(
+        _ id: Int, _ name: String, type: ElementType, transport: Transport, unit: String, range: ClosedRange<Double>?,
+        step: Double?, choices: ChoiceTable?, access: Access, latest: Bool
+    ) -> Fields {
+        if let problem = problem(id, name, type: type, unit: unit, range: range, step: step, access: access) {
+            #if hasFeature(Embedded)
+            // Nobody would read the message.
+            _ = problem
+            fatalError("an element's definition is invalid")
+            #else
+            preconditionFailure(invalid(id, name, problem.text).message)
+            #endif
         }
-        if let range, !(range.lowerBound.isFinite && range.upperBound.isFinite) {
-            throw invalid("the bounds of a range are finite numbers")
-        }
-        if let step, !(step > 0 && step.isFinite) { throw invalid("a step is a finite number above 0") }
-        guard !access.isDisjoint(with: .readWrite) else { throw invalid("access is read, write or both") }
-        fields = Fields(
+        return Fields(
             id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-            choices: choices, access: access, latest: latest, readers: readers, writers: writers)
+            choices: choices, access: access, latest: latest)
     }
 
     static func invalid(_ id: Int, _ name: String, _ problem: String) -> WireError {

@@ -41,6 +41,16 @@ extension String: ElementRepresentable, ValueType {
         self = text
     }
 
+    #if hasFeature(Embedded)
+    public var wireByteCount: Int { utf8ByteCount }
+
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        withBytes { utf8 in
+            guard let base = utf8.baseAddress else { return }
+            destination.copyMemory(from: base, byteCount: utf8.count)
+        }
+    }
+    #else
     @inlinable
     public var wireByteCount: Int { utf8.count }
 
@@ -52,6 +62,7 @@ extension String: ElementRepresentable, ValueType {
             destination.copyMemory(from: base, byteCount: utf8.count)
         }
     }
+    #endif
 
     public var elementValue: ElementValue { .string(self) }
 

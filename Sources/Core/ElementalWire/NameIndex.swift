@@ -5,20 +5,20 @@ struct NameIndex: Sendable {
     #if hasFeature(Embedded)
     // A linear search that compares bytes: Unicode's rules for hashing and comparing need tables that are larger than a
     // device's whole program. Only ASCII letters are matched case-insensitively.
-    private var names: [String] = []
+    private(set) var names: [String] = []
 
     /// Adds a name.
     ///
     /// - Returns: the position that has this name already, or `nil`.
     mutating func add(_ name: String, _ position: Int) -> Int? {
-        if let other = names.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return other }
+        if let other = names.firstIndex(where: { $0.hasBytes(of: name) }) { return other }
         names.append(name)
         return nil
     }
 
     /// The position of the element with that name, or `nil`.
     subscript(name: String) -> Int? {
-        names.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+        names.firstIndex { $0.hasBytes(of: name) }
             ?? names.firstIndex { $0.utf8.elementsEqual(name.utf8) { Self.lowered($0) == Self.lowered($1) } }
     }
 

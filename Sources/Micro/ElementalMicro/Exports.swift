@@ -1,0 +1,2 @@
+@_exported public import ElementalWire
+@_exported public import SerialLink

@@ -1,0 +1,26 @@
+import ElementalWire
+
+/// What a device says of itself on a serial line, after its hello and before its catalogue.
+///
+/// `serviceLength UInt8 · service · nameLength UInt8 · name`, UTF-8, each of at most 63 bytes. An empty name leaves it to
+/// the other end. Never on the network, where the service's listing tells both.
+public struct SerialIdentity: Sendable, Hashable {
+    /// The identifier of its frame.
+    public static var id: Int8 { -15 }
+
+    /// The service's name, such as `thermostat`.
+    public let service: String
+    /// The name that people see; may be empty.
+    public let displayName: String
+
+    /// Reads an identity; `nil` if the bytes are not one.
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let serviceBytes = reader.countedBytes(), let nameBytes = reader.countedBytes(),
+            (1...63).contains(serviceBytes.count), nameBytes.count <= 63,
+            let service = String(wireBytes: serviceBytes), let displayName = String(wireBytes: nameBytes)
+        else { return nil }
+        self.service = service
+        self.displayName = displayName
+    }
+}

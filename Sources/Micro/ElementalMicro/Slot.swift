@@ -1,0 +1,28 @@
+import ElementalWire
+
+/// What the service knows of one of its elements: its current value, and what is to be sent of it.
+struct Slot {
+    /// What became of a value that was received.
+    enum Verdict: UInt8 {
+        case taken
+        case malformed
+        case outOfRange
+        case notAChoice
+        /// The handler has refused it itself.
+        case refused
+    }
+
+    let element: ElementDefinition
+    /// Checks a value, and passes it to the program.
+    var handler: ((UnsafeRawBufferPointer, ElementalService) -> Verdict)?
+    /// Where the value's bytes are in the service's memory, and how many there can be and are.
+    let offset: UInt16
+    let capacity: UInt16
+    var count: UInt16 = 0
+    /// Whether the program has set the value.
+    var isSet = false
+    /// Whether the current value is to be sent.
+    var isDue = false
+    /// The reason of a refusal that is to be sent, 0 for none.
+    var refusal: UInt8 = 0
+}
