@@ -32,7 +32,7 @@ struct Reports: Sendable {
         return run
     }
 
-    /// Waits until all messages of a run have arrived, or over UDP until no more arrive.
+    /// Waits until all messages of a run have arrived, or no more arrive.
     ///
     /// - Returns: the report, and the processor time that this process has used until all was sent, in seconds.
     func end(
@@ -40,8 +40,8 @@ struct Reports: Sendable {
     ) async throws(ElementalError) -> (report: SinkReport, processorTime: Double) {
         var report = try await ask(run)
         let processorTime = ProcessorTime.seconds
-        guard transport == .udp else { return (report, processorTime) }
-        var progress = Progress(patience: Self.quietTime)
+        // Over TCP nothing gets lost, but the request overtakes a large value that goes in pieces.
+        var progress = Progress(patience: transport == .udp ? Self.quietTime : timeout)
         while report.messages < Int(sent), !progress.hasStopped(at: report.messages) {
             await Delay.wait(.milliseconds(20))
             let next = try await ask(run)
