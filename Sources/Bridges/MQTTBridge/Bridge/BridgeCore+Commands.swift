@@ -19,7 +19,7 @@ extension BridgeCore {
         do throws(Command.Refusal) {
             // Someone published it as retained: it would be carried out at each reconnection.
             if message.isRetained { throw Command.Refusal("a retained command is old, and is not carried out") }
-            let current = service[position].sent?.value ?? service[position].newest
+            let current = service.sent[element.definition] ?? service[position].newest
             guard element.writes else { throw Command.Refusal("it can only be read") }
             guard let device = service.device, service.isOnline == true else {
                 throw Command.Refusal("the service is not connected")
@@ -32,8 +32,8 @@ extension BridgeCore {
                 throw Command.Refusal(error.message)
             }
             emit(.toDevice(service.event, element.definition, value))
-            service.noteSent(value, at: position)
-            confirm(service, device)
+            service.sent.add(value, of: element.definition)
+            service.sent.confirm(by: device)
         } catch {
             refuse(error.reason, position, service)
         }
@@ -50,50 +50,19 @@ extension BridgeCore {
     /// The service did not take a value. What the element's value is follows.
     func take(_ refusal: ValueRefusal, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
-        service[position].sent = nil
+        service.sent.answered(definition)
         refuse(refusal.description, position, service)
     }
 
-    /// Waits until the service has handled what it was sent, which is shown then: a service need not say it again.
-    private func confirm(_ service: BridgedService, _ device: ElementalDevice) {
-        guard !service.isConfirming else { return }
-        let sent = service.unanswered
-        guard !sent.isEmpty else { return }
-        service.isConfirming = true
-        let handling = Handling(sent.map { (service.elements[$0.key].definition, $0.value.value) })
-        let numbers = sent.mapValues(\.number)
-        let bound = NIOLoopBound((self, service), eventLoop: loop)
-        let loop = loop
-        Task {
-            let failure = await handling.wait(for: device)
-            await loop.run {
-                let (core, service) = bound.value
-                core.confirmed(numbers, failure, service, device)
-            }
+    /// The service has handled a value without a word.
+    func handled(_ value: ElementValue, of definition: ElementDefinition, _ failure: String?, _ service: BridgedService)
+    {
+        guard let position = service.position(of: definition) else { return }
+        if let failure {
+            refuse("the service did not confirm it: \(failure)", position, service)
+        } else {
+            service.lanes.open(definition)
+            show(value, at: position, service)
         }
-    }
-
-    private func confirmed(
-        _ numbers: [Int: UInt64], _ failure: String?, _ service: BridgedService, _ device: ElementalDevice
-    ) {
-        service.isConfirming = false
-        // The elements may be others since the connection was made anew.
-        guard service.device == device else {
-            if let device = service.device { confirm(service, device) }
-            return
-        }
-        for (position, number) in numbers {
-            guard position < service.elements.count, let sent = service[position].sent, sent.number == number else {
-                continue
-            }
-            service[position].sent = nil
-            if let failure {
-                refuse("the service did not confirm it: \(failure)", position, service)
-            } else {
-                service.lanes.open(service.elements[position].definition)
-                show(sent.value, at: position, service)
-            }
-        }
-        confirm(service, device)
     }
 }

@@ -120,7 +120,10 @@ final class BridgeCore {
     private func service(_ key: ServiceKey) -> BridgedService? {
         if let service = services[key] { return service }
         guard let topics = try? topics.service(key) else { return nil }
-        let service = BridgedService(key, topics, interval: options.interval)
+        let service = BridgedService(key, topics, interval: options.interval, on: loop)
+        service.sent.onHandled = { [weak self, weak service] element, value, failure in
+            if let self, let service { self.handled(value, of: element, failure, service) }
+        }
         if let other = paths[topics.path] ?? ids[topics.id] {
             if excluded.insert(key).inserted {
                 emit(.notShown(service.event, reason: "its topics are those of '\(other.key)'; rename one of them"))
@@ -188,7 +191,7 @@ final class BridgeCore {
     private func take(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
         // The service has said what became of what it was sent.
-        service[position].sent = nil
+        service.sent.answered(definition)
         show(value, at: position, service)
     }
 

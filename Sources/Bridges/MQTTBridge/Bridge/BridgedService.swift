@@ -5,13 +5,6 @@ internal import NIOCore
 
 /// A service that is bridged. It belongs to the bridge's event loop.
 final class BridgedService {
-    /// A value that the service was sent, and of which it has said nothing yet.
-    struct Sent {
-        let value: ElementValue
-        /// Its number among all that were sent.
-        let number: UInt64
-    }
-
     /// What is published again when the broker has room.
     enum Repeated: Hashable {
         case availability, announcement, stale
@@ -20,7 +13,6 @@ final class BridgedService {
     /// What is known of an element's value.
     struct Reading {
         var newest: ElementValue?
-        var sent: Sent?
         /// The content type of the pictures among its values.
         var pictureType: String?
         /// The hash of the last command, which a broker may send twice.
@@ -61,14 +53,13 @@ final class BridgedService {
     var mustRepeat: Set<Repeated> = []
     /// Topics of elements that are no more, to be emptied.
     var stale: Set<String> = []
-    /// Whether a task waits for the service to have handled what it was sent.
-    var isConfirming = false
-    private var lastNumber: UInt64 = 0
+    let sent: SentValues
     private let interval: Duration
 
     private static let unused = UInt8.max
 
-    init(_ key: ServiceKey, _ topics: ServiceTopics, interval: Duration) {
+    init(_ key: ServiceKey, _ topics: ServiceTopics, interval: Duration, on loop: any EventLoop) {
+        sent = SentValues(on: loop)
         self.key = key
         self.topics = topics
         self.interval = interval
@@ -89,6 +80,7 @@ final class BridgedService {
         self.catalogue = catalogue
         self.elements = elements
         readings = elements.map { _ in Reading() }
+        sent.removeAll()
         positions = [UInt8](repeating: Self.unused, count: 128)
         for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
         lanes = Lanes(interval: interval, keeping: .newest)
@@ -99,7 +91,7 @@ final class BridgedService {
     /// There is no connection, or nothing can be sent any more.
     func disconnect() {
         device = nil
-        for position in readings.indices { readings[position].sent = nil }
+        sent.removeAll()
     }
 
     /// The position of an element; `nil` for one that is not known, or not as it is.
@@ -115,21 +107,6 @@ final class BridgedService {
     subscript(position: Int) -> Reading {
         get { readings[position] }
         _modify { yield &readings[position] }
-    }
-
-    /// Notes that the service was sent a value.
-    func noteSent(_ value: ElementValue, at position: Int) {
-        lastNumber += 1
-        readings[position].sent = Sent(value: value, number: lastNumber)
-    }
-
-    /// What was sent and not answered, by the elements' positions.
-    var unanswered: [Int: Sent] {
-        var unanswered: [Int: Sent] = [:]
-        for (position, reading) in readings.enumerated() {
-            if let sent = reading.sent { unanswered[position] = sent }
-        }
-        return unanswered
     }
 
     /// What Home Assistant is to be told, as it can be put together elsewhere.

@@ -75,11 +75,11 @@ final class BridgeCore {
         case .value(let key, let element, let value):
             guard let service = services[key], let position = service.position(of: element) else { return }
             // The service has said what became of what it was sent.
-            service[position].sent = nil
+            service.sent.answered(element)
             show(value, at: position, service)
         case .refusal(let key, let element, let refusal):
             guard let service = services[key], let position = service.position(of: element) else { return }
-            service[position].sent = nil
+            service.sent.answered(element)
             refuse(refusal.description, position, service)
         case .state(_, .connecting), .place, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
@@ -105,7 +105,15 @@ final class BridgeCore {
     private func add(_ key: ServiceKey) -> BridgedService {
         var level = AddressLevel.level(key.name)
         if levels[level] != nil { level = AddressLevel.level(key.name, ofService: key.service) }
-        let service = BridgedService(key, level: level)
+        let service = BridgedService(key, level: level, on: loop)
+        service.sent.onHandled = { [weak self, weak service] element, value, failure in
+            guard let self, let service, let position = service.position(of: element) else { return }
+            if let failure {
+                self.refuse("the service did not confirm it: \(failure)", position, service)
+            } else {
+                self.show(value, at: position, service)
+            }
+        }
         services[key] = service
         levels[level] = service
         return service
@@ -353,52 +361,9 @@ final class BridgeCore {
                 }
                 return
             }
-            service.noteSent(value, at: position)
+            service.sent.add(value, of: element)
             emit(.toDevice(service.place(position), element, value))
         }
-        confirm(service, device)
-    }
-
-    /// Waits until the service has handled what it was sent, which is shown then: a service need not say it again.
-    private func confirm(_ service: BridgedService, _ device: ElementalDevice) {
-        guard !service.isConfirming else { return }
-        let sent = service.unanswered
-        guard !sent.isEmpty else { return }
-        service.isConfirming = true
-        let handling = Handling(sent.map { (service.elements[$0.key].definition, $0.value.value) })
-        let numbers = sent.mapValues(\.number)
-        let bound = NIOLoopBound((self, service), eventLoop: loop)
-        let loop = loop
-        Task {
-            let failure = await handling.wait(for: device)
-            await loop.run {
-                let (core, service) = bound.value
-                core.confirmed(numbers, failure, service, device)
-            }
-        }
-    }
-
-    private func confirmed(
-        _ numbers: [Int: UInt64], _ failure: String?, _ service: BridgedService, _ device: ElementalDevice
-    ) {
-        service.isConfirming = false
-        guard !hasEnded, services[service.key] === service else { return }
-        // The elements may be others since the connection was made anew.
-        guard service.device == device else {
-            if let device = service.device { confirm(service, device) }
-            return
-        }
-        for (position, number) in numbers {
-            guard position < service.elements.count, let sent = service[position].sent, sent.number == number else {
-                continue
-            }
-            service[position].sent = nil
-            if let failure {
-                refuse("the service did not confirm it: \(failure)", position, service)
-            } else {
-                show(sent.value, at: position, service)
-            }
-        }
-        confirm(service, device)
+        service.sent.confirm(by: device)
     }
 }

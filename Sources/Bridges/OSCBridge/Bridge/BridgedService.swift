@@ -1,5 +1,6 @@
 internal import Bridging
 import Elemental
+internal import NIOCore
 
 /// An element of a bridged service.
 struct BridgedElement {
@@ -15,17 +16,9 @@ struct BridgedElement {
 
 /// A service that is bridged. It belongs to the bridge's event loop.
 final class BridgedService {
-    /// A value that the service was sent, and of which it has said nothing yet.
-    struct Sent {
-        let value: ElementValue
-        /// Its number among all that were sent.
-        let number: UInt64
-    }
-
     /// What is known of an element's value.
     struct Reading {
         var newest: ElementValue?
-        var sent: Sent?
         /// Problems that were told, each once until it is over.
         var told: Set<String> = []
     }
@@ -49,13 +42,12 @@ final class BridgedService {
     var isWaiting = false
     /// Whether values for the service are tried again soon.
     var isRetrying = false
-    /// Whether a task waits for the service to have handled what it was sent.
-    var isConfirming = false
-    private var lastNumber: UInt64 = 0
+    let sent: SentValues
 
     private static let unused = UInt8.max
 
-    init(_ key: ServiceKey, level: String) {
+    init(_ key: ServiceKey, level: String, on loop: any EventLoop) {
+        sent = SentValues(on: loop)
         self.key = key
         self.level = level
     }
@@ -77,6 +69,7 @@ final class BridgedService {
             return BridgedElement(definition: definition, address: "/\(self.level)/\(level)", level: level)
         }
         readings = elements.map { _ in Reading() }
+        sent.removeAll()
         positions = [UInt8](repeating: Self.unused, count: 128)
         for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
         outbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
@@ -88,7 +81,7 @@ final class BridgedService {
     func disconnect() {
         device = nil
         inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
-        for position in readings.indices { readings[position].sent = nil }
+        sent.removeAll()
     }
 
     /// The position of an element; `nil` for one that is not known, or not as it is.
@@ -101,20 +94,5 @@ final class BridgedService {
     subscript(position: Int) -> Reading {
         get { readings[position] }
         _modify { yield &readings[position] }
-    }
-
-    /// Notes that the service was sent a value.
-    func noteSent(_ value: ElementValue, at position: Int) {
-        lastNumber += 1
-        readings[position].sent = Sent(value: value, number: lastNumber)
-    }
-
-    /// What was sent and not answered, by the elements' positions.
-    var unanswered: [Int: Sent] {
-        var unanswered: [Int: Sent] = [:]
-        for (position, reading) in readings.enumerated() {
-            if let sent = reading.sent { unanswered[position] = sent }
-        }
-        return unanswered
     }
 }
