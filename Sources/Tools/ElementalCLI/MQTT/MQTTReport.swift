@@ -12,8 +12,6 @@ final class MQTTReport: Sendable {
         /// The reason that was told last, until the broker is back.
         var reason: String?
         var dropped: Set<Dropping> = []
-        /// Services of which it was told that they let the bridge set nothing.
-        var advised: Set<ServiceKey> = []
     }
 
     /// An element and the direction in which its values are dropped: told once, since a flood would fill the screen.
@@ -30,10 +28,12 @@ final class MQTTReport: Sendable {
     private let broker: MQTTAddress
     private let options: MQTTBridgeOptions
     private let prints: Bool
+    private let nothingSet: NothingSetReport
     private let state = Locked(State())
 
     init(_ console: Console, broker: MQTTAddress, _ options: MQTTBridgeOptions, prints: Bool) {
         self.console = console
+        nothingSet = NothingSetReport(console)
         self.broker = broker
         self.options = options
         self.prints = prints
@@ -86,12 +86,7 @@ final class MQTTReport: Sendable {
 
     /// Says what to do where a service lets the bridge set nothing, though it should.
     func note(_ event: SessionEvent, _ followed: FollowedServices) {
-        guard options.setsElements, case .state(let key, .connected(let device, let catalogue)) = event,
-            !catalogue.contains(where: { $0.access.contains(.write) }), let place = followed.sessions.place(of: key)
-        else { return }
-        let isNews = state.withLock { $0.advised.count < Self.most && $0.advised.insert(key).inserted }
-        let advice = PairingAdvice(place: place, access: followed.access).toControl(device)
-        if isNews, !advice.isEmpty { console.offer(NothingSetEvent(key: key, advice: advice)) }
+        if options.setsElements { nothingSet.note(event, followed) }
     }
 }
 
@@ -199,19 +194,5 @@ enum MQTTValueEvent: ConsoleEvent {
             .event("dropped", [("element", .string(element.name)), ("direction", .string(direction.rawValue))])
         case .notShown(let reason): .event("notShown", [("reason", .string(reason))])
         }
-    }
-}
-
-/// A service lets the bridge set nothing.
-struct NothingSetEvent: ConsoleEvent {
-    let key: ServiceKey
-    let advice: String
-
-    var isResult: Bool { false }
-    var lines: [String] { ["\(key) does not let this bridge set anything\(advice)"] }
-    var json: JSONText {
-        .event(
-            "nothingSet",
-            [("service", .optional(key.service)), ("device", .string(key.name)), ("advice", .string(advice))])
     }
 }

@@ -8,8 +8,6 @@ final class OSCReport: Sendable {
     private struct State {
         /// Under what name the bridge is announced, or why it is not.
         var announcement: String?
-        /// Services of which it was told that they let the bridge set nothing.
-        var advised: Set<ServiceKey> = []
         /// Surfaces that were told, the newest ones.
         var surfaces: Set<String> = []
     }
@@ -20,10 +18,12 @@ final class OSCReport: Sendable {
     private let console: Console
     private let options: OSCBridgeOptions
     private let prints: Bool
+    private let nothingSet: NothingSetReport
     private let state = Locked(State())
 
     init(_ console: Console, _ options: OSCBridgeOptions, prints: Bool) {
         self.console = console
+        nothingSet = NothingSetReport(console)
         self.options = options
         self.prints = prints
     }
@@ -72,12 +72,7 @@ final class OSCReport: Sendable {
 
     /// Says what to do where a service lets the bridge set nothing, though it should.
     func note(_ event: SessionEvent, _ followed: FollowedServices) {
-        guard options.setsElements, case .state(let key, .connected(let device, let catalogue)) = event,
-            !catalogue.contains(where: { $0.access.contains(.write) }), let place = followed.sessions.place(of: key)
-        else { return }
-        let isNews = state.withLock { $0.advised.count < Self.most && $0.advised.insert(key).inserted }
-        let advice = PairingAdvice(place: place, access: followed.access).toControl(device)
-        if isNews, !advice.isEmpty { console.offer(NothingSetEvent(key: key, advice: advice)) }
+        if options.setsElements { nothingSet.note(event, followed) }
     }
 }
 
