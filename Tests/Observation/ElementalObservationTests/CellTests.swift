@@ -110,7 +110,7 @@ struct CellTests {
         _ = cell.settle(at: .now, hold: .zero)
         cell.noteRefused(Self.refusal)
         #expect(cell.value == .float(0.5) && isRefused(cell))
-        // One of a value that is none of the user's, or that was put back already.
+        // A refusal of a value that the user did not set, or that was put back already.
         cell.write(.float(0.5), number: 2)
         cell.noteSent()
         cell.noteAnswered()

@@ -148,7 +148,7 @@ import CLinuxDevices
         #expect(try #require(throws: ReadingError.self) { try I2CDevice(reserved) }.reason.contains("0x77"))
     }
 
-    /// The call reaches the kernel, which says that it is none for such a file.
+    /// The call reaches the kernel, which refuses it for such a file.
     @Test func filesThatAreNoDevices() throws {
         let line = BusAddress(name: "Door", device: "null", number: 1)
         let sensor = BusAddress(name: "tmp102", device: "null", number: 0x48)

@@ -10,7 +10,7 @@ struct AddressPattern {
     /// The levels between the slashes.
     let levels: [Level]
 
-    /// Reads a pattern; `nil` if it is none, or a level is too long.
+    /// Reads a pattern; `nil` if it is not valid, or a level is too long.
     init?(_ address: String) {
         let parts = address.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0].isEmpty, parts.count <= 4 else { return nil }

@@ -18,7 +18,7 @@ struct OSCMessage: Sendable, Hashable {
 
 /// Why bytes are no OSC packet.
 enum OSCError: Error, Hashable {
-    /// The packet, or an element of a bundle, is none at all or its length is no multiple of four.
+    /// The packet, or a part of a bundle, is empty, or its length is not a multiple of four.
     case length
     /// It begins with neither a slash nor `#bundle`.
     case beginning

@@ -85,7 +85,7 @@ extension ElementDefinition {
         var arguments = arguments
         if arguments.count == 1, case .array(let elements) = arguments[0] { arguments = elements }
         let value = try anyValue(arguments)
-        guard allows(value) else { throw OSCRefusal("the value is none of its choices, or outside its range") }
+        guard allows(value) else { throw OSCRefusal("the value is not one of its choices, or is outside its range") }
         return value
     }
 
@@ -259,7 +259,7 @@ extension OSCArgument {
 }
 
 extension ElementType {
-    /// How many floats a value has; `nil` if it is none of several floats.
+    /// How many floats a value has; `nil` for a type that is not made of several floats.
     var vectorCount: Int? {
         switch self {
         case .float2: 2
