@@ -20,53 +20,62 @@ struct ChoiceTable: Sendable {
     /// A value of more bytes is no choice.
     static let maximumValueByteCount = 255
 
-    /// What is wrong with a list of choices, in words.
-    struct Problem: Error {
-        let text: String
+    /// What is wrong with a list of choices. The text is made only if it is asked for: a device has nobody who reads it.
+    enum Problem: Error {
+        case type(ElementType)
+        case count(Int)
+        case nameLength(String)
+        case valueType(String, ElementType, ElementType)
+        case twice(String)
+        case notItsName(String)
+        case outsideRange(String)
+        case sameNumber(String)
+        case byteCount(Int)
+
+        /// The problem for a person.
+        var text: String {
+            switch self {
+            case .type(let type): "choices mean nothing for type \(type); leave them out"
+            case .count(let count): "an element has at most \(ElementChoice.maximumCount) choices, not \(count)"
+            case .nameLength(let name): "a choice has 1 to 255 UTF-8 bytes, '\(name.excerpt)' has \(name.utf8ByteCount)"
+            case .valueType(let name, let type, let expected):
+                "the choice '\(name.excerpt)' is \(type), not \(expected)"
+            case .twice(let name): "the choice '\(name.excerpt)' comes twice"
+            case .notItsName(let name): "the choice '\(name.excerpt)' of a string is its own name"
+            case .outsideRange(let name): "the choice '\(name.excerpt)' is outside the range"
+            case .sameNumber(let name): "the choice '\(name.excerpt)' has the number of another"
+            case .byteCount(let count):
+                "the choices have \(count) bytes together; at most \(ElementChoice.maximumByteCount) are allowed"
+            }
+        }
     }
 
     init(_ list: [ElementChoice], type: ElementType, range: ClosedRange<Double>?) throws(Problem) {
-        guard type.takesChoices else {
-            throw Problem(text: "choices mean nothing for type \(type); leave them out")
-        }
-        guard list.count <= ElementChoice.maximumCount else {
-            throw Problem(text: "an element has at most \(ElementChoice.maximumCount) choices, not \(list.count)")
-        }
+        guard type.takesChoices else { throw .type(type) }
+        guard list.count <= ElementChoice.maximumCount else { throw .count(list.count) }
         var names = NameIndex()
         var patterns: [UInt64] = []
         var byteCount = 0
-        for (position, choice) in list.enumerated() {
-            let name = choice.name.excerpt
-            guard (1...255).contains(choice.name.utf8.count) else {
-                throw Problem(text: "a choice has 1 to 255 UTF-8 bytes, '\(name)' has \(choice.name.utf8.count)")
-            }
-            guard choice.value.type == type else {
-                throw Problem(text: "the choice '\(name)' is \(choice.value.type), not \(type)")
-            }
-            if names.add(choice.name, position) != nil { throw Problem(text: "the choice '\(name)' comes twice") }
-            byteCount += 1 + choice.name.utf8.count
+        for position in list.indices {
+            let choice = list[position]
+            let nameByteCount = choice.name.utf8ByteCount
+            guard (1...255).contains(nameByteCount) else { throw .nameLength(choice.name) }
+            guard choice.value.type == type else { throw .valueType(choice.name, choice.value.type, type) }
+            if names.add(choice.name, position) != nil { throw .twice(choice.name) }
+            byteCount += 1 + nameByteCount
             if case .string(let text) = choice.value {
-                guard text.utf8.elementsEqual(choice.name.utf8) else {
-                    throw Problem(text: "the choice '\(name)' of a string is its own name")
-                }
+                guard text.hasBytes(of: choice.name) else { throw .notItsName(choice.name) }
                 continue
             }
             if let range, let number = choice.value.numericValue, !range.contains(number) {
-                throw Problem(text: "the choice '\(name)' is outside the range")
+                throw .outsideRange(choice.name)
             }
             byteCount += choice.value.wireByteCount
             let pattern = Self.pattern(choice.value)
-            guard !patterns.contains(pattern) else {
-                throw Problem(text: "the choice '\(name)' has the number of another")
-            }
+            guard !patterns.contains(pattern) else { throw .sameNumber(choice.name) }
             patterns.append(pattern)
         }
-        guard byteCount <= ElementChoice.maximumByteCount else {
-            throw Problem(
-                text:
-                    "the choices have \(byteCount) bytes together; at most \(ElementChoice.maximumByteCount) are allowed"
-            )
-        }
+        guard byteCount <= ElementChoice.maximumByteCount else { throw .byteCount(byteCount) }
         self.list = list
         self.patterns = patterns
         self.names = names

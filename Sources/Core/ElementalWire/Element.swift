@@ -17,8 +17,9 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
     /// Whether `value` is in the element's range and one of its choices, where it has these.
     @inlinable
     public func allows(_ value: Value) -> Bool {
-        if fields.choices != nil { return isChoice(value.wireByteCount, value.writeWireBytes) }
-        guard let range = range, let number = value.rangeValue else { return true }
+        guard let limits = fields.limits else { return true }
+        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        guard let range = limits.range, let number = value.rangeValue else { return true }
         return range.contains(number)
     }
 
@@ -98,7 +99,12 @@ extension Element {
         do throws(ChoiceTable.Problem) {
             return try ChoiceTable(choices.list, type: Value.elementType, range: range)
         } catch {
+            #if hasFeature(Embedded)
+            // Nobody would read the message.
+            fatalError("an element's choices are invalid")
+            #else
             preconditionFailure(ElementDefinition.invalid(id, name, error.text).message)
+            #endif
         }
     }
 }

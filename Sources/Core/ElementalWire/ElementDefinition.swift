@@ -37,18 +37,44 @@ public struct Access: OptionSet, Sendable, Hashable {
 public class ElementDefinition: @unchecked Sendable {
     @usableFromInline
     struct Fields: Sendable, Hashable {
-        @usableFromInline let id: Int8
         @usableFromInline let name: String
+        @usableFromInline let unit: String
+        /// `nil` for an element that has none of them.
+        @usableFromInline let limits: Limits?
+        @usableFromInline let id: Int8
         @usableFromInline let type: ElementType
         @usableFromInline let transport: Transport
-        @usableFromInline let unit: String
-        @usableFromInline let range: ClosedRange<Double>?
-        @usableFromInline let step: Double?
-        @usableFromInline let choices: ChoiceTable?
         @usableFromInline var access: Access
         @usableFromInline let latest: Bool
         @usableFromInline var readers = Role.plain
         @usableFromInline var writers = Role.control
+
+        @inlinable var range: ClosedRange<Double>? { limits?.range }
+        @inlinable var step: Double? { limits?.step }
+        @usableFromInline var choices: ChoiceTable? { limits?.choices }
+    }
+
+    /// What an element's values are limited to. It stands apart because most elements have none, and sixteen definitions
+    /// have to fit into a microcontroller with 4 KB of memory.
+    @usableFromInline
+    final class Limits: Sendable {
+        @usableFromInline let range: ClosedRange<Double>?
+        @usableFromInline let step: Double?
+        @usableFromInline let choices: ChoiceTable?
+        /// Asked for each value that is sent.
+        @usableFromInline let hasChoices: Bool
+
+        private init(_ range: ClosedRange<Double>?, _ step: Double?, _ choices: ChoiceTable?) {
+            hasChoices = choices != nil
+            self.range = range
+            self.step = step
+            self.choices = choices
+        }
+
+        /// `nil` if there is nothing to keep.
+        static func ifAny(_ range: ClosedRange<Double>?, _ step: Double?, _ choices: ChoiceTable?) -> Limits? {
+            range == nil && step == nil && choices == nil ? nil : Limits(range, step, choices)
+        }
     }
 
     @usableFromInline final let fields: Fields
@@ -116,8 +142,8 @@ public class ElementDefinition: @unchecked Sendable {
         }
         self.init(
             fields: Fields(
-                id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-                choices: choices, access: access, latest: latest, readers: readers, writers: writers))
+                name: name, unit: unit, limits: .ifAny(range, step, choices), id: Int8(id), type: type,
+                transport: transport, access: access, latest: latest, readers: readers, writers: writers))
     }
 
     /// What is wrong with a definition, without a text: a device that gets its definitions from its program needs none.
@@ -174,8 +200,8 @@ public class ElementDefinition: @unchecked Sendable {
             #endif
         }
         return Fields(
-            id: Int8(id), name: name, type: type, transport: transport, unit: unit, range: range, step: step,
-            choices: choices, access: access, latest: latest)
+            name: name, unit: unit, limits: .ifAny(range, step, choices), id: Int8(id), type: type,
+            transport: transport, access: access, latest: latest)
     }
 
     static func invalid(_ id: Int, _ name: String, _ problem: String) -> WireError {
@@ -193,8 +219,9 @@ extension ElementDefinition {
     /// Whether the value is of the element's type, in its range and one of its choices.
     public func allows(_ value: ElementValue) -> Bool {
         guard value.type == type else { return false }
-        if fields.choices != nil { return isChoice(value.wireByteCount, value.writeWireBytes) }
-        guard let range, let number = value.numericValue else { return true }
+        guard let limits = fields.limits else { return true }
+        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        guard let range = limits.range, let number = value.numericValue else { return true }
         return range.contains(number)
     }
 
@@ -215,6 +242,20 @@ extension ElementDefinition {
 
 // In an extension because members of the class are in its vtable, which keeps them in a device's program even if
 // unused.
+extension ElementDefinition.Limits: Hashable {
+    @usableFromInline
+    static func == (a: ElementDefinition.Limits, b: ElementDefinition.Limits) -> Bool {
+        a.range == b.range && a.step == b.step && a.choices == b.choices
+    }
+
+    @usableFromInline
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(range)
+        hasher.combine(step)
+        hasher.combine(choices)
+    }
+}
+
 extension ElementDefinition: Hashable {
     /// Whether both define the same.
     public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool { a === b || a.fields == b.fields }

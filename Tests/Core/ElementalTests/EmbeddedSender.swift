@@ -41,7 +41,7 @@ final class EmbeddedSender {
     }
 
     /// The place of the session in the pipeline.
-    private final class Place: ChannelInboundHandler {
+    final class Place: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
         private let bytes: ByteChannel
@@ -55,9 +55,7 @@ final class EmbeddedSender {
     init(_ kind: ByteChannel.Kind = .plain, _ change: (inout DeviceLimits) -> Void = { _ in }) throws {
         var limits = DeviceLimits()
         change(&limits)
-        device = ElementalDevice(
-            role: .client, name: "tester", address: nil, service: nil, elements: ElementTable(Lamp.all),
-            executor: LoopExecutor(on: loop), limits: limits, logger: ServiceConfiguration().logger)
+        device = ElementalDevice(on: loop, limits)
         let bytes = ByteChannel(kind)
         channel = EmbeddedChannel(handlers: [gate, Place(bytes)], loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 50_000), promise: nil)
@@ -86,9 +84,7 @@ final class EmbeddedSender {
     func releaseFirst() { gate.releaseFirst() }
 
     /// Queues a value, as the device does once its connection is ready.
-    func queue(_ element: ElementDefinition, _ value: [UInt8]) {
-        value.withUnsafeBytes { value in device.outbound.withLock { $0.appendCurrent(element.id, value) } }
-    }
+    func queue(_ element: ElementDefinition, _ value: [UInt8]) { device.queue(element, value) }
 
     /// What has been written since the last call, by write.
     func takeWrites() throws -> [[UInt8]] {
@@ -99,4 +95,18 @@ final class EmbeddedSender {
 
     /// The messages that have been written since the last call.
     func takeMessages() throws -> [OutboundMessage] { OutboundMessage.all(in: Array(try takeWrites().joined())) }
+}
+
+extension ElementalDevice {
+    /// A client of a lamp, whose sender is a test's. On the loop.
+    convenience init(on loop: any EventLoop, _ limits: DeviceLimits = DeviceLimits()) {
+        self.init(
+            role: .client, name: "tester", address: nil, service: nil, elements: ElementTable(Lamp.all),
+            executor: LoopExecutor(on: loop), limits: limits, logger: ServiceConfiguration().logger)
+    }
+
+    /// Queues a value, as the device does once its connection is ready.
+    func queue(_ element: ElementDefinition, _ value: [UInt8]) {
+        value.withUnsafeBytes { value in outbound.withLock { $0.appendCurrent(element.id, value) } }
+    }
 }

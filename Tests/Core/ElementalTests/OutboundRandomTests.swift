@@ -21,6 +21,8 @@ struct OutboundRandomTests {
 /// An owner of an ``Outbound`` as a session is one, and the other end.
 private struct OutboundRun: ~Copyable {
     private var random: SeededGenerator
+    /// Whether mostly little is queued.
+    private let isQuiet: Bool
     private var machine: Outbound<Int>
     private var connection = 1
     // What will make the owner flush.
@@ -34,16 +36,10 @@ private struct OutboundRun: ~Copyable {
     private var claim: Claim?
     /// The same for the datagrams.
     private var datagramClaim: Claim?
-    // The other end.
-    private var unread: [UInt8] = []
-    private var pieces = PieceAssembler(maximumValueByteCount: 1 << 20)
-    private var takenByteCount: UInt32 = 0
-    private var acknowledgedByteCount: UInt32 = 0
+    private var reader = OutboundReader()
     // The ledger, by element.
     private var number: UInt32 = 0
     private var sent: [Int8: [UInt32]] = [:]
-    private var received: [Int8: [UInt32]] = [:]
-    private var receivedCount = 0
     /// Messages in segments that were being written when a connection was lost: lost for the sender, and perhaps read.
     private var doubtful = 0
     /// Messages that the channel held when a connection was lost: sent for the sender, and perhaps not read.
@@ -51,10 +47,11 @@ private struct OutboundRun: ~Copyable {
     private var heldCount = 0
     /// Pings that were lost with a connection, which are counted as messages that wait are.
     private var lostPings = 0
-    private var unreadPings = 0
     /// For each element, how many of `sent` belong to connections that were lost.
     private var closedCount: [Int8: Int] = [:]
     private var refusals: Set<String> = []
+    /// How often little was written.
+    private var littleCount = 0
 
     private struct Claim {
         let number: UInt64
@@ -69,6 +66,7 @@ private struct OutboundRun: ~Copyable {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
+        isQuiet = seed % 2 == 0
         machine = OutboundRun.machine(seed)
     }
 
@@ -84,8 +82,8 @@ private struct OutboundRun: ~Copyable {
 
     mutating func step() throws {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<50: send()
-        case 50..<65: if isWoken { flush() }
+        case 0..<(isQuiet ? 30 : 50): send(small: isQuiet)
+        case 30..<65: if isWoken { flush() }
         case 65..<70: if isTimed { timeIsUp() }
         case 70..<76: writeHeld()
         case 76..<78: writeDirectly()
@@ -100,7 +98,7 @@ private struct OutboundRun: ~Copyable {
                 sendDatagramDirectly()
             }
         case 97: if Int.random(in: 0..<5, using: &random) == 0 { reconnect() }
-        default: for _ in 0..<300 { send(small: true) }
+        default: for _ in 0..<(isQuiet ? 3 : 300) { send(small: true) }
         }
     }
 
@@ -140,18 +138,20 @@ private struct OutboundRun: ~Copyable {
     private mutating func flush() {
         isWoken = false
         flushStream()
+        if Bool.random(using: &random), flushLittleDatagrams() { return }
         while let segment = machine.nextDatagram() {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 machine.returnDatagram(segment)
                 retriesDatagrams = true
             } else {
-                for message in OutboundMessage.all(inDatagram: segment.buffer) { read(message) }
+                for message in OutboundMessage.all(inDatagram: segment.buffer) { reader.read(message) }
             }
         }
     }
 
     private mutating func flushStream() {
         if outgoing != nil, machine.streamFlush == .blocked { return }
+        if outgoing == nil, Bool.random(using: &random), flushLittle() { return }
         var written = 0
         var spare: ByteBuffer?
         for _ in 0..<8 {
@@ -167,13 +167,13 @@ private struct OutboundRun: ~Copyable {
                     return
                 }
             }
-            let most = Bool.random(using: &random) ? Int.max : Int.random(in: 0...100_000, using: &random)
+            let most = takesAll() ? Int.max : Int.random(in: 0...100_000, using: &random)
             var bytes: [UInt8] = []
             _ = outgoing?.write { first, second in
                 bytes = Array((Array(first) + Array(second)).prefix(most))
                 return bytes.count
             }
-            read(bytes)
+            reader.read(bytes)
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
@@ -190,6 +190,52 @@ private struct OutboundRun: ~Copyable {
         isWoken = true
     }
 
+    /// - Returns: whether nothing is left to write now.
+    private mutating func flushLittle() -> Bool {
+        var storage = [UInt8](repeating: 0, count: 256)
+        for _ in 0..<8 {
+            switch storage.withUnsafeMutableBytes({ machine.nextLittleStep(to: $0) }) {
+            case .done: return true
+            case .segments: return false
+            case .write(let byteCount, let messageCount):
+                littleCount += 1
+                let count = takesAll() ? byteCount : Int.random(in: 0...byteCount, using: &random)
+                reader.read(Array(storage[..<count]))
+                if count < byteCount {
+                    outgoing = OutboundSegment(
+                        ByteBuffer(bytes: storage[count..<byteCount]), messageCount: messageCount)
+                    return false
+                }
+                // By other threads.
+                for _ in 0..<Int.random(in: 0..<3, using: &random) { send(small: isQuiet) }
+            }
+        }
+        return false
+    }
+
+    /// - Returns: whether nothing is left to send now.
+    private mutating func flushLittleDatagrams() -> Bool {
+        var storage = [UInt8](repeating: 0, count: 256)
+        while true {
+            switch storage.withUnsafeMutableBytes({ machine.nextLittleDatagram(to: $0) }) {
+            case .done: return true
+            case .segments: return false
+            case .write(let byteCount, let messageCount):
+                littleCount += 1
+                let datagram = ByteBuffer(bytes: storage[..<byteCount])
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    machine.returnDatagram(OutboundSegment(datagram, messageCount: messageCount))
+                    retriesDatagrams = true
+                    return true
+                }
+                for message in OutboundMessage.all(inDatagram: datagram) { reader.read(message) }
+            }
+        }
+    }
+
+    /// Whether the socket takes all.
+    private mutating func takesAll() -> Bool { Int.random(in: 0..<(isQuiet ? 16 : 2), using: &random) != 0 }
+
     /// A step of the thread that writes what it has queued.
     private mutating func writeDirectly() {
         guard var current = claim.take() else { return }
@@ -203,7 +249,7 @@ private struct OutboundRun: ~Copyable {
             // The socket is closed with its connection.
             guard current.connection == connection else { return 0 }
             let bytes = Array((Array(first) + Array(second)).prefix(most))
-            read(bytes)
+            reader.read(bytes)
             return bytes.count
         }
         if machine.endDirectWrite(current.number, current.segment) {
@@ -222,7 +268,7 @@ private struct OutboundRun: ~Copyable {
         }
         // The system may have no room, and the socket is closed with its connection.
         if let segment = current.segment, current.connection == connection, Bool.random(using: &random) {
-            for message in OutboundMessage.all(inDatagram: segment.buffer) { read(message) }
+            for message in OutboundMessage.all(inDatagram: segment.buffer) { reader.read(message) }
             current.segment = nil
         }
         if machine.endDirectDatagram(current.number, unsent: current.segment) {
@@ -238,7 +284,7 @@ private struct OutboundRun: ~Copyable {
 
     private mutating func writeHeld() {
         guard let bytes = held.take() else { return }
-        read(bytes)
+        reader.read(bytes)
         machine.streamFlush.unblock()
         flush()
     }
@@ -252,9 +298,8 @@ private struct OutboundRun: ~Copyable {
 
     /// The other end acknowledges what it has read; each read ends in a flush.
     private mutating func acknowledge() {
-        guard acknowledgedByteCount != takenByteCount, !machine.isPaused else { return }
-        acknowledgedByteCount = takenByteCount
-        #expect(machine.pieces.acknowledge(takenByteCount) != nil)
+        guard reader.owesAck, !machine.isPaused else { return }
+        #expect(machine.pieces.acknowledge(reader.acknowledge()) != nil)
         flush()
     }
 
@@ -267,7 +312,7 @@ private struct OutboundRun: ~Copyable {
         do throws(SendRefusal) {
             let transport: Transport = Bool.random(using: &random) ? .tcp : .udp
             if try machine.appendPing([1, 2, 3, 4, 5, 6, 7, 8], over: transport) != nil { isWoken = true }
-            unreadPings += 1
+            reader.unreadPings += 1
         } catch {
             Issue.record("\(error)")
         }
@@ -280,8 +325,7 @@ private struct OutboundRun: ~Copyable {
         let unwritten = outgoing?.messageCount ?? 0
         doubtful += unwritten + machine.direct.messageCount
         if held != nil, outgoing == nil { heldBack += heldCount }
-        lostPings += unreadPings
-        unreadPings = 0
+        lostPings += reader.unreadPings
         outgoing = nil
         held = nil
         isWoken = false
@@ -290,44 +334,12 @@ private struct OutboundRun: ~Copyable {
         machine.discardQueues(unwritten: unwritten)
         for _ in 0..<5 { send() }
         connection += 1
-        unread = []
-        pieces = PieceAssembler(maximumValueByteCount: 1 << 20)
-        takenByteCount = 0
-        acknowledgedByteCount = 0
+        reader.startAnew()
         machine.setDatagramState(.open(udpIdentifier: 7))
         for (id, numbers) in sent where !Self.isLatest(id) { closedCount[id] = numbers.count }
         machine.open(connection, hasHello: true)
         // A session that is ready flushes at the end of the read that made it so.
         flush()
-    }
-
-    private mutating func read(_ bytes: [UInt8]) {
-        unread += bytes
-        for message in OutboundMessage.take(from: &unread) {
-            guard message.id == SystemElement.piece.rawValue else {
-                read(message)
-                continue
-            }
-            takenByteCount &+= UInt32(message.value.count - Piece.headerByteCount)
-            var whole: OutboundMessage?
-            do {
-                try message.value.withUnsafeBytes { bytes in
-                    try pieces.take(bytes, progress: { _ in }) { whole = OutboundMessage($0, Array($1.bytes)) }
-                }
-            } catch {
-                Issue.record("\(error)")
-            }
-            if let whole { read(whole) }
-        }
-    }
-
-    private mutating func read(_ message: OutboundMessage) {
-        if message.id == SystemElement.ping.rawValue { unreadPings -= 1 }
-        guard message.id >= 0 else { return }
-        receivedCount += 1
-        let number = (0..<4).reduce(UInt32(0)) { $0 | UInt32(message.value[$1]) << (8 * $1) }
-        #expect(message.value.dropFirst(4).allSatisfy { $0 == UInt8(truncatingIfNeeded: number) })
-        received[message.id, default: []].append(number)
     }
 
     /// All that is on its way arrives, by nothing but what the machine asked for.
@@ -346,7 +358,7 @@ private struct OutboundRun: ~Copyable {
                 writeHeld()
             } else if retriesDatagrams {
                 retryDatagrams()
-            } else if acknowledgedByteCount != takenByteCount {
+            } else if reader.owesAck {
                 acknowledge()
             } else {
                 return
@@ -359,16 +371,17 @@ private struct OutboundRun: ~Copyable {
         #expect(machine.isMet(.nothingUnsent), "stuck: \(machine.streamFlush), \(machine.messagesWaiting) wait")
         #expect(machine.messagesWaiting == 0)
         #expect(machine.keptCount == 0)
+        if isQuiet { #expect(littleCount > 5) }
         #expect(machine.stream.byteCount == 0)
         #expect(machine.datagrams.byteCount == 0)
         #expect(machine.pieces.byteCount == 0)
         #expect(machine.counts.messagesSent == sent.values.reduce(0) { $0 + $1.count })
         // Every value was read, replaced or counted as lost; of those that were being written when a connection was
         // lost it cannot be known.
-        let accounted = receivedCount + machine.counts.messagesReplaced + machine.counts.messagesLost
+        let accounted = reader.receivedCount + machine.counts.messagesReplaced + machine.counts.messagesLost
         #expect((-heldBack...doubtful + lostPings).contains(accounted - machine.counts.messagesSent))
         for (id, numbers) in sent {
-            let read = received[id] ?? []
+            let read = reader.received[id] ?? []
             #expect(zip(read, read.dropFirst()).allSatisfy { $0 < $1 }, "element \(id) out of order or doubled")
             #expect(Set(read).isSubset(of: numbers))
             if Self.isLatest(id) {

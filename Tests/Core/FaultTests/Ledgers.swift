@@ -21,6 +21,8 @@ struct Ledgers {
                     on: bed, devices: devices, heartbeat: heartbeat, state: keys?.client
                 ) { client in
                     for _ in 0..<devices { try await service.nextEvent("connected") }
+                    // The service's answer may still be on its way.
+                    try await client.nextEvent("ready")
                     try await body(Ledgers(bed: bed, service: service, client: client))
                 }
             }

@@ -78,11 +78,11 @@ private final class PublisherBench {
     private static var noType: ServiceType { fatalError("robot is a type") }
 
     var name: String? {
-        if case .register(let name, _, _, _) = open.values.first { name } else { nil }
+        if case .register(let name, _, _, _, _) = open.values.first { name } else { nil }
     }
 
     var txt: [UInt8]? {
-        if case .register(_, _, _, let txt) = open.values.first { txt } else { nil }
+        if case .register(_, _, _, let txt, _) = open.values.first { txt } else { nil }
     }
 
     func handle(_ input: MachineInput) {

@@ -6,7 +6,9 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let session: Session
-    private var reading = DatagramReading()
+    /// Not checked for exclusive access: only accessed on the loop, and nothing that is called during an access comes
+    /// back here.
+    @exclusivity(unchecked) private var reading = DatagramReading()
 
     init(session: Session) { self.session = session }
 

@@ -169,7 +169,11 @@ extension ElementalDevice {
             needsFlush = outbound.withLock { $0.endDirectWrite(claim, segment) }
         case .udp:
             var datagram = outbound.withLock { $0.takeDatagramDirectly(claim) }
-            if let sent = datagram, settle(sent, connection.write(datagram: sent.buffer)) { datagram = nil }
+            if let sent = datagram,
+                settle(messageCount: sent.messageCount, connection.write(datagram: sent.buffer))
+            {
+                datagram = nil
+            }
             needsFlush = outbound.withLock { $0.endDirectDatagram(claim, unsent: datagram) }
         }
         if needsFlush { connection.wake() }
@@ -177,8 +181,9 @@ extension ElementalDevice {
 
     /// Counts a datagram that the system has refused.
     ///
+    /// - Parameter messageCount: the messages in it.
     /// - Returns: `false` if the system had no room for it, so that it is to be sent again.
-    func settle(_ datagram: OutboundSegment, _ outcome: DatagramSocket.Outcome) -> Bool {
+    func settle(messageCount: Int, _ outcome: DatagramSocket.Outcome) -> Bool {
         switch outcome {
         case .taken: return true
         case .full: return false
@@ -187,7 +192,7 @@ extension ElementalDevice {
             let reason = String(systemError: code)
             logger.debug(
                 "datagram not sent",
-                metadata: ["device": "\(name)", "messages": "\(datagram.messageCount)", "reason": "\(reason)"])
+                metadata: ["device": "\(name)", "messages": "\(messageCount)", "reason": "\(reason)"])
             return true
         }
     }

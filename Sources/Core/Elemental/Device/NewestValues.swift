@@ -42,7 +42,9 @@ final class NewestValues: @unchecked Sendable {
     /// Holds the long values.
     private let state: Locked<DeviceState>
     /// Elements whose long values still reference the read buffer and keep it alive; confined to the event loop.
-    private var borrowed: [Int8] = []
+    ///
+    /// Not checked for exclusive access: nothing is called during one.
+    @exclusivity(unchecked) private var borrowed: [Int8] = []
 
     init(_ state: Locked<DeviceState>) {
         self.state = state

@@ -53,6 +53,22 @@ extension Outbound {
         return step(stream.takeSegment(holding: pieces.elements))
     }
 
+    /// Copies all that is queued for the stream out of the queue, if that is little: a segment with storage of its own would
+    /// cost more.
+    mutating func nextLittleStep(to destination: UnsafeMutableRawBufferPointer) -> LittleStep {
+        guard streamFlush != .blocked, streamFlush != .direct, direct.stream.messageCount == 0, pieces.isEmpty else {
+            return .segments
+        }
+        if let moved = stream.move(to: destination) {
+            streamFlush = .scheduled
+            isPieceNext = true
+            return .write(byteCount: moved.byteCount, messageCount: moved.messageCount)
+        }
+        guard stream.isEmpty else { return .segments }
+        streamFlush = .idle
+        return .done(findPendingWork())
+    }
+
     private mutating func step(_ segment: OutboundSegment?) -> StreamStep {
         guard let segment else {
             streamFlush = .idle
@@ -91,6 +107,18 @@ extension Outbound {
         let segment = unsentDatagram.take() ?? datagrams.takeSegment()
         datagramFlush = segment == nil ? .idle : .scheduled
         return segment
+    }
+
+    /// Copies the next datagram out of the queue, if all that is queued is little.
+    mutating func nextLittleDatagram(to destination: UnsafeMutableRawBufferPointer) -> LittleStep {
+        guard datagramFlush != .blocked, datagramFlush != .direct, unsentDatagram == nil else { return .segments }
+        if let moved = datagrams.move(to: destination) {
+            datagramFlush = .scheduled
+            return .write(byteCount: moved.byteCount, messageCount: moved.messageCount)
+        }
+        guard datagrams.isEmpty else { return .segments }
+        datagramFlush = .idle
+        return .done(findPendingWork())
     }
 
     /// The system had no room for a datagram: the owner calls ``FlushState/unblock()`` when it retries.

@@ -118,6 +118,16 @@ struct OutboundQueue {
         return segment
     }
 
+    /// Copies all that is queued out of the queue, if that is little.
+    ///
+    /// - Returns: `nil` if ``takeSegment(holding:)`` has to be used, or nothing is queued.
+    @inline(__always)
+    mutating func move(to destination: UnsafeMutableRawBufferPointer) -> (byteCount: Int, messageCount: Int)? {
+        guard full.isEmpty, latest.isEmpty, let moved = writer.move(to: destination) else { return nil }
+        takenMessageCount += UInt64(moved.messageCount)
+        return moved
+    }
+
     /// Recycles the storage of a written segment, if more is queued.
     mutating func reuse(_ buffer: ByteBuffer) {
         if messageCount > 0 { writer.reuse(buffer) }

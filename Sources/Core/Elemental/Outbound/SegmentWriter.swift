@@ -23,6 +23,8 @@ struct SegmentWriter: @unchecked Sendable {
 
     /// The storage of an idle connection, in bytes; a busy one soon gets whole segments.
     private static let firstCapacity = 256
+    /// Storage of so many bytes is kept however little it is used.
+    private static let keptByteCount = 1024
 
     init(segmentByteCount: Int) { self.segmentByteCount = segmentByteCount }
 
@@ -79,6 +81,24 @@ struct SegmentWriter: @unchecked Sendable {
         return completed
     }
 
+    /// Copies what was written and keeps the storage, so that the next message needs no check for space.
+    ///
+    /// - Returns: `nil` if there is nothing, more than the destination holds, or if the storage is too large to be kept by a
+    ///   connection that sends little.
+    @inline(__always)
+    mutating func move(to destination: UnsafeMutableRawBufferPointer) -> (byteCount: Int, messageCount: Int)? {
+        let content = UnsafeRawBufferPointer(start: start, count: byteCount)
+        guard !content.isEmpty, content.count <= destination.count, end - start <= Self.keptByteCount else {
+            return nil
+        }
+        destination.copyMemory(from: content)
+        defer {
+            cursor = start
+            messageCount = 0
+        }
+        return (content.count, messageCount)
+    }
+
     /// Takes out what was written, and gives up its storage.
     mutating func complete() -> OutboundSegment? {
         guard messageCount > 0, var buffer = buffer.take() else { return nil }
@@ -96,7 +116,7 @@ struct SegmentWriter: @unchecked Sendable {
         let buffer = segment.buffer
         // Storage much larger than its content is freed, so that an idle connection is small.
         let isFilled = buffer.readableBytes * 4 >= buffer.capacity && buffer.capacity <= 2 * segmentByteCount
-        if isFilled || buffer.capacity <= 1024 {
+        if isFilled || buffer.capacity <= Self.keptByteCount {
             recycled = buffer
         } else {
             recycled = nil

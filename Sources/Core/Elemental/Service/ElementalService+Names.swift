@@ -5,7 +5,7 @@ extension ElementalService {
     /// without publishing it.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
-    package func checkNames() throws(ElementalError) {
+    public func checkNames() throws(ElementalError) {
         do {
             _ = try ServiceType.tcp(service)
             try ServiceName.check(displayName)

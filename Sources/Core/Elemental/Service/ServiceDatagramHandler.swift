@@ -7,8 +7,10 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let server: ServiceServer
-    private var touched: [Session] = []
-    private var reading = DatagramReading()
+    // Not checked for exclusive access: only accessed on the loop, and nothing that is called during an access comes
+    // back here.
+    @exclusivity(unchecked) private var touched: [Session] = []
+    @exclusivity(unchecked) private var reading = DatagramReading()
 
     init(server: ServiceServer) { self.server = server }
 

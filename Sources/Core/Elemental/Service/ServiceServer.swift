@@ -13,7 +13,8 @@ final class ServiceServer: SessionOwner {
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
-    private(set) var udpIdentifiers = UDPIdentifiers()
+    /// Not checked for exclusive access: only accessed on the loop, and nothing is called during an access.
+    @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
     private var sessions: [ObjectIdentifier: Session] = [:]
     /// The number of sessions of each address.
     private var hosts: [PeerHost: Int] = [:]

@@ -7,6 +7,8 @@ import Support
 final class Sender {
     /// Bytes written in one turn of the loop before it yields to other connections.
     private static let turnByteCount = 1024 * 1024
+    /// What is copied rather than passed in a segment, in bytes.
+    private static let littleByteCount = 256
     /// The delay before a full UDP socket is retried.
     private static let datagramRetryTime = TimeAmount.milliseconds(1)
     /// How long values that arrive at a high rate are batched: half of this to one and a half.
@@ -26,8 +28,9 @@ final class Sender {
     private let bytes: ByteChannel
     private let progress: ProgressReporter
     private let datagramProtection: DatagramProtection?
-    /// The segment being written, in parts where the socket accepts no more.
-    private var outgoing: OutboundSegment?
+    /// The segment being written, in parts where the socket accepts no more. Not checked for exclusive access: only accessed on
+    /// the loop, and what is called while it is written is the system.
+    @exclusivity(unchecked) private var outgoing: OutboundSegment?
     /// When the flush of the values being batched is due; `nil` if no timer is running for it.
     private var gatheringEnd: NIODeadline?
     private var isOver = false
@@ -50,13 +53,9 @@ final class Sender {
         guard !isOver else { return }
         sendAck()
         let pending = flushStream()
-        if pending.contains(.datagrams) { flushDatagrams() }
         // Sent datagrams may have made room, also for a sender that has begun to wait since.
-        if pending.contains(.datagrams)
-            || pending.contains(.room) && (pending.contains(.waiters) || device.congestion.isAny)
-        {
-            wakeWaiters()
-        }
+        let hasWaiters = pending.contains(.datagrams) ? flushDatagrams() : pending.contains(.waiters)
+        if !pending.isDisjoint(with: [.datagrams, .room]), hasWaiters || device.congestion.isAny { wakeWaiters() }
         didFlush(pending)
     }
 
@@ -101,8 +100,10 @@ final class Sender {
         var pieceStorage = ByteBuffer()
         defer { ownByteCount &+= written.bytes }
         guard outgoing == nil || !isBlocked else { return pendingWork() }
+        if outgoing == nil, let pending = flushLittleStream(&written.bytes) { return pending }
+        var isActive = bytes.isActive
         while written.bytes < Self.turnByteCount {
-            guard bytes.isActive else { return pendingWork(isScheduled: true) }
+            guard isActive else { return pendingWork(isScheduled: true) }
             if outgoing == nil {
                 let (step, pending) = device.outbound.withLock { outbound in
                     // A later send requests another flush, or is included in this one.
@@ -127,12 +128,60 @@ final class Sender {
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
                 outgoing = nil
+                if !isPassed { continue }
             } else if !isPassed, !handOver() {
                 return pendingWork()
             }
+            // The channel has written, and may have ended by it.
+            isActive = bytes.isActive
         }
         device.eventLoop.assumeIsolated().execute { [self] in flush() }
         return pendingWork(isScheduled: true)
+    }
+
+    /// Writes what is queued for the stream directly to the socket, if that is little: most often it is one value.
+    ///
+    /// - Parameter writtenByteCount: is increased by what the socket accepted.
+    /// - Returns: the work that is left; `nil` if segments have to be written.
+    private func flushLittleStream(_ writtenByteCount: inout Int) -> PendingWork? {
+        guard let socket = bytes.plainSocket else { return nil }
+        return flushLittle {
+            $0.nextLittleStep(to: $1)
+        } write: { content, messageCount in
+            let count = socket.write(content, UnsafeRawBufferPointer(start: nil, count: 0), more: false)
+            writtenByteCount += count
+            if count < content.count {
+                let rest = ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: content[count...]))
+                outgoing = OutboundSegment(rest, messageCount: messageCount)
+                return false
+            }
+            // A sender on another thread that is never slower than this could hold the loop here.
+            return writtenByteCount < Self.littleByteCount
+        }
+    }
+
+    /// Writes what is queued, while that is little.
+    ///
+    /// - Parameters:
+    ///   - next: copies it out of the queue.
+    ///   - write: writes it, of so many messages, and returns whether to go on.
+    /// - Returns: the work that is left; `nil` if there may be more to write.
+    @inline(__always)
+    private func flushLittle(
+        next: (inout Outbound<Connection>, UnsafeMutableRawBufferPointer) -> LittleStep,
+        write: (UnsafeRawBufferPointer, Int) -> Bool
+    ) -> PendingWork? {
+        withUnsafeTemporaryAllocation(byteCount: Self.littleByteCount, alignment: 8) { storage in
+            while true {
+                switch device.outbound.withLock({ next(&$0, storage) }) {
+                case .done(let pending): return pending
+                case .segments: return nil
+                case .write(let byteCount, let messageCount):
+                    let content = UnsafeRawBufferPointer(rebasing: storage[..<byteCount])
+                    guard write(content, messageCount) else { return nil }
+                }
+            }
+        }
     }
 
     /// Whether NIO holds a part that the socket did not accept.
@@ -215,23 +264,39 @@ final class Sender {
 
 /// Datagrams.
 extension Sender {
-    private func flushDatagrams() {
-        guard let sink = datagramSink else { return }
+    /// - Returns: whether a sender may be waiting.
+    private func flushDatagrams() -> Bool {
+        guard let sink = datagramSink else { return true }
         sink.socket.openIfWanted()
+        if let pending = flushLittleDatagrams(to: sink) { return pending.contains(.waiters) }
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
-            guard device.settle(segment, write(segment.buffer, to: sink)) else {
+            let outcome = segment.buffer.withUnsafeReadableBytes { write($0, to: sink) }
+            guard device.settle(messageCount: segment.messageCount, outcome) else {
                 device.outbound.withLock { $0.returnDatagram(segment) }
-                return retryDatagrams()
+                retryDatagrams()
+                break
             }
+        }
+        return true
+    }
+
+    /// - Returns: the work that is left; `nil` if there may be datagrams to send or to send again.
+    private func flushLittleDatagrams(to sink: DatagramSink) -> PendingWork? {
+        flushLittle {
+            $0.nextLittleDatagram(to: $1)
+        } write: { content, messageCount in
+            if device.settle(messageCount: messageCount, write(content, to: sink)) { return true }
+            let segment = OutboundSegment(ByteBuffer(bytes: content), messageCount: messageCount)
+            device.outbound.withLock { $0.returnDatagram(segment) }
+            retryDatagrams()
+            return false
         }
     }
 
-    private func write(_ datagram: ByteBuffer, to sink: DatagramSink) -> DatagramSocket.Outcome {
+    private func write(_ datagram: UnsafeRawBufferPointer, to sink: DatagramSink) -> DatagramSocket.Outcome {
         guard let datagramProtection else { return sink.write(datagram) }
-        return datagram.withUnsafeReadableBytes { bytes in
-            guard let sealed = datagramProtection.seal(bytes) else { return .lost(EKEYEXPIRED) }
-            return sink.write(sealed)
-        }
+        guard let sealed = datagramProtection.seal(datagram) else { return .lost(EKEYEXPIRED) }
+        return sink.write(sealed)
     }
 
     /// The system's buffer is full: it drains at the speed of the link, without a notification.

@@ -23,7 +23,8 @@ final class Session: ChannelDuplexHandler {
     let sender: Sender
     let watchdog: Watchdog
     var handshake: Handshake
-    var ending = SessionEnding()
+    /// Not checked for exclusive access: only accessed on the loop, and its events call nothing.
+    @exclusivity(unchecked) var ending = SessionEnding()
     /// The peer's host; known once the connection is active.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.

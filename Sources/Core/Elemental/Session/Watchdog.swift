@@ -20,8 +20,8 @@ final class Watchdog {
     /// Called with each finding.
     private var report: (Finding) -> Void = { _ in }
     private var handshakeTimer: Scheduled<Void>?
-    /// `nil` if the peer does not answer pings.
-    private var heartbeat: Heartbeat?
+    /// `nil` if the peer does not answer pings. Not checked for exclusive access: only accessed on the loop, in no other access.
+    @exclusivity(unchecked) private var heartbeat: Heartbeat?
     private var heartbeatTimer: Scheduled<Void>?
     private var pingTime: NIODeadline?
     private var stuckTimer: Scheduled<Void>?

@@ -16,6 +16,9 @@ final class ByteChannel {
     private let kind: Kind
     /// `nil` before the session is added to the channel and after it was removed.
     private var context: ChannelHandlerContext?
+    /// The context's, which is not found as fast there. `nil` before the session is added to the channel and after it was
+    /// removed.
+    private(set) var channel: (any Channel)?
     /// `nil` if the channel is not a socket, and before it is connected.
     private var socket: StreamSocket?
     /// The other end's address.
@@ -23,9 +26,15 @@ final class ByteChannel {
 
     init(_ kind: Kind = .plain) { self.kind = kind }
 
-    func attach(_ context: ChannelHandlerContext) { self.context = context }
+    func attach(_ context: ChannelHandlerContext) {
+        self.context = context
+        channel = context.channel
+    }
 
-    func detach() { context = nil }
+    func detach() {
+        context = nil
+        channel = nil
+    }
 
     /// The channel is connected.
     func start() {
@@ -34,10 +43,7 @@ final class ByteChannel {
         socket = StreamSocket(context.pipeline)
     }
 
-    /// `nil` before the session is added to the channel and after it was removed.
-    var channel: (any Channel)? { context?.channel }
-
-    var isActive: Bool { context?.channel.isActive == true }
+    var isActive: Bool { channel?.isActive == true }
 
     /// Whether nothing lies between the bytes and the network.
     var isPlain: Bool { kind == .plain }
@@ -61,7 +67,7 @@ final class ByteChannel {
     var plainSocket: StreamSocket? { kind == .plain && isActive ? socket : nil }
 
     /// Whether the pipeline takes bytes without being waited for: the channel has less to write than its high watermark.
-    var hasPipelineRoom: Bool { kind == .pipeline && context?.channel.isWritable == true }
+    var hasPipelineRoom: Bool { kind == .pipeline && channel?.isWritable == true }
 
     /// Writes bytes through a pipeline that has room. Nobody waits for them: a promise and its callbacks for each write
     /// would cost more than a small value.

@@ -12,13 +12,8 @@ final class DatagramSink: Sendable {
     }
 
     /// Sends a datagram. On the socket's event loop.
-    func write(_ datagram: ByteBuffer) -> DatagramSocket.Outcome {
-        datagram.withUnsafeReadableBytes { socket.write($0, datagram, to: remote) }
-    }
-
-    /// Sends a datagram. On the socket's event loop.
     func write(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
-        socket.write(datagram, nil, to: remote)
+        socket.write(datagram, to: remote)
     }
 
     /// Sends a datagram from another thread.

@@ -42,14 +42,12 @@ final class DatagramSocket: Sendable {
 
     /// Sends a datagram. On the channel's event loop.
     ///
-    /// - Parameters:
-    ///   - buffer: the same bytes, if they are in a buffer.
-    ///   - remote: `nil` on a connected channel.
-    func write(_ bytes: UnsafeRawBufferPointer, _ buffer: ByteBuffer?, to remote: SocketAddress?) -> Outcome {
+    /// - Parameter remote: `nil` on a connected channel.
+    func write(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress?) -> Outcome {
         // A closed descriptor may have been reused for another socket.
         guard channel.isActive else { return .lost(EBADF) }
         guard let descriptor else {
-            let datagram = buffer ?? ByteBuffer(bytes: bytes)
+            let datagram = ByteBuffer(bytes: bytes)
             if let remote {
                 channel.writeAndFlush(AddressedEnvelope(remoteAddress: remote, data: datagram), promise: nil)
             } else {

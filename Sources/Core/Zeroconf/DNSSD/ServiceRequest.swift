@@ -4,7 +4,7 @@ import CDNSSD
 ///
 /// Flags are always 0: Avahi answers Unsupported to any other.
 enum ServiceRequest: Sendable {
-    case register(name: String, type: ServiceType, port: Int, txt: [UInt8])
+    case register(name: String, type: ServiceType, port: Int, txt: [UInt8], reach: ServiceReach)
     case browse(type: ServiceType, domain: String)
     case resolve(ServiceInstance)
     case addresses(host: String, family: NetworkAddress.Family)
@@ -21,9 +21,9 @@ enum ServiceRequest: Sendable {
     func open(_ reference: inout DNSServiceRef?, context: UnsafeMutableRawPointer) -> DNSServiceErrorType {
         let anyInterface = UInt32(kDNSServiceInterfaceIndexAny)
         switch self {
-        case .register(let name, let type, let port, let txt):
+        case .register(let name, let type, let port, let txt, let reach):
             return DNSServiceRegister(
-                &reference, 0, anyInterface, name, type.description, "local.", nil, UInt16(port).bigEndian,
+                &reference, 0, reach.interface, name, type.description, "local.", nil, UInt16(port).bigEndian,
                 UInt16(txt.count), txt, ServiceCallbacks.register, context)
         case .browse(let type, let domain):
             return DNSServiceBrowse(

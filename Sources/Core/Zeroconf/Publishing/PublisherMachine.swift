@@ -20,6 +20,7 @@ struct PublisherMachine: ServiceMachine {
     private let wantedName: String
     private let type: ServiceType
     private let port: Int
+    private let reach: ServiceReach
     private var txt: [UInt8]
 
     private var phase = Phase.idle
@@ -29,11 +30,12 @@ struct PublisherMachine: ServiceMachine {
     private var baseName: String
     private var nameNumber = 1
 
-    init(name: String, type: ServiceType, port: Int, txt: [UInt8]) {
+    init(name: String, type: ServiceType, port: Int, txt: [UInt8], reach: ServiceReach = .network) {
         wantedName = name
         baseName = name
         self.type = type
         self.port = port
+        self.reach = reach
         self.txt = txt
     }
 
@@ -75,7 +77,8 @@ struct PublisherMachine: ServiceMachine {
         phase = .registering(id, limit)
         let name = ServiceName.candidate(nameNumber, for: baseName)
         return [
-            .open(id, .register(name: name, type: type, port: port, txt: txt)), .startTimer(limit, Self.answerLimit),
+            .open(id, .register(name: name, type: type, port: port, txt: txt, reach: reach)),
+            .startTimer(limit, Self.answerLimit),
         ]
     }
 

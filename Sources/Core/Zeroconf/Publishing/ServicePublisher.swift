@@ -1,6 +1,6 @@
 import Logging
 
-/// Publishes one service in the domain `local.` on every interface and keeps it published.
+/// Publishes one service in the domain `local.` and keeps it published.
 ///
 /// ```swift
 /// let publisher = try ServicePublisher(name: "Rover", type: .tcp("robot"), port: 7000, txt: ["model": "R2"])
@@ -40,11 +40,13 @@ public final class ServicePublisher: Sendable {
     ///   - type: the service's type.
     ///   - port: 1...65535. The port is announced, not opened.
     ///   - txt: what a browser can show before it connects.
+    ///   - reach: where the service is published.
     ///   - logger: receives failures as warnings and details at debug level; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or
     ///   ``ZeroconfError/Code/invalidTXTRecord``.
     public init(
-        name: String, type: ServiceType, port: Int, txt: TXTRecord = [:], logger: Logger? = nil
+        name: String, type: ServiceType, port: Int, txt: TXTRecord = [:], reach: ServiceReach = .network,
+        logger: Logger? = nil
     ) throws(ZeroconfError) {
         try ServiceName.check(name)
         guard (1...65535).contains(port) else {
@@ -53,7 +55,7 @@ public final class ServicePublisher: Sendable {
         self.name = name
         self.type = type
         self.port = port
-        let machine = PublisherMachine(name: name, type: type, port: port, txt: try txt.encoded())
+        let machine = PublisherMachine(name: name, type: type, port: port, txt: try txt.encoded(), reach: reach)
         driver = MachineDriver(machine, label: "zeroconf.publisher", logger: logger, runsOnDemand: false)
     }
 

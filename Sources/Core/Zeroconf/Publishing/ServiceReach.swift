@@ -1,0 +1,29 @@
+import CDNSSD
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Where a service is published.
+public enum ServiceReach: Sendable, Hashable {
+    /// On every interface.
+    case network
+    /// To programs of this machine alone, for a port that is open on loopback. With Avahi that is the loopback interface,
+    /// which it uses unless it is configured otherwise.
+    case machine
+
+    /// The interface's index, as `DNSServiceRegister` takes it.
+    var interface: UInt32 {
+        switch self {
+        case .network: UInt32(kDNSServiceInterfaceIndexAny)
+        case .machine:
+            #if canImport(Darwin)
+            UInt32.max  // kDNSServiceInterfaceIndexLocalOnly
+            #else
+            if_nametoindex("lo")
+            #endif
+        }
+    }
+}
