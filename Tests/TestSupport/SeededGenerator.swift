@@ -1,4 +1,4 @@
-/// SplitMix64: a generator whose run can be repeated from its seed.
+/// SplitMix64 (Steele and others 2014): a generator whose run can be repeated from its seed.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -13,4 +13,17 @@ public struct SeededGenerator: RandomNumberGenerator {
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
     }
+}
+
+extension SeededGenerator {
+    /// True with that probability.
+    public mutating func happens(_ probability: Double) -> Bool {
+        probability > 0 && Double(next() >> 11) * 0x1p-53 < probability
+    }
+
+    /// True once in `count` times, on average.
+    public mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
+
+    /// A number of the range.
+    public mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 }

@@ -126,6 +126,14 @@ public final class TestBed: Sendable {
         return address
     }
 
+    /// Gives a host one more address on the link, of IPv4 or IPv6, which it has at once.
+    public func addAddress(_ address: String, length: Int, to host: Host) async throws {
+        let isIPv6 = address.contains(":")
+        try await ip(
+            ["-netns", host.namespace, "address", "add", "\(address)/\(length)", "dev", Self.link]
+                + (isIPv6 ? ["nodad"] : []))
+    }
+
     /// Replaces a host's address on the link by another one in the same subnet (last byte 3...254), and returns it.
     public func replaceAddress(by last: Int, of host: Host) async throws -> String {
         let address = try await addAddress(last, to: host)
@@ -213,7 +221,9 @@ public final class TestBed: Sendable {
         }
     }
 
-    private func ip(_ arguments: String...) async throws {
+    private func ip(_ arguments: String...) async throws { try await ip(arguments) }
+
+    private func ip(_ arguments: [String]) async throws {
         try await ChildProcess.run("ip", arguments)
     }
 

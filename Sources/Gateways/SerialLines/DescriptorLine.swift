@@ -29,16 +29,20 @@ final class DescriptorLine: ReopenedLine {
         }
     }
 
-    /// A serial device. It must exist now; later it may come and go.
+    /// A serial device. It may come and go.
     ///
+    /// - Parameter mayBeAbsent: whether it need not exist now.
     /// - Throws: ``LineError`` if it cannot be opened.
     static func device(
-        _ path: String, baud: Int, on eventLoop: any EventLoop
+        _ path: String, baud: Int, mayBeAbsent: Bool, on eventLoop: any EventLoop
     ) async throws(LineError) -> NIOLoopBound<any Line> {
         do throws(TerminalDevice.Failure) {
-            close(try TerminalDevice.open(path, baud: baud))
+            let descriptor = try TerminalDevice.open(path, baud: baud)
+            // It would stay exclusive while another program has it open too.
+            _ = ioctl(descriptor, UInt(TIOCNXCL))
+            close(descriptor)
         } catch {
-            throw LineError(error.text(path))
+            if !(mayBeAbsent && error.isAbsence) { throw LineError(error.text(path)) }
         }
         return await make(.device(path: path, baud: baud), eventLoop)
     }

@@ -2,8 +2,9 @@ import NIOCore
 
 /// Where a line is.
 package enum LinePlace: Sendable, Hashable {
-    /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``.
-    case device(path: String, baud: Int)
+    /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``. One that may
+    /// be absent is waited for.
+    case device(path: String, baud: Int, mayBeAbsent: Bool = false)
     /// A pseudo-terminal that this process makes, with a symbolic link to it if a path is given.
     case pseudoTerminal(link: String?)
     /// A TCP port to listen on, with or without VICE's framing for control signals.
@@ -16,7 +17,8 @@ package enum LinePlace: Sendable, Hashable {
     /// - Throws: ``LineError`` if the device cannot be opened now, or the port not be listened on.
     package func open(on eventLoop: any EventLoop) async throws(LineError) -> NIOLoopBound<any Line> {
         switch self {
-        case .device(let path, let baud): return try await DescriptorLine.device(path, baud: baud, on: eventLoop)
+        case .device(let path, let baud, let mayBeAbsent):
+            return try await DescriptorLine.device(path, baud: baud, mayBeAbsent: mayBeAbsent, on: eventLoop)
         case .pseudoTerminal(let link): return try await DescriptorLine.pseudoTerminal(link: link, on: eventLoop)
         case .listen(let host, let port, let usesIP232):
             return try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop)

@@ -6,10 +6,13 @@ package enum TerminalDevice {
     package struct Failure: Error {
         let number: Int32
 
+        /// Whether there is no such device at present.
+        var isAbsence: Bool { [ENOENT, ENODEV, ENXIO].contains(number) }
+
         /// The reason in words, and what to do.
         func text(_ path: String) -> String {
             switch number {
-            case ENOENT, ENODEV, ENXIO: "\(path): no such device; is the adapter plugged in?"
+            case _ where isAbsence: "\(path): no such device; is the adapter plugged in?"
             case EACCES, EPERM:
                 "\(path): permission denied; add yourself to its group (on Debian: sudo adduser USER dialout)"
             case EBUSY: "\(path): in use by another program"

@@ -19,10 +19,26 @@ struct Slot {
     let offset: UInt16
     let capacity: UInt16
     var count: UInt16 = 0
-    /// Whether the program has set the value.
-    var isSet = false
-    /// Whether the current value is to be sent.
-    var isDue = false
     /// The reason of a refusal that is to be sent, 0 for none.
     var refusal: UInt8 = 0
+    /// Two facts in a byte, which makes a slot 20 bytes long on a 32-bit processor.
+    private var flags: UInt8 = 0
+
+    init(element: ElementDefinition, offset: UInt16, capacity: UInt16) {
+        self.element = element
+        self.offset = offset
+        self.capacity = capacity
+    }
+
+    /// Whether the program has set the value.
+    var isSet: Bool {
+        get { flags & 1 != 0 }
+        set { flags = newValue ? flags | 1 : flags & ~1 }
+    }
+
+    /// Whether the current value is to be sent.
+    var isDue: Bool {
+        get { flags & 2 != 0 }
+        set { flags = newValue ? flags | 2 : flags & ~2 }
+    }
 }

@@ -1,6 +1,5 @@
+import SerialLines
 import Testing
-
-@testable import CommodoreGateway
 
 /// Which clients of a gateway are paused while the line is busy.
 struct ClientSharesTests {

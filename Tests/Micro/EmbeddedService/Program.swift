@@ -1,9 +1,10 @@
 import ElementalMicro
 
 /// The program of the device: what it does with its elements.
-struct Program {
+final class Program {
     let service: ElementalService
     private var seconds: UInt32 = 0
+    private var lastSecond: UInt32 = 0
 
     init(seed: UInt32) {
         service = ElementalService("thermostat", displayName: "Kitchen", elements: Thermostat.all, seed: seed)
@@ -25,8 +26,16 @@ struct Program {
         }
     }
 
+    /// What the board calls as often as it has time.
+    func step(at now: UInt32) {
+        guard now &- lastSecond >= 1000 else { return }
+        lastSecond = now
+        // What the queue has no room for is set again a second later.
+        try? second()
+    }
+
     /// What happens every second.
-    mutating func second() throws(SendError) {
+    func second() throws(SendError) {
         seconds += 1
         try service.send(seconds, to: Thermostat.uptime)
         try service.send(Float(15 + seconds & 7), to: Thermostat.temperature)

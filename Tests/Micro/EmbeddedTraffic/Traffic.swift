@@ -48,7 +48,7 @@ struct Client: ~Copyable {
 
 @_cdecl("main")
 public func main() -> Int32 {
-    var program = Program(seed: 3)
+    let program = Program(seed: 3)
     var client = Client()
     let atStart = bytesAtStart()
     var random: UInt32 = 1

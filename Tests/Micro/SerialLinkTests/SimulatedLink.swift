@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import SerialLink
 
 /// Two links on a simulated line of 115,200 baud, in steps of a millisecond, whose programs write numbered bytes as fast
@@ -31,7 +33,7 @@ final class SimulatedLink {
     let b: End
     var aToB = FaultyLine()
     var bToA = FaultyLine()
-    var random: SeededRandom
+    var random: SeededGenerator
     private(set) var now = 0
     /// What the ends' clocks are ahead, so that they wrap.
     var clockOffset: UInt32
@@ -45,7 +47,7 @@ final class SimulatedLink {
     static let bytesPerMillisecond = 11.52
 
     init(seed: UInt64, _ configuration: SerialLink.Configuration = .init(), clockOffset: UInt32 = 0) {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         a = End(SerialLink(configuration, seed: UInt32(truncatingIfNeeded: seed)))
         b = End(SerialLink(configuration, seed: UInt32(truncatingIfNeeded: seed) &+ 99))
         self.configuration = configuration

@@ -8,13 +8,7 @@ struct LineOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A serial device, set to 8N1 without flow control.", valueName: "device"))
     var serial: String?
 
-    @Flag(help: "Make a pseudo-terminal, whose name is printed, for an emulator that uses a device.")
-    var pty = false
-
-    @Option(
-        help: ArgumentHelp(
-            "With --pty: make a symbolic link to it, so that its name stays the same.", valueName: "path"))
-    var link: String?
+    @OptionGroup var terminal: PseudoTerminalOptions
 
     @Option(
         help: ArgumentHelp(
@@ -38,13 +32,12 @@ struct LineOptions: ParsableArguments {
     @OptionGroup var speed: BaudOptions
 
     func validate() throws {
-        let ways = [serial != nil, pty, listen != nil, virtual != nil].filter { $0 }.count
+        let ways = [serial != nil, terminal.pty, listen != nil, virtual != nil].filter { $0 }.count
         guard ways == 1 else {
             throw ValidationError(
                 "give one of --serial DEVICE, --pty, --listen HOST:PORT, --virtual PROGRAM.prg"
                     + (ways > 1 ? ", not \(ways)" : ""))
         }
-        guard link == nil || pty else { throw ValidationError("--link goes with --pty") }
         guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
         guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
     }
@@ -55,7 +48,7 @@ struct LineOptions: ParsableArguments {
     func line(timeout: Duration) async throws -> GatewayLine {
         if let serial { return .serial(path: serial) }
         if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
-        guard let virtual else { return .pseudoTerminal(link: link) }
+        guard let virtual else { return .pseudoTerminal(link: terminal.link) }
         do {
             let program = try Program(prg: try await FileContent.program(virtual, timeout: timeout))
             return .virtual(program, standard: ntsc ? .ntsc : .pal)

@@ -1,15 +1,15 @@
 import DequeModule
 
-/// How much each client has queued for the machine, and which clients are paused because of that.
+/// How much each client has queued for the machine on a line, and which clients are paused because of that.
 ///
 /// While a client is paused, what it sends after a value is not read either, a ping for instance. So one value of any
 /// size, or several small ones, never pause their client: it learns at once that they are queued. Only a client that
 /// keeps sending is paused until the line has caught up.
-struct ClientShares<Client: Hashable> {
+package struct ClientShares<Client: Hashable> {
     /// Bytes that a client may have queued, plus one value.
-    static var ownMark: Int { 16 * 1024 }
+    package static var ownMark: Int { 16 * 1024 }
     /// Queued bytes of all clients above which every client that sends is paused.
-    static var totalMark: Int { 1024 * 1024 }
+    package static var totalMark: Int { 1024 * 1024 }
     /// A paused client continues when the queue has drained to this fraction.
     private static var lowPart: Int { 4 }
 
@@ -22,6 +22,8 @@ struct ClientShares<Client: Hashable> {
     private var shares: [Client: Share] = [:]
     private var paused: Set<Client> = []
 
+    package init() {}
+
     /// Records a queued value.
     ///
     /// - Parameters:
@@ -29,7 +31,7 @@ struct ClientShares<Client: Hashable> {
     ///   - queued: the total of bytes ever queued, including its own.
     ///   - waiting: the bytes still in the queue.
     /// - Returns: whether the client has to be paused now; false if it is paused already.
-    mutating func note(_ client: Client, _ byteCount: Int, queued: Int, waiting: Int) -> Bool {
+    package mutating func note(_ client: Client, _ byteCount: Int, queued: Int, waiting: Int) -> Bool {
         guard byteCount > 0 else { return false }
         settle(client, gone: queued - waiting)
         let before = shares[client]?.byteCount ?? 0
@@ -42,7 +44,7 @@ struct ClientShares<Client: Hashable> {
     /// The clients that may continue.
     ///
     /// - Parameter gone: the total of bytes that have left the queue.
-    mutating func takeResumed(gone: Int, waiting: Int) -> [Client] {
+    package mutating func takeResumed(gone: Int, waiting: Int) -> [Client] {
         guard !paused.isEmpty, waiting <= Self.totalMark / Self.lowPart else { return [] }
         for client in paused { settle(client, gone: gone) }
         let resumed = paused.filter { shares[$0]?.byteCount ?? 0 <= Self.ownMark / Self.lowPart }
@@ -51,14 +53,14 @@ struct ClientShares<Client: Hashable> {
     }
 
     /// Removes clients that have nothing queued.
-    mutating func settle(gone: Int) {
+    package mutating func settle(gone: Int) {
         for client in Array(shares.keys) { settle(client, gone: gone) }
     }
 
     /// Removes all clients.
     ///
     /// - Returns: the clients that were paused.
-    mutating func removeAll() -> [Client] {
+    package mutating func removeAll() -> [Client] {
         defer { self = ClientShares() }
         return Array(paused)
     }

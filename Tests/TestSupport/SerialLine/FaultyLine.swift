@@ -1,28 +1,42 @@
 /// One direction of a simulated serial line: it keeps the order of bytes and their time, and does harm to some.
-struct FaultyLine {
+public struct FaultyLine {
     /// How likely each fault is, for each byte.
-    struct Faults {
-        var drop = 0.0
-        var double = 0.0
-        var flip = 0.0
-        var insert = 0.0
+    public struct Faults: Sendable {
+        public var drop: Double
+        public var double: Double
+        public var flip: Double
+        public var insert: Double
 
-        static let none = Faults()
+        /// Faults of these probabilities.
+        public init(drop: Double = 0, double: Double = 0, flip: Double = 0, insert: Double = 0) {
+            self.drop = drop
+            self.double = double
+            self.flip = flip
+            self.insert = insert
+        }
+
+        /// A line that does no harm.
+        public static let none = Faults()
         /// Each fault to one byte in so many.
-        static func each(_ probability: Double) -> Faults {
+        public static func each(_ probability: Double) -> Faults {
             Faults(drop: probability, double: probability, flip: probability, insert: probability)
         }
     }
 
-    var faults = Faults.none
+    /// How it harms what enters it from now on.
+    public var faults = Faults.none
     /// The milliseconds that a byte is under way besides the line's own time.
-    var latency = 0
-    private(set) var byteCount = 0
+    public var latency = 0
+    /// The bytes that entered it.
+    public private(set) var byteCount = 0
     private var underWay: [(byte: UInt8, at: Int)] = []
     private var first = 0
 
+    /// A line that does no harm.
+    public init() {}
+
     /// A byte enters the line.
-    mutating func send(_ byte: UInt8, at now: Int, _ random: inout SeededRandom) {
+    public mutating func send(_ byte: UInt8, at now: Int, _ random: inout SeededGenerator) {
         byteCount += 1
         if random.happens(faults.drop) { return }
         let bit: UInt8 = random.happens(faults.flip) ? 1 << UInt8(random.number(0...7)) : 0
@@ -32,12 +46,12 @@ struct FaultyLine {
     }
 
     /// Bytes that no end of a link has sent: a boot loader's, or a disturbance.
-    mutating func inject(_ bytes: some Sequence<UInt8>, at now: Int) { for byte in bytes { append(byte, now) } }
+    public mutating func inject(_ bytes: some Sequence<UInt8>, at now: Int) { for byte in bytes { append(byte, now) } }
 
     private mutating func append(_ byte: UInt8, _ now: Int) { underWay.append((byte, now + latency)) }
 
     /// The next byte that has arrived.
-    mutating func receive(at now: Int) -> UInt8? {
+    public mutating func receive(at now: Int) -> UInt8? {
         guard first < underWay.count, underWay[first].at <= now else { return nil }
         defer {
             first += 1
@@ -50,7 +64,7 @@ struct FaultyLine {
     }
 
     /// What is under way is lost.
-    mutating func clear() {
+    public mutating func clear() {
         underWay.removeAll()
         first = 0
     }

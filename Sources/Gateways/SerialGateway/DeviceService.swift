@@ -1,0 +1,345 @@
+import Elemental
+import ElementalWire
+import NIOCore
+import SerialLines
+import Support
+
+import struct ElementalMicro.SerialIdentity
+
+/// Makes the device on a line a service, and passes values between it and the service's clients. Used on the line's event
+/// loop only, which is the service's too.
+final class DeviceService: LineSessionOwner {
+    /// What a device says before it is a service.
+    private struct Introduction {
+        var hasHello = false
+        var identity: SerialIdentity?
+    }
+
+    private enum Phase {
+        /// There is no session.
+        case away
+        case introducing(Introduction)
+        case present
+    }
+
+    /// How long a device may take to introduce itself: the time of a long catalogue on a slow line.
+    private static let introductionTime = TimeAmount.seconds(30)
+    /// The reason that clients are told while the device is away.
+    private static let awayRefusal = ValueRefusal("the device on the line is not there")
+    private static let fullRefusal = ValueRefusal("the line is slower than the values; send fewer")
+
+    private let configuration: SerialGatewayConfiguration
+    private let lineName: String
+    private let eventLoop: any EventLoop
+    private let tell: (SerialGatewayEvent) -> Void
+    private var session: LineSession?
+    private var phase = Phase.away
+    private var introductionTimer: Scheduled<Void>?
+    private var absenceTimer: Scheduled<Void>?
+
+    /// The service while the device is there, and for a time after it was lost.
+    private(set) var service: ElementalService?
+    /// What the device was when it was there last, also after its service was withdrawn.
+    private var known: (service: String, name: String, elements: ElementCatalogue)?
+    private var queue = DeviceQueue()
+    private var unconfirmed = UnconfirmedValues()
+    /// The newest values that clients set and the device took, if they are to be restored.
+    private var newest: [Int8: SetValue] = [:]
+    private var isSendingSoon = false
+    /// What clients have queued; some clients are paused.
+    private var shares = ClientShares<ElementalDevice>()
+    /// The elements of which a problem was told.
+    private var toldProblems: Set<Int8> = []
+
+    init(
+        _ line: any Line, _ configuration: SerialGatewayConfiguration, on eventLoop: any EventLoop,
+        tell: @escaping (SerialGatewayEvent) -> Void
+    ) {
+        self.configuration = configuration
+        self.eventLoop = eventLoop
+        self.tell = tell
+        lineName = line.name
+        session = LineSession(line, on: eventLoop, owner: self)
+    }
+
+    func start() {
+        tell(.lineReady(lineName))
+        session?.start()
+    }
+
+    func stop() {
+        introductionTimer?.cancel()
+        absenceTimer?.cancel()
+        session?.stop()
+        session = nil
+        phase = .away
+        // Its handler refers to this object.
+        service = nil
+        resumeClients()
+    }
+
+    // MARK: The line
+
+    func lineOpened() { tell(.lineOpened) }
+
+    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
+        tell(.lineLost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
+    }
+
+    func sessionBegan() {
+        guard let session else { return }
+        phase = .introducing(Introduction())
+        introductionTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.introductionTime) { [weak self] in
+            self?.session?.reject("the device does not say what it is")
+        }
+        session.write(SystemElement.deviceName.rawValue, Array("elemental".utf8))
+        session.write(
+            SystemElement.hello.rawValue,
+            Hello(features: [.emptyValues, .ping, .wantsCatalogue, .refusals]).wireBytes)
+    }
+
+    func sessionEnded() {
+        introductionTimer?.cancel()
+        let wasPresent = if case .present = phase { true } else { false }
+        phase = .away
+        // A value that was under way may have been lost.
+        remember(unconfirmed.removeAll() + queue.removeAll())
+        resumeClients()
+        guard wasPresent, let service else { return }
+        tell(.deviceLost(service))
+        absenceTimer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(configuration.absence)) {
+            [weak self] in self?.withdraw()
+        }
+    }
+
+    private func withdraw() {
+        absenceTimer?.cancel()
+        guard let service else { return }
+        self.service = nil
+        tell(.deviceGone(service))
+    }
+
+    func rejected(_ problem: String, retryIn delay: Duration) { tell(.deviceRejected(problem, retryIn: delay)) }
+
+    // MARK: From the device
+
+    func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
+        switch phase {
+        case .away: return nil
+        case .introducing(let introduction): return introduced(introduction, id, bytes)
+        case .present:
+            if id >= 0 {
+                receivedValue(id, bytes)
+            } else if id == SystemElement.pong.rawValue, bytes.count == MemoryLayout<UInt64>.size {
+                answered(UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)))
+            } else if id == SystemElement.refused.rawValue, let (id, refusal) = ValueRefusal.read(bytes) {
+                refused(id, refusal)
+            }
+            return nil
+        }
+    }
+
+    /// - Returns: why the device cannot be used, if so.
+    private func introduced(_ introduction: Introduction, _ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
+        var introduction = introduction
+        switch id {
+        case SystemElement.hello.rawValue:
+            guard let hello = Hello(wireBytes: bytes), hello.features.isSuperset(of: [.catalogue, .ping]) else {
+                return "the device does not tell its elements"
+            }
+            introduction.hasHello = true
+        case SerialIdentity.id:
+            guard let identity = SerialIdentity(wireBytes: bytes) else { return "the device's name is not readable" }
+            introduction.identity = identity
+        case SystemElement.catalogue.rawValue:
+            guard introduction.hasHello, let identity = introduction.identity else {
+                return "the device tells its elements before its name"
+            }
+            do throws(WireError) {
+                return begin(identity, try ElementCatalogue(wireBytes: bytes))
+            } catch {
+                return "the device's elements are not readable: \(error.message)"
+            }
+        default: break
+        }
+        phase = .introducing(introduction)
+        return nil
+    }
+
+    /// The device has said what it is.
+    ///
+    /// - Returns: why it cannot be published, if so.
+    private func begin(_ identity: SerialIdentity, _ elements: ElementCatalogue) -> String? {
+        let (type, name) = (configuration.serviceName ?? identity.service, displayName(identity))
+        let isKnown = known.map { $0 == (type, name, elements) } ?? false
+        var appeared: ElementalService?
+        if !isKnown || service == nil {
+            let service = makeService(type, name, elements)
+            do throws(ElementalError) {
+                try service.checkNames()
+            } catch {
+                return "the device cannot be published: \(error.message)"
+            }
+            appeared = service
+        }
+        introductionTimer?.cancel()
+        absenceTimer?.cancel()
+        session?.accepted()
+        phase = .present
+        if !isKnown { newest = [:] }
+        if let appeared {
+            withdraw()
+            known = (type, name, elements)
+            toldProblems = []
+            service = appeared
+            tell(.deviceAppeared(appeared))
+        } else if let service {
+            tell(.deviceReturned(service))
+        }
+        restore()
+        sendWaiting()
+        return nil
+    }
+
+    /// Tells a device that was away what clients had set.
+    private func restore() {
+        guard !newest.isEmpty else { return }
+        // The queue is empty at the beginning of a session, and has room for one value of each element.
+        for item in newest.values.sorted(by: { $0.element.id < $1.element.id }) { _ = queue.append(item) }
+        tell(.restored(newest.count))
+    }
+
+    private func displayName(_ identity: SerialIdentity) -> String {
+        if let name = configuration.displayName { return name }
+        guard identity.displayName.isEmpty else { return identity.displayName }
+        let place = lineName.split(separator: "/").last.map(String.init) ?? lineName
+        return HostName.current + " " + place
+    }
+
+    private func makeService(_ type: String, _ name: String, _ elements: ElementCatalogue) -> ElementalService {
+        // One loop for line and clients: values pass between them without changing threads.
+        var serviceConfiguration = configuration.service
+        serviceConfiguration.eventLoopGroup = eventLoop
+        let service = ElementalService(type, displayName: name, elements: elements, configuration: serviceConfiguration)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        service.onAnyValue { [weak service] element, value, device in
+            guard let service else { return }
+            guard bound.value.service === service else {
+                // It is being withdrawn.
+                return service.refuse(element, from: device, Self.awayRefusal)
+            }
+            bound.value.take(value, of: element, from: device)
+        }
+        return service
+    }
+
+    private func receivedValue(_ id: Int8, _ bytes: UnsafeRawBufferPointer) {
+        guard let service, let element = service.elements[id: id] else {
+            return noteProblem(id, "it has no such element")
+        }
+        guard let value = ElementValue(wireBytes: bytes, type: element.type) else {
+            return noteProblem(id, "\(bytes.count) bytes are no \(element.type)")
+        }
+        do throws(ElementalError) {
+            // A client that cannot receive it must not keep it from the others.
+            _ = try service.send(value, to: element)
+        } catch {
+            noteProblem(id, error.message)
+        }
+    }
+
+    private func noteProblem(_ id: Int8, _ problem: String) {
+        guard toldProblems.insert(id).inserted else { return }
+        tell(.problem("a value of the device's element \(id) is left out: \(problem)"))
+    }
+
+    private func answered(_ number: UInt64) {
+        remember(unconfirmed.answered(number))
+        sendWaiting()
+    }
+
+    /// Keeps what clients set, to be restored.
+    private func remember(_ items: [SetValue]) {
+        guard configuration.restores else { return }
+        for item in items {
+            newest[item.element.id] = SetValue(element: item.element, value: item.value, client: nil)
+        }
+    }
+
+    private func refused(_ id: Int8, _ refusal: ValueRefusal) {
+        guard let service, let element = service.elements[id: id] else { return }
+        var told: Set<ElementalDevice> = []
+        for item in unconfirmed.refused(id) {
+            guard let device = item.client, told.insert(device).inserted else { continue }
+            service.refuse(element, from: device, refusal)
+        }
+    }
+
+    // MARK: To the device
+
+    /// A client has set a value.
+    private func take(_ value: ElementValue, of element: ElementDefinition, from client: ElementalDevice) {
+        let item = SetValue(element: element, value: value, client: client)
+        guard let refusal = refusal(of: item) else { return sendSoon() }
+        service?.refuse(element, from: client, refusal)
+    }
+
+    /// Queues a value.
+    ///
+    /// - Returns: why the client's value is refused, if so.
+    private func refusal(of item: SetValue) -> ValueRefusal? {
+        let limit = LineSession.maximumValueByteCount
+        guard item.value.wireByteCount <= limit else {
+            return ValueRefusal("a device on a line holds texts and data of \(limit) bytes at most")
+        }
+        guard case .present = phase else {
+            remember([item])
+            return configuration.restores ? nil : Self.awayRefusal
+        }
+        guard queue.append(item) else { return Self.fullRefusal }
+        // Of a latest element no more than one value waits.
+        if let client = item.client, !item.element.latest {
+            let isToWait = shares.note(
+                client, item.frameByteCount, queued: queue.addedByteCount, waiting: queue.byteCount)
+            if isToWait { client.pause() }
+        }
+        return nil
+    }
+
+    /// Sends at the end of this turn of the loop what clients set in it: in few packets, with one ping behind.
+    private func sendSoon() {
+        guard !isSendingSoon else { return }
+        isSendingSoon = true
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.execute {
+            bound.value.isSendingSoon = false
+            bound.value.sendWaiting()
+        }
+    }
+
+    func roomMayHaveGrown() { sendWaiting() }
+
+    private func sendWaiting() {
+        guard case .present = phase, let session else { return }
+        while let item = queue.first, session.room >= item.frameByteCount {
+            session.write(item.element.id, byteCount: item.value.wireByteCount) { item.value.writeWireBytes(to: $0) }
+            queue.removeFirst()
+            unconfirmed.add(item)
+        }
+        if unconfirmed.needsPing, session.room >= Envelope.streamByteCount + MemoryLayout<UInt64>.size {
+            let number = unconfirmed.beginPing().littleEndian
+            session.write(SystemElement.ping.rawValue, byteCount: MemoryLayout<UInt64>.size) {
+                $0.storeBytes(of: number, as: UInt64.self)
+            }
+        }
+        session.flush()
+        if queue.byteCount == 0 { return resumeClients() }
+        let resumed = shares.takeResumed(gone: queue.addedByteCount - queue.byteCount, waiting: queue.byteCount)
+        for client in resumed { client.resume() }
+    }
+
+    /// Nothing waits any more.
+    private func resumeClients() {
+        for client in shares.removeAll() { client.resume() }
+    }
+}

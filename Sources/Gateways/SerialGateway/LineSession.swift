@@ -1,0 +1,206 @@
+import ElementalWire
+import NIOCore
+import SerialLines
+import SerialLink
+import Support
+
+/// The frames of a device behind a line that loses bytes. Used on the line's event loop only.
+final class LineSession: LineHandler {
+    /// The longest value of an element, in bytes, as on a device.
+    static let maximumValueByteCount = 1024
+    /// The longest identity, in bytes.
+    private static let maximumIdentityByteCount = 128
+    /// How many bytes are given to the line at a time.
+    private static let portion = 256
+
+    private let line: any Line
+    private let eventLoop: any EventLoop
+    private weak var owner: (any LineSessionOwner)?
+    private var link: SerialLink
+    private var decoder = LineSession.makeDecoder()
+    /// The bytes of one portion.
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var timer: (task: Scheduled<Void>, time: NIODeadline)?
+    private var isLineOpen = false
+    /// What the owner did not accept of the frames being read.
+    private var problem: String?
+    private var backOff = BackOff.line
+    /// Until when the line is not listened to, after something was not accepted.
+    private var quietUntil: NIODeadline?
+
+    init(_ line: any Line, on eventLoop: any EventLoop, owner: any LineSessionOwner) {
+        self.line = line
+        self.eventLoop = eventLoop
+        self.owner = owner
+        link = SerialLink(
+            .init(packetByteCount: 256, windowByteCount: 2048, sendByteCount: 4096),
+            seed: .random(in: .min ... .max))
+        buffer = .allocate(byteCount: Self.portion, alignment: 1)
+    }
+
+    deinit { buffer.deallocate() }
+
+    private static func makeDecoder() -> StreamDecoder {
+        StreamDecoder(maximumValueByteCount: maximumValueByteCount)
+    }
+
+    func start() { line.start(self) }
+
+    func stop() {
+        owner = nil
+        timer?.task.cancel()
+        line.stop()
+    }
+
+    /// The device is one that can be used: the next problem is not one more in a row.
+    func accepted() { backOff.reset() }
+
+    // MARK: Out
+
+    /// How many bytes of frames can be written now; 0 without a session.
+    var room: Int { link.room }
+
+    /// Writes a frame for which there is room.
+    func write(_ id: Int8, byteCount: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+        let whole = Envelope.streamByteCount + byteCount
+        withUnsafeTemporaryAllocation(byteCount: whole, alignment: 1) { frame in
+            guard let start = frame.baseAddress else { return }
+            Envelope.writeStreamHeader(id: id, length: byteCount, to: start)
+            body(start + Envelope.streamByteCount)
+            _ = link.write(UnsafeRawBufferPointer(frame))
+        }
+    }
+
+    func write(_ id: Int8, _ bytes: [UInt8]) {
+        write(id, byteCount: bytes.count) { place in
+            bytes.withUnsafeBytes {
+                if let start = $0.baseAddress { place.copyMemory(from: start, byteCount: $0.count) }
+            }
+        }
+    }
+
+    /// Sends what was written.
+    func flush() {
+        guard quietUntil == nil else { return }
+        while line.isWritable {
+            let count = link.transmit(into: buffer, at: Self.now)
+            guard count > 0 else { break }
+            line.write(Array(buffer[..<count]))
+        }
+        guard isLineOpen else { return }
+        // A line that takes no bytes says when it does again.
+        let delay = max(Int64(link.delay(at: Self.now)), line.isWritable ? 1 : 50)
+        let time = NIODeadline.now() + .milliseconds(delay)
+        if let timer, timer.time <= time { return }
+        tick(at: time)
+    }
+
+    private func tick(at time: NIODeadline) {
+        timer?.task.cancel()
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] () -> Void in self?.tick() }
+        timer = (task, time)
+    }
+
+    private static var now: UInt32 {
+        UInt32(truncatingIfNeeded: NIODeadline.now().uptimeNanoseconds / 1_000_000)
+    }
+
+    private func tick() {
+        timer = nil
+        if let quietUntil {
+            guard quietUntil <= .now() else { return tick(at: quietUntil) }
+            self.quietUntil = nil
+            link.restart()
+        }
+        if let event = link.tick(at: Self.now) { handle(event) }
+        flush()
+    }
+
+    // MARK: In
+
+    func lineOpened() {
+        isLineOpen = true
+        link.restart()
+        owner?.lineOpened()
+        flush()
+    }
+
+    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
+        isLineOpen = false
+        // What comes next on the line may be another device.
+        quietUntil = nil
+        timer?.task.cancel()
+        timer = nil
+        if link.isOpen { owner?.sessionEnded() }
+        link.restart()
+        owner?.lineLost(reason, retryIn: delay)
+    }
+
+    func lineReceived(_ bytes: ByteBufferView) {
+        guard quietUntil == nil else { return }
+        let now = Self.now
+        for byte in bytes {
+            if let event = link.receive(byte, at: now) { handle(event) }
+            guard quietUntil == nil else { return }
+        }
+        owner?.roomMayHaveGrown()
+        flush()
+    }
+
+    func lineTerminalReady(_ isReady: Bool) {}
+
+    func lineIsWritable() { flush() }
+
+    private func handle(_ event: SerialLink.Event) {
+        switch event {
+        case .opened:
+            decoder = Self.makeDecoder()
+            owner?.sessionBegan()
+        case .closed: owner?.sessionEnded()
+        case .bytes(let bytes):
+            do throws(WireError) {
+                try decoder.decode(bytes, keeping: Self.keptByteCount) { id, value in
+                    problem = owner?.received(id, value.bytes)
+                    return problem == nil ? .next : .stop
+                }
+            } catch {
+                problem = "the device announced a value longer than \(Self.maximumValueByteCount) bytes"
+            }
+            if let problem { reject(problem) }
+        }
+    }
+
+    private static func keptByteCount(_ id: Int8, _ length: Int) -> Int {
+        if id >= 0 { return length }
+        return SystemElement(rawValue: id)?.keptByteCount(of: length) ?? min(length, maximumIdentityByteCount)
+    }
+
+    /// Ends the session with a device that cannot be used, and waits before the next, longer each time.
+    func reject(_ problem: String) {
+        self.problem = nil
+        if link.isOpen { owner?.sessionEnded() }
+        link.restart()
+        let delay = backOff.next()
+        let time = NIODeadline.now() + TimeAmount(delay)
+        quietUntil = time
+        tick(at: time)
+        owner?.rejected(problem, retryIn: delay)
+    }
+}
+
+/// Who uses the frames of a line.
+protocol LineSessionOwner: AnyObject {
+    func lineOpened()
+    func lineLost(_ reason: String, retryIn: TimeAmount?)
+    /// A session with the device has begun: both streams begin anew.
+    func sessionBegan()
+    func sessionEnded()
+    /// A frame has come. The bytes are valid only during the call.
+    ///
+    /// - Returns: why the device cannot be used, if so.
+    func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String?
+    /// What waits may fit now.
+    func roomMayHaveGrown()
+    /// The session was ended because the device cannot be used; the next may begin after the given time.
+    func rejected(_ problem: String, retryIn delay: Duration)
+}

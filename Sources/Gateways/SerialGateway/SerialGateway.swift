@@ -1,0 +1,126 @@
+public import Elemental
+import NIOCore
+import NIOPosix
+import SerialLines
+import ServiceLifecycle
+import Support
+
+/// Publishes the device on a serial line, a microcontroller with `ElementalMicro`, as a service with its own elements.
+///
+/// ```swift
+/// let gateway = SerialGateway(line: .serial(path: "/dev/serial/by-id/usb-Raspberry_Pi_Pico_E660-if00"))
+/// try await gateway.run()
+/// ```
+/// The service comes and goes with the device; a line that was lost is opened again.
+public final class SerialGateway: Sendable {
+    private let line: SerialLine
+    private let configuration: SerialGatewayConfiguration
+    private let eventLoop: any EventLoop
+    private let events = EventHub<SerialGatewayEvent>()
+
+    /// Creates a gateway whose line is not open yet.
+    ///
+    /// - Parameters:
+    ///   - line: the line to the device.
+    ///   - configuration: how its service is published.
+    public init(line: SerialLine, configuration: SerialGatewayConfiguration = SerialGatewayConfiguration()) {
+        self.line = line
+        self.configuration = configuration
+        eventLoop = configuration.service.eventLoopGroup.next()
+    }
+
+    /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
+    @discardableResult
+    public func onEvent(_ handler: @escaping @Sendable (SerialGatewayEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(events.addEventHandler(handler))
+    }
+
+    /// Opens the line, and publishes the devices that appear on it until the task is cancelled or a service group shuts it
+    /// down gracefully.
+    ///
+    /// - Throws: ``SerialGatewayError`` if the line cannot be opened, `ElementalError` if a service cannot start.
+    public func run() async throws { try await run { try await $0.run() } }
+
+    /// The same for a program that runs the services itself.
+    ///
+    /// - Parameter host: publishes a service and serves its clients until its task is cancelled, which means that the device
+    ///   is gone. The gateway ends with it if it ends before.
+    public func run(host: @escaping @Sendable (ElementalService) async throws -> Void) async throws {
+        let line = try await open()
+        let (changes, change) = AsyncStream.makeStream(
+            of: ElementalService?.self, bufferingPolicy: .bufferingNewest(1))
+        let device = await eventLoop.run { [eventLoop, configuration, events] in
+            let device = DeviceService(line.value, configuration, on: eventLoop) { event in
+                switch event {
+                case .deviceAppeared(let service): change.yield(service)
+                case .deviceGone: change.yield(nil)
+                default: break
+                }
+                events.emit(event)
+            }
+            device.start()
+            return NIOLoopBound(device, eventLoop: eventLoop)
+        }
+        let hosting = Hosting(host) { change.finish() }
+        await withGracefulShutdownHandler {
+            for await service in changes { await hosting.host(service) }
+        } onGracefulShutdown: {
+            change.finish()
+        }
+        await hosting.host(nil)
+        await eventLoop.run { device.value.stop() }
+        try hosting.result()
+    }
+
+    private func open() async throws -> NIOLoopBound<any Line> {
+        do throws(LineError) {
+            return try await line.place.open(on: eventLoop)
+        } catch {
+            throw SerialGatewayError(description: error.description, cause: error.cause)
+        }
+    }
+}
+
+/// Runs one service at a time.
+private final class Hosting: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var failure: (any Error)?
+    }
+
+    private let run: @Sendable (ElementalService) async throws -> Void
+    private let ended: @Sendable () -> Void
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - run: runs a service until it is cancelled.
+    ///   - ended: called when that ends without having been cancelled.
+    init(
+        _ run: @escaping @Sendable (ElementalService) async throws -> Void, ended: @escaping @Sendable () -> Void
+    ) {
+        self.run = run
+        self.ended = ended
+    }
+
+    /// Ends the service that runs, and runs another.
+    func host(_ service: ElementalService?) async {
+        let old = state.withLock { $0.task.take() }
+        old?.cancel()
+        await old?.value
+        guard let service else { return }
+        let task = Task { [run, ended, state] in
+            do {
+                try await run(service)
+            } catch {
+                if !Task.isCancelled { state.withLock { $0.failure = error } }
+            }
+            if !Task.isCancelled { ended() }
+        }
+        state.withLock { $0.task = task }
+    }
+
+    /// - Throws: what a service ended with.
+    func result() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+}

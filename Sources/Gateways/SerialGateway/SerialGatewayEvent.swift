@@ -1,0 +1,33 @@
+public import Elemental
+
+/// An event of a gateway.
+public enum SerialGatewayEvent: Sendable {
+    /// The line is ready; the text says where to attach a device.
+    case lineReady(String)
+    /// The line is open.
+    case lineOpened
+    /// The line is lost; the next attempt follows after the given time, or the other end has to connect.
+    case lineLost(String, retryIn: Duration?)
+    /// A device has introduced itself and becomes this service.
+    case deviceAppeared(ElementalService)
+    /// A device that was reset, or whose line was lost for a moment, is back.
+    case deviceReturned(ElementalService)
+    /// The device is told so many values that clients had set before it was away.
+    case restored(Int)
+    /// A device is not heard any more; its service is withdrawn unless it returns in time.
+    case deviceLost(ElementalService)
+    /// The service of a device that did not return is withdrawn.
+    case deviceGone(ElementalService)
+    /// What is on the line cannot be published; it is listened to again after the given time.
+    case deviceRejected(String, retryIn: Duration)
+    /// The device said something that it may not say, which is left out.
+    case problem(String)
+}
+
+/// Why a gateway cannot use its line, and what to do.
+public struct SerialGatewayError: Error, CustomStringConvertible {
+    /// The reason, for a person.
+    public let description: String
+    /// The underlying error, if there is one.
+    public let cause: (any Error)?
+}

@@ -1,0 +1,13 @@
+import Elemental
+import ElementalWire
+
+/// A value for the device.
+struct SetValue {
+    let element: ElementDefinition
+    let value: ElementValue
+    /// The client that set it; `nil` for the gateway, which restores it.
+    let client: ElementalDevice?
+
+    /// The bytes of its frame.
+    var frameByteCount: Int { Envelope.streamByteCount + value.wireByteCount }
+}

@@ -1,0 +1,51 @@
+import Support
+
+/// A serial device that a board may be behind.
+struct SerialCandidate: Hashable {
+    /// Where udev puts a link to each serial device, with a name that it has at every port.
+    static let directory = "/dev/serial/by-id"
+
+    /// The path of the link, for `--serial`.
+    let path: String
+    /// The device, which has another name at another port.
+    let device: String
+    /// Whether this user may use it.
+    let isUsable: Bool
+
+    /// Lists the devices. It may block.
+    static func all(in directory: String = directory) -> [SerialCandidate] {
+        Directory.names(directory).sorted().map { name in
+            let path = directory + "/" + name
+            return SerialCandidate(
+                path: path, device: resolved(path) ?? path, isUsable: access(path, R_OK | W_OK) == 0)
+        }
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+}
+
+/// A candidate, as `elemental serial --list` prints it.
+struct SerialCandidateEvent: ConsoleEvent {
+    let candidate: SerialCandidate
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        let remark =
+            candidate.isUsable ? "" : "  [not usable by this user: sudo adduser $USER dialout, then log in again]"
+        return ["\(candidate.path)  \(candidate.device)\(remark)"]
+    }
+
+    var json: JSONText {
+        .event(
+            "serialDevice",
+            [
+                ("path", .string(candidate.path)), ("device", .string(candidate.device)),
+                ("usable", .bool(candidate.isUsable)),
+            ])
+    }
+}

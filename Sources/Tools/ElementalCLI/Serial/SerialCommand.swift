@@ -1,0 +1,143 @@
+import ArgumentParser
+import Elemental
+import SerialGateway
+import Support
+
+/// Publishes the devices on serial lines as services.
+struct SerialCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serial",
+        abstract: "Publish microcontrollers on serial lines as services.",
+        discussion: """
+            A board that is programmed with ElementalMicro says what it is and which elements it has. Each becomes a service \
+            under its own name, which comes and goes with its cable; a board that is reset keeps its clients. A line need not \
+            be there yet, and one that was lost is opened again.
+
+            What clients set goes to the board, which answers with the value that it took or a refusal. A board begins with \
+            its own values after a reset, so that no motor starts by itself; with --restore it is told the newest values \
+            that clients set.
+
+              $ elemental serial --list
+              $ elemental serial --serial /dev/serial/by-id/usb-Raspberry_Pi_Pico_E6614-if00
+              $ elemental serial --serial /dev/ttyUSB0 --serial /dev/ttyACM0 --baud 115200
+              $ elemental serial --dial 127.0.0.1:5555 --service thermostat --name Kitchen --restore
+              $ elemental describe thermostat
+            """)
+
+    @OptionGroup var lines: SerialLineOptions
+
+    @Flag(help: "List the serial devices of this machine, and end.")
+    var list = false
+
+    @Option(help: ArgumentHelp("The services' name (default: what each board says).", valueName: "service"))
+    var service: String?
+
+    @Flag(help: "Tell a board that was away the newest values that clients set.")
+    var restore = false
+
+    @OptionGroup var hosting: ServiceOptions
+    @OptionGroup var listening: ListenOptions
+    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        let count = lines.lines.count
+        if list {
+            guard count == 0 else { throw ValidationError("--list takes no lines") }
+            return
+        }
+        guard count > 0 else {
+            throw ValidationError(
+                "give one or more of --serial DEVICE, --pty, --listen HOST:PORT, --dial HOST:PORT; --list shows devices"
+            )
+        }
+        guard count == 1 || hosting.name == nil else {
+            throw ValidationError("--name goes with one line, not \(count)")
+        }
+        guard count == 1 || hosting.port == 0 else { throw ValidationError("--port goes with one line, not \(count)") }
+        try hosting.check(service: service ?? "serial")
+    }
+
+    func perform(_ console: Console) async throws {
+        guard !list else { return try await listDevices(console) }
+        var configuration = SerialGatewayConfiguration()
+        configuration.serviceName = service
+        configuration.displayName = hosting.name
+        configuration.restores = restore
+        hosting.apply(to: &configuration.service, output)
+        listening.apply(to: &configuration.service)
+        let security = try await admission.prepare(
+            service ?? "what is on the line", listeningOn: listening.address, console)
+        configuration.service.security = security.configuration
+        await Interruption.trap()
+        try await Interruption.run(console) { [lines, configuration] in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for line in lines.lines {
+                    group.addTask { try await Self.run(line, configuration, security, console) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func listDevices(_ console: Console) async throws {
+        let candidates = try await Blocking.run { SerialCandidate.all() }
+        for candidate in candidates { await console.emit(SerialCandidateEvent(candidate: candidate)) }
+        if candidates.isEmpty {
+            await console.talk("there are no serial devices under \(SerialCandidate.directory); is a board plugged in?")
+        }
+    }
+
+    /// How many events of a line may wait to be written.
+    private static let mostEvents = 4096
+
+    private static func run(
+        _ line: SerialLine, _ configuration: SerialGatewayConfiguration, _ security: HostSecurity, _ console: Console
+    ) async throws {
+        let gateway = SerialGateway(line: line, configuration: configuration)
+        let (events, event) = AsyncStream.makeStream(
+            of: SerialGatewayEvent.self, bufferingPolicy: .bufferingNewest(mostEvents))
+        gateway.onEvent { if case .dropped = event.yield($0) { console.noteOmitted(1) } }
+        let reporting = Task {
+            var name = ""
+            for await event in events {
+                if case .lineReady(let line) = event { name = line }
+                await console.report(event, on: name)
+            }
+        }
+        try await withCleanup {
+            try await gateway.run { service in
+                let host = ServiceHost(
+                    service, try await security.inviting(to: service.service), console, relaysValues: false)
+                // The host ends by itself, so that it can withdraw the service in a task that is not cancelled.
+                let gone = Latch()
+                try await withTaskCancellationHandler {
+                    try await Task { try await host.run { await gone.wait() } }.value
+                } onCancel: {
+                    gone.open()
+                }
+            }
+        } cleanup: {
+            event.finish()
+            await reporting.value
+        }
+    }
+}
+
+extension Console {
+    fileprivate func report(_ event: SerialGatewayEvent, on line: String) async {
+        switch event {
+        case .lineReady(let name): await emit(LineEvent.ready(name))
+        case .lineOpened: await emit(LineEvent.open(line))
+        case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay, line: line))
+        case .deviceAppeared(let service): await emit(SerialDeviceEvent(.appeared, line, service))
+        case .deviceReturned(let service): await emit(SerialDeviceEvent(.returned, line, service))
+        case .deviceLost(let service): await emit(SerialDeviceEvent(.lost, line, service))
+        case .deviceGone(let service): await emit(SerialDeviceEvent(.gone, line, service))
+        case .restored(let count): await emit(RestoredEvent(line: line, count: count))
+        case .deviceRejected(let reason, let delay):
+            await emit(SerialProblemEvent(line: line, reason: reason, retryIn: delay))
+        case .problem(let reason): await emit(SerialProblemEvent(line: line, reason: reason))
+        }
+    }
+}
