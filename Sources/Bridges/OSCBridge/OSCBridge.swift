@@ -47,12 +47,11 @@ public final class OSCBridge: Sendable {
         /// On the event loop.
         var core: BridgeCore? { bound.withLock { $0 }?.value }
 
-        func answer(_ request: WebRequest, name: String) async -> WebResponse {
-            let port = port.withLock { $0 }
+        func answer(_ request: WebRequest, _ options: OSCBridgeOptions) async -> WebResponse {
             guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
-            return await bound.eventLoop.run {
-                QueryTree(core: bound.value, port: port, name: name).answer(request)
-            }
+            let tree = QueryTree(
+                setsElements: options.setsElements, port: port.withLock { $0 }, name: options.name)
+            return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
         }
     }
 
@@ -127,7 +126,7 @@ public final class OSCBridge: Sendable {
         webOptions.networks = networks
         webOptions.acceptsNoHost = true
         var routes = WebRoutes(socketPath: "/")
-        routes.others = { request in await entrance.answer(request, name: options.name) }
+        routes.others = { request in await entrance.answer(request, options) }
         routes.onSocket = { socket in
             guard let core = entrance.core else { return socket.close(code: 1001, reason: "the bridge ends") }
             core.listeners.add(socket) { core.addresses[$0] != nil }
@@ -189,7 +188,7 @@ public final class OSCBridge: Sendable {
                     throw OSCBridgeError(
                         "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
                 }
-                await loop.run { core.value.addFeedback(to: address, channel) }
+                await loop.run { core.value.surfaces.addNamed(address, channel) }
             }
             events.emit(.listening(port: sockets.port, queryPort: queryPort))
             sessions.onEvent { event in
@@ -229,12 +228,13 @@ public final class OSCBridge: Sendable {
     private func publishers(port: Int, _ queryPort: Int) throws(OSCBridgeError) -> [ServicePublisher] {
         guard options.isAnnounced else { return [] }
         do throws(ZeroconfError) {
-            return [
+            // Who does not reach it has no use for it.
+            let reach: ServiceReach = options.allowedNetworks.isEmpty ? .machine : .network
+            return try [(.udp("osc"), port), (.tcp("oscjson"), queryPort)].map {
+                (type: ServiceType, port: Int) throws(ZeroconfError) in
                 try ServicePublisher(
-                    name: options.name, type: .udp("osc"), port: port, txt: ["txtvers": "1"], logger: logger),
-                try ServicePublisher(
-                    name: options.name, type: .tcp("oscjson"), port: queryPort, txt: ["txtvers": "1"], logger: logger),
-            ]
+                    name: options.name, type: type, port: port, txt: ["txtvers": "1"], reach: reach, logger: logger)
+            }
         } catch {
             throw OSCBridgeError(error.message)
         }

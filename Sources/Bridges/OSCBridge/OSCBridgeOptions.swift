@@ -11,7 +11,8 @@ public struct OSCBridgeOptions: Sendable {
     public var feedback: [Destination] = []
     /// Whether surfaces set elements.
     public var setsElements = false
-    /// Whether the bridge is announced by Zeroconf, as `_osc._udp` and `_oscjson._tcp`.
+    /// Whether the bridge is announced by Zeroconf, as `_osc._udp` and `_oscjson._tcp`: to programs of this machine alone
+    /// where ``allowedNetworks`` is empty.
     public var isAnnounced = true
     /// The name under which it is announced: 1 to 63 bytes of UTF-8.
     public var name = "Elemental"

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import OSC
 import Testing
 
 @testable import OSCBridge
@@ -40,7 +41,7 @@ struct BoundTests {
     @Test func surfacesAreBounded() throws {
         let bed = Bed()
         for port in 1...100 { try bed.receive(Self.message, port: port) }
-        #expect(bed.core.surfaces.count == BridgeCore.mostSurfaces)
+        #expect(bed.core.surfaces.count == Surfaces.most)
         #expect(try bed.core.surfaces[SocketAddress(ipAddress: "127.0.0.1", port: 100)] != nil)
         // Each is told of once.
         #expect(bed.unknown == 100)
@@ -71,7 +72,8 @@ struct BoundTests {
         // Empty ones cost a timer each.
         for _ in 0..<1000 { try bed.receive(.bundle(soon, [])) }
         #expect(bed.core.timedCount == BridgeCore.mostTimed)
-        #expect(bed.overloads == 1)
+        // Told now and then, not for each.
+        #expect((1...10).contains(bed.overloads))
     }
 
     @Test func whatIsTooFarAheadIsLeftOut() throws {

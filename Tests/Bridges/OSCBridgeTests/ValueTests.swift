@@ -1,6 +1,7 @@
 import Elemental
 import Foundation
 import NIOCore
+import OSC
 import Testing
 
 @testable import OSCBridge
@@ -95,7 +96,7 @@ struct ValueTests {
             let element = try Self.element(value.type)
             var bytes = ByteBuffer()
             bytes.writeOSC(OSCMessage("/x", try element.oscArguments(value)))
-            guard case .message(let message) = try OSCDecoder.decode(bytes) else {
+            guard case .message(let message) = try OSCPacket(reading: bytes) else {
                 Issue.record("no message")
                 continue
             }

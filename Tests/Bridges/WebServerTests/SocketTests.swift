@@ -266,10 +266,11 @@ struct SocketTests {
     @Test func roomIsTold() async throws {
         try await WebServerFixture.with {
             $0.limits.outboundHighWatermark = 1000
-            // Through a buffer of this size everything takes long.
+            // Through a small buffer everything takes long, meanwhile no ping is answered.
             $0.limits.sendTimeout = .seconds(300)
+            $0.limits.maximumSilence = .seconds(300)
         } _: { fixture in
-            let client = try fixture.client(receiveBuffer: 4096)
+            let client = try fixture.client(receiveBuffer: 65_536)
             try await client.open()
             let before = fixture.sockets.writable.withLock { $0 }
             try await fixture.on(0) { socket in

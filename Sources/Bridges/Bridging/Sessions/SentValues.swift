@@ -1,70 +1,141 @@
+internal import DequeModule
 package import Elemental
 package import NIOCore
 internal import Support
 
 /// The values that a service was sent and of which it has said nothing yet. It belongs to one event loop.
 ///
-/// A service need not say a value again that it takes. So a bridge waits until the service has handled what it was sent, and
-/// shows it then.
+/// A service need not say a value again that it takes. So a bridge asks whether the service has handled what it was sent,
+/// by a ping, and shows it then. Where a service does say it, as ``ElementalService/relay(_:deciding:)`` does, it is asked
+/// only after some time.
 package final class SentValues {
-    private struct Sent {
+    /// The values of one element.
+    private struct Lane {
         let element: ElementDefinition
-        let value: ElementValue
-        /// Its number among all that were sent.
-        let number: UInt64
-    }
+        /// Those that the service is yet to be asked about, in their order; of an element marked latest the newest.
+        var unasked: Deque<ElementValue> = []
+        var asked: Deque<ElementValue> = []
+        /// Whether the service said something of the last ones before it was asked.
+        var tells = false
 
-    /// Called with a value that the service has handled without a word, or with why that is not known.
-    package var onHandled: (ElementDefinition, ElementValue, _ failure: String?) -> Void = { _, _, _ in }
+        var isEmpty: Bool { unasked.isEmpty && asked.isEmpty }
 
-    private let loop: any EventLoop
-    private var sent: [Int8: Sent] = [:]
-    private var lastNumber: UInt64 = 0
-    private var isWaiting = false
-    /// The connection over which the values were sent.
-    private var device: ElementalDevice?
+        mutating func add(_ value: ElementValue) {
+            if element.latest { unasked.removeAll(keepingCapacity: true) }
+            if unasked.count >= SentValues.mostValues { unasked.removeFirst() }
+            unasked.append(value)
+        }
 
-    package init(on loop: any EventLoop) { self.loop = loop }
-
-    /// The newest value of the element that was sent and not answered.
-    package subscript(_ element: ElementDefinition) -> ElementValue? { sent[element.id]?.value }
-
-    /// The service was sent a value. ``confirm(by:)`` follows.
-    package func add(_ value: ElementValue, of element: ElementDefinition) {
-        lastNumber += 1
-        sent[element.id] = Sent(element: element, value: value, number: lastNumber)
-    }
-
-    /// The service has said what became of the element's value.
-    package func answered(_ element: ElementDefinition) { sent[element.id] = nil }
-
-    /// There is no connection any more, or the elements are others.
-    package func removeAll() {
-        sent = [:]
-        device = nil
-    }
-
-    /// Waits until the service has handled what it was sent over this connection.
-    package func confirm(by device: ElementalDevice) {
-        self.device = device
-        guard !isWaiting, !sent.isEmpty else { return }
-        isWaiting = true
-        let handling = Handling(sent.values.map { ($0.element, $0.value) })
-        let numbers = sent.mapValues(\.number)
-        let (loop, bound) = (loop, NIOLoopBound(self, eventLoop: loop))
-        Task {
-            let failure = await handling.wait(for: device)
-            await loop.run { bound.value.handled(numbers, failure) }
+        mutating func removeAll() {
+            unasked.removeAll(keepingCapacity: true)
+            asked.removeAll(keepingCapacity: true)
         }
     }
 
-    private func handled(_ numbers: [Int8: UInt64], _ failure: String?) {
-        isWaiting = false
-        // What was sent over a later connection has another number.
-        for (id, number) in numbers {
-            guard let value = sent[id], value.number == number else { continue }
-            sent[id] = nil
-            onHandled(value.element, value.value, failure)
+    /// Called with each value that the service has handled without a word, in their order; or with the newest of an element
+    /// and why it is not known whether that was handled.
+    package var onHandled: (ElementDefinition, ElementValue, _ failure: String?) -> Void = { _, _, _ in }
+
+    /// How long a service that says what it takes may do so before it is asked.
+    package static let patience = TimeAmount.milliseconds(100)
+    /// The most values of an element that are kept; the oldest are left out.
+    package static let mostValues = 1024
+
+    private let loop: any EventLoop
+    private var lanes: [Int8: Lane] = [:]
+    private var isAsking = false
+    private var later: Scheduled<Void>?
+    /// The connection over which the values were sent.
+    private var device: ElementalDevice?
+    /// Asks whether the service has handled these values; returns why that is not known, or `nil`.
+    private let ask: @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async -> String?
+
+    package convenience init(on loop: any EventLoop) {
+        self.init(on: loop) { values, device in await Handling(values).wait(for: device) }
+    }
+
+    /// - Parameter ask: asks the service.
+    init(
+        on loop: any EventLoop,
+        asking ask:
+            @escaping @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async ->
+            String?
+    ) {
+        self.loop = loop
+        self.ask = ask
+    }
+
+    /// The newest value of the element that was sent and not answered.
+    package subscript(_ element: ElementDefinition) -> ElementValue? {
+        lanes[element.id].flatMap { $0.unasked.last ?? $0.asked.last }
+    }
+
+    /// The service was sent a value. ``confirm(by:)`` follows.
+    package func add(_ value: ElementValue, of element: ElementDefinition) {
+        if lanes[element.id]?.element !== element { lanes[element.id] = Lane(element: element) }
+        lanes[element.id]?.add(value)
+    }
+
+    /// The service has said what became of the element's values.
+    package func answered(_ element: ElementDefinition) {
+        guard let lane = lanes[element.id], !lane.isEmpty else { return }
+        lanes[element.id]?.removeAll()
+        lanes[element.id]?.tells = true
+    }
+
+    /// There is no connection any more, or the elements are others.
+    package func removeAll() {
+        lanes = [:]
+        device = nil
+        later?.cancel()
+        later = nil
+    }
+
+    /// Waits until the service has said what became of what it was sent over this connection, or has handled it.
+    package func confirm(by device: ElementalDevice) {
+        self.device = device
+        guard !isAsking else { return }
+        let waiting = lanes.values.lazy.filter { !$0.unasked.isEmpty }
+        if waiting.contains(where: { !$0.tells }) {
+            askNow(device)
+        } else if later == nil, !waiting.isEmpty {
+            later = loop.assumeIsolated().scheduleTask(in: Self.patience) { [weak self] in
+                guard let self else { return }
+                later = nil
+                if !isAsking, let device = self.device { askNow(device) }
+            }
+        }
+    }
+
+    private func askNow(_ device: ElementalDevice) {
+        var values: [(element: ElementDefinition, value: ElementValue)] = []
+        for id in lanes.keys {
+            guard var lane = lanes[id], !lane.unasked.isEmpty else { continue }
+            values += lane.unasked.map { (lane.element, $0) }
+            swap(&lane.asked, &lane.unasked)
+            lanes[id] = lane
+        }
+        guard !values.isEmpty else { return }
+        isAsking = true
+        let (loop, ask, bound, asked) = (loop, ask, NIOLoopBound(self, eventLoop: loop), values)
+        Task {
+            let failure = await ask(asked, device)
+            await loop.run { bound.value.handled(failure) }
+        }
+    }
+
+    private func handled(_ failure: String?) {
+        isAsking = false
+        // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
+        for id in Array(lanes.keys) {
+            guard let lane = lanes[id], let newest = lane.asked.last else { continue }
+            lanes[id]?.asked.removeAll(keepingCapacity: true)
+            lanes[id]?.tells = false
+            if let failure {
+                onHandled(lane.element, newest, failure)
+            } else {
+                for value in lane.asked { onHandled(lane.element, value, nil) }
+            }
         }
         if let device { confirm(by: device) }
     }

@@ -1,5 +1,6 @@
 import Elemental
 internal import NIOCore
+internal import OSC
 internal import Support
 
 // What surfaces send.
@@ -11,10 +12,10 @@ extension BridgeCore {
 
     /// Takes a datagram.
     func receive(_ bytes: ByteBuffer, from address: SocketAddress, _ channel: any Channel) {
-        guard admits(address) else { return }
+        guard surfaces.admits(address) else { return }
         let packet: OSCPacket
         do throws(OSCError) {
-            packet = try OSCDecoder.decode(bytes)
+            packet = try OSCPacket(reading: bytes)
         } catch {
             // Who sends no OSC is no surface, unless it was one before.
             if let surface = surfaces[address], !surface.wasToldInvalid {
@@ -25,7 +26,9 @@ extension BridgeCore {
             }
             return
         }
-        perform(packet, from: surface(at: address, channel))
+        let (surface, isNew) = surfaces.surface(at: address, channel)
+        if isNew { emit(.surface(surface.name)) }
+        perform(packet, from: surface)
     }
 
     private func perform(_ packet: OSCPacket, from surface: Surface) {
@@ -59,7 +62,7 @@ extension BridgeCore {
     private func perform(_ message: OSCMessage, from surface: Surface) {
         if let place = addresses[message.address] {
             set(place.position, of: place.service, message.arguments, from: surface)
-        } else if AddressPattern.isPattern(message.address) {
+        } else if OSCAddressPattern.isPattern(message.address) {
             performAll(message, from: surface)
         } else {
             unknown(message.address, surface)
@@ -72,21 +75,21 @@ extension BridgeCore {
     /// Performs a message at all addresses that its pattern stands for, as long as the patterns of all surfaces cost no
     /// more than they may.
     private func performAll(_ message: OSCMessage, from surface: Surface) {
-        guard let pattern = AddressPattern(message.address), pattern.levels.count == 2 else {
+        guard let pattern = OSCAddressPattern(message.address), pattern.levels.count == 2 else {
             return unknown(message.address, surface)
         }
         let now = NIODeadline.now()
-        func mayTake(_ level: AddressPattern.Level, _ text: String) -> Bool {
+        func mayTake(_ level: OSCAddressPattern.Level, _ text: String) -> Bool {
             matching.take(level.stepCount * (text.utf8.count + 1), at: now)
         }
         let tooMuch = "patterns of addresses stand for more than is worked off; some are left out"
         var hasMatched = false
         for service in services.values {
             guard mayTake(pattern.levels[0], service.level) else { return overload(tooMuch) }
-            guard pattern.levels[0].matches(service.level.utf8) else { continue }
+            guard pattern.levels[0].matches(service.level) else { continue }
             for (position, element) in service.elements.enumerated() {
                 guard mayTake(pattern.levels[1], element.level) else { return overload(tooMuch) }
-                guard pattern.levels[1].matches(element.level.utf8) else { continue }
+                guard pattern.levels[1].matches(element.level) else { continue }
                 hasMatched = true
                 guard matching.take(Self.costOfMatch, at: now) else { return overload(tooMuch) }
                 // A pattern means those that can be set.

@@ -2,6 +2,7 @@ internal import Bridging
 import Elemental
 internal import ElementalWire
 internal import NIOCore
+internal import OSC
 internal import Support
 internal import WebServer
 
@@ -10,20 +11,18 @@ final class BridgeCore {
     let loop: any EventLoop
     let options: OSCBridgeOptions
     let emit: (OSCBridgeEvent) -> Void
-    private let networks: [IPNetwork]
-
     private(set) var services: [ServiceKey: BridgedService] = [:]
     /// Services by the first level of their addresses.
     private(set) var levels: [String: BridgedService] = [:]
     /// Elements by their addresses.
     var addresses: [String: (service: BridgedService, position: Int)] = [:]
 
-    private(set) var surfaces: [Surface.ID: Surface] = [:]
+    let surfaces: Surfaces
     let listeners = QueryListeners()
     /// Services with values for surfaces.
     private var waiting: [BridgedService] = []
     private let rounds: Rounds
-    private var unflushed: [ObjectIdentifier: any Channel] = [:]
+    private var lastNumber: UInt64 = 0
     private var hasEnded = false
 
     /// Steps of matching patterns. An address without a pattern costs nothing of it.
@@ -32,12 +31,6 @@ final class BridgeCore {
     var timedCount = 0
     var nextOverload = NIODeadline.uptimeNanoseconds(0)
 
-    /// The most surfaces that are remembered besides those that were named: the one that was silent for longest goes.
-    static let mostSurfaces = 32
-    /// How long a surface that sends nothing is told of values.
-    static let surfaceTime = TimeAmount.minutes(2)
-    /// How long values for a service wait that had no room for them.
-    private static let retryTime = TimeAmount.milliseconds(2)
     /// The largest payload of a datagram over IPv4.
     static let longestDatagram = 65_507
     /// The most values of a round: others have their turn on the event loop before the next one.
@@ -47,10 +40,12 @@ final class BridgeCore {
         self.loop = loop
         self.options = options
         self.emit = emit
-        networks = options.allowedNetworks.compactMap { IPNetwork($0) }
+        surfaces = Surfaces(options.allowedNetworks.compactMap { IPNetwork($0) }, on: loop)
         matching = Allowance(4_000_000, perSecond: 4_000_000, at: .now())
         rounds = Rounds(every: .zero, on: loop)
         rounds.onRound = { [weak self] in self?.makeRound() }
+        surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
+        surfaces.isUnderWay = { [weak self] key in self?.isUnderWay(key) == true }
     }
 
     /// Nothing is sent any more.
@@ -60,7 +55,7 @@ final class BridgeCore {
         services = [:]
         levels = [:]
         addresses = [:]
-        surfaces = [:]
+        surfaces.removeAll()
     }
 
     // MARK: - Services
@@ -103,9 +98,10 @@ final class BridgeCore {
     }
 
     private func add(_ key: ServiceKey) -> BridgedService {
-        var level = AddressLevel.level(key.name)
-        if levels[level] != nil { level = AddressLevel.level(key.name, ofService: key.service) }
-        let service = BridgedService(key, level: level, on: loop)
+        var level = OSCAddressLevel.level(key.name)
+        if levels[level] != nil { level = BridgedService.level(of: key) }
+        lastNumber += 1
+        let service = BridgedService(key, number: lastNumber, level: level, on: loop)
         service.sent.onHandled = { [weak self, weak service] element, value, failure in
             guard let self, let service, let position = service.position(of: element) else { return }
             if let failure {
@@ -144,22 +140,19 @@ final class BridgeCore {
         rounds.ask()
     }
 
-    /// Whether a socket has no room.
-    private var isFull: Bool { surfaces.values.contains { !$0.channel.isWritable } }
-
     /// A socket has room again.
     func socketIsWritable() {
         if !waiting.isEmpty { rounds.ask() }
     }
 
     private func makeRound() {
-        forgetSurfaces(at: .now())
+        surfaces.forgetSilent(at: .now())
         let now = ContinuousClock.now
         var count = 0
         var remaining: [BridgedService] = []
         for service in waiting {
             var isEmpty = false
-            while count < Self.mostInRound, !isFull {
+            while count < Self.mostInRound, !surfaces.isFull {
                 guard case .send(let element, let value) = service.outbound.next(at: now) else {
                     isEmpty = true
                     break
@@ -170,19 +163,17 @@ final class BridgeCore {
             if isEmpty { service.isWaiting = false } else { remaining.append(service) }
         }
         waiting = remaining
-        flush()
-        if !remaining.isEmpty, !isFull { rounds.ask() }
+        surfaces.flush()
+        if !remaining.isEmpty, !surfaces.isFull { rounds.ask() }
     }
 
     private func deliver(_ value: ElementValue, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         guard !surfaces.isEmpty || listeners.listens(to: element.address) else { return }
         guard let bytes = encode(value, position, service) else { return }
-        let key = Surface.ElementKey(service: service.key, id: element.definition.id)
-        for surface in surfaces.values {
-            if surface.motions[key] != nil { surface.motions[key]?.hasMissed = true } else { write(bytes, to: surface) }
-        }
-        listeners.tell(element.address, bytes)
+        let key = service.motionKey(position)
+        surfaces.write(bytes, of: key)
+        listeners.tell(element.address, bytes) { surfaces.isMoved(key, by: $0) }
         emit(.toSurfaces(service.place(position), element.definition, value))
     }
 
@@ -208,130 +199,44 @@ final class BridgeCore {
         }
     }
 
-    private func write(_ bytes: ByteBuffer, to surface: Surface) {
-        let envelope = AddressedEnvelope(remoteAddress: surface.address, data: bytes)
-        surface.channel.pipeline.syncOperations.write(NIOAny(envelope), promise: nil)
-        unflushed[ObjectIdentifier(surface.channel)] = surface.channel
-    }
-
-    private func flush() {
-        for channel in unflushed.values { channel.flush() }
-        unflushed.removeAll(keepingCapacity: true)
-    }
-
     /// Tells a surface the value that an element has.
     func answer(_ surface: Surface, _ position: Int, _ service: BridgedService) {
         guard service.elements[position].reads, let newest = service[position].newest,
             surface.channel.isWritable, let bytes = encode(newest, position, service)
         else { return }
-        write(bytes, to: surface)
-        flush()
+        surfaces.write(bytes, to: surface)
+        surfaces.flush()
     }
 
-    // MARK: - Surfaces
-
-    /// Whether somebody may send, and be sent something.
-    func admits(_ address: SocketAddress) -> Bool {
-        guard let host = IPAddress(address) else { return false }
-        return host.isLoopback || networks.contains { $0.contains(host) }
+    /// The element of a key, unless it is gone.
+    private func find(_ key: Surface.ElementKey) -> (service: BridgedService, position: Int)? {
+        guard let service = services.values.first(where: { $0.number == key.service }),
+            let position = service.elements.firstIndex(where: { $0.definition.id == key.id })
+        else { return nil }
+        return (service, position)
     }
 
-    /// The surface at an address, which is taken to be there from now on.
-    func surface(at address: SocketAddress, _ channel: any Channel) -> Surface {
-        let now = NIODeadline.now()
-        if let surface = surfaces[address] {
-            surface.lastHeard = now
-            return surface
-        }
-        let unnamed = surfaces.values.lazy.filter { !$0.isNamed }
-        if unnamed.count >= Self.mostSurfaces, let oldest = unnamed.min(by: { $0.lastHeard < $1.lastHeard }) {
-            surfaces[oldest.address] = nil
-        }
-        let surface = Surface(address, channel, isNamed: false, at: now)
-        surfaces[address] = surface
-        emit(.surface(surface.name))
-        return surface
+    /// Whether something that a surface set is on its way to the service, or what became of it on its way back.
+    private func isUnderWay(_ key: Surface.ElementKey) -> Bool {
+        guard let (service, position) = find(key) else { return false }
+        return service.isRetrying || service.isWaiting || service.sent[service.elements[position].definition] != nil
     }
 
-    /// Adds a surface that was named.
-    func addFeedback(to address: SocketAddress, _ channel: any Channel) {
-        surfaces[address] = Surface(address, channel, isNamed: true, at: .now())
+    /// An element rests that a surface moved. Who was not told of it meanwhile is, if it is something else than was sent.
+    private func rests(_ surface: Surface, _ key: Surface.ElementKey, _ motion: Surface.Motion) {
+        guard let (service, position) = find(key) else { return }
+        let isOwn = service[position].newest == motion.value
+        if let host = surface.host { listeners.rest(service.elements[position].address, host, isKnown: isOwn) }
+        if !isOwn { answer(surface, position, service) }
     }
 
-    private func forgetSurfaces(at now: NIODeadline) {
-        for surface in surfaces.values where !surface.isNamed && surface.lastHeard + Self.surfaceTime < now {
-            surfaces[surface.address] = nil
-        }
-    }
-
-    /// A surface moves an element: it and what was named on its host are not told of it until it rests.
-    private func noteMotion(_ value: ElementValue, _ key: Surface.ElementKey, of mover: Surface) {
-        moves(mover, key, value)
-        for surface in surfaces.values where surface.isNamed && surface !== mover {
-            if surface.address.ipAddress == mover.address.ipAddress { moves(surface, key, nil) }
-        }
-    }
-
-    private func moves(_ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?) {
-        let end = NIODeadline.now() + Surface.restTime
-        guard surface.motions[key] == nil else {
-            surface.motions[key]?.value = value
-            surface.motions[key]?.end = end
-            return
-        }
-        guard surface.motions.count < Surface.mostMotions else { return }
-        surface.motions[key] = Surface.Motion(value: value, end: end)
-        wait(for: key, of: surface, until: end)
-    }
-
-    private func wait(for key: Surface.ElementKey, of surface: Surface, until end: NIODeadline) {
-        loop.assumeIsolated().scheduleTask(deadline: end) { [weak self, weak surface] in
-            guard let self, let surface, let motion = surface.motions[key] else { return }
-            if motion.end > .now() { return self.wait(for: key, of: surface, until: motion.end) }
-            surface.motions[key] = nil
-            guard motion.hasMissed, self.surfaces[surface.address] === surface,
-                let service = self.services[key.service],
-                let position = service.elements.firstIndex(where: { $0.definition.id == key.id }),
-                service[position].newest != motion.value
-            else { return }
-            self.answer(surface, position, service)
-        }
-    }
-
-    // MARK: - Values for services
-
-    /// A surface sets an element, or asks for its value.
-    func set(_ position: Int, of service: BridgedService, _ arguments: [OSCArgument], from surface: Surface) {
-        let element = service.elements[position]
-        guard !arguments.isEmpty else { return answer(surface, position, service) }
-        do throws(OSCRefusal) {
-            guard options.setsElements else { throw OSCRefusal("this bridge only shows; --control lets surfaces set") }
-            guard element.writes else { throw OSCRefusal("it can only be read") }
-            guard service.device != nil else { throw OSCRefusal("the service is not connected") }
-            let value = try element.definition.value(oscArguments: arguments)
-            let key = Surface.ElementKey(service: service.key, id: element.definition.id)
-            noteMotion(value, key, of: surface)
-            guard service.inbound.add(value, of: element.definition) else {
-                return tellOnce("dropped in", position, service) { .dropped($0, element.definition, .toDevice) }
-            }
-            send(service)
-        } catch {
-            refuse(error.reason, position, service)
-            // What the element is, and not what the surface shows.
-            answer(surface, position, service)
-        }
-    }
-
-    private func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
-        let element = service.elements[position].definition
-        tellOnce(reason, position, service) { .notPassed($0, element, .toDevice, reason: reason) }
-    }
+    // MARK: - Problems
 
     /// The most problems of an element that are told.
     private static let mostTold = 16
 
     /// A flood of one problem is told once, until the service is connected again.
-    private func tellOnce(
+    func tellOnce(
         _ problem: String, _ position: Int, _ service: BridgedService,
         _ event: (OSCBridgeEvent.Place) -> OSCBridgeEvent
     ) {
@@ -339,31 +244,5 @@ final class BridgeCore {
             return
         }
         emit(event(service.place(position)))
-    }
-
-    /// Sends a service what waits for it, as far as there is room.
-    private func send(_ service: BridgedService) {
-        guard !service.isRetrying, let device = service.device else { return }
-        while case .send(let element, let value) = service.inbound.next(at: .now) {
-            guard let position = service.position(of: element) else { continue }
-            do throws(ElementalError) {
-                try device.send(value, to: element)
-            } catch {
-                guard error.code == .queueFull else {
-                    refuse(error.message, position, service)
-                    continue
-                }
-                service.inbound.putBack(value, of: element)
-                service.isRetrying = true
-                loop.assumeIsolated().scheduleTask(in: Self.retryTime) { [weak self] in
-                    service.isRetrying = false
-                    self?.send(service)
-                }
-                return
-            }
-            service.sent.add(value, of: element)
-            emit(.toDevice(service.place(position), element, value))
-        }
-        service.sent.confirm(by: device)
     }
 }

@@ -1,9 +1,10 @@
 internal import Bridging
 import Elemental
 internal import NIOCore
+internal import OSC
 
 /// An element of a bridged service.
-struct BridgedElement {
+struct BridgedElement: Sendable {
     let definition: ElementDefinition
     /// Its OSC address.
     let address: String
@@ -17,7 +18,7 @@ struct BridgedElement {
 /// A service that is bridged. It belongs to the bridge's event loop.
 final class BridgedService {
     /// What is known of an element's value.
-    struct Reading {
+    struct Reading: Sendable {
         var newest: ElementValue?
         /// Problems that were told, each once until it is over.
         var told: Set<String> = []
@@ -27,13 +28,15 @@ final class BridgedService {
     static let laneLimit = 4096
 
     let key: ServiceKey
+    /// Unlike that of any other service of the bridge, earlier ones too.
+    let number: UInt64
     /// The first level of its addresses.
     let level: String
     private(set) var device: ElementalDevice?
     private(set) var catalogue: ElementCatalogue?
     private(set) var elements: [BridgedElement] = []
     private var positions = [UInt8](repeating: unused, count: 128)
-    private var readings: [Reading] = []
+    private(set) var readings: [Reading] = []
     /// Values on their way to the surfaces.
     var outbound = Lanes(interval: .zero, keeping: .all(limit: laneLimit))
     /// Values on their way to the service.
@@ -46,9 +49,10 @@ final class BridgedService {
 
     private static let unused = UInt8.max
 
-    init(_ key: ServiceKey, level: String, on loop: any EventLoop) {
+    init(_ key: ServiceKey, number: UInt64, level: String, on loop: any EventLoop) {
         sent = SentValues(on: loop)
         self.key = key
+        self.number = number
         self.level = level
     }
 
@@ -65,7 +69,7 @@ final class BridgedService {
         guard self.catalogue != catalogue else { return false }
         self.catalogue = catalogue
         elements = catalogue.map { definition in
-            let level = AddressLevel.level(definition.name)
+            let level = OSCAddressLevel.level(definition.name)
             return BridgedElement(definition: definition, address: "/\(self.level)/\(level)", level: level)
         }
         readings = elements.map { _ in Reading() }
@@ -82,6 +86,15 @@ final class BridgedService {
         device = nil
         inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
         sent.removeAll()
+    }
+
+    /// The level of an instance whose name another service's has too: with the service's name, and unlike any name's own.
+    static func level(of key: ServiceKey) -> String {
+        OSCAddressLevel.level(key.name) + "~:" + OSCAddressLevel.level(key.service ?? "")
+    }
+
+    func motionKey(_ position: Int) -> Surface.ElementKey {
+        Surface.ElementKey(service: number, id: elements[position].definition.id)
     }
 
     /// The position of an element; `nil` for one that is not known, or not as it is.

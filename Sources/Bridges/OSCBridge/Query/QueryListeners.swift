@@ -20,7 +20,8 @@ final class QueryListeners {
     private final class Listener {
         let socket: WebSocketConnection
         var addresses: Set<String> = []
-        /// Addresses of which it has yet to be told the newest message, because it takes them more slowly than they come.
+        /// Addresses of which it has yet to be told the newest message, because it takes them more slowly than they come, or
+        /// its host moves the element.
         var missed: [String: ByteBuffer] = [:]
 
         init(_ socket: WebSocketConnection) { self.socket = socket }
@@ -90,11 +91,27 @@ final class QueryListeners {
     }
 
     /// Tells those who listen to an address its newest message.
-    func tell(_ address: String, _ message: ByteBuffer) {
+    ///
+    /// - Parameter isMoved: whether the element is moved from there; who listens there is told when it rests.
+    func tell(_ address: String, _ message: ByteBuffer, isMoved: (IPAddress) -> Bool) {
         guard counts[address] != nil else { return }
         let frame = EncodedFrame(binary: message)
         for listener in listeners.values where listener.addresses.contains(address) {
-            if listener.socket.isWritable { listener.socket.send(frame) } else { listener.missed[address] = message }
+            if listener.socket.isWritable, !isMoved(listener.socket.host) {
+                listener.socket.send(frame)
+            } else {
+                listener.missed[address] = message
+            }
+        }
+    }
+
+    /// An element rests that was moved from there.
+    ///
+    /// - Parameter isKnown: whether its value is what was sent from there.
+    func rest(_ address: String, _ host: IPAddress, isKnown: Bool) {
+        guard counts[address] != nil else { return }
+        for listener in listeners.values where listener.socket.host == host {
+            if isKnown { listener.missed[address] = nil } else { catchUp(listener) }
         }
     }
 

@@ -5,26 +5,55 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
+extension BridgeCore {
+    /// What is at an address: a copy as of now, which costs little.
+    func node(at path: String) -> QueryTree.Node? {
+        if path == "/" { return .root(services.values.map { QueryTree.Service($0) }) }
+        if let place = addresses[path] { return .element(QueryTree.Service(place.service), place.position) }
+        return levels[String(path.dropFirst())].map { .service(QueryTree.Service($0)) }
+    }
+}
+
 /// Answers OSCQuery's questions: what addresses there are, with types, ranges, access, units and values.
 ///
+/// A tree of thousands of elements has megabytes, so it is written apart from the bridge's event loop.
+///
 /// Attributes and their meaning are those of the OSCQuery proposal, 1.0 (github.com/Vidvox/OSCQueryProposal).
-struct QueryTree {
-    /// What a question is answered with; `nil` if there is nothing at the address.
-    let core: BridgeCore
+struct QueryTree: Sendable {
+    /// A service, as it was when somebody asked.
+    struct Service: Sendable {
+        let level: String
+        let description: String
+        let elements: [BridgedElement]
+        let readings: [BridgedService.Reading]
+
+        init(_ service: BridgedService) {
+            level = service.level
+            description = service.key.description
+            elements = service.elements
+            readings = service.readings
+        }
+    }
+
+    enum Node: Sendable {
+        case root([Service])
+        case service(Service)
+        case element(Service, Int)
+    }
+
+    /// Whether surfaces set elements.
+    let setsElements: Bool
     /// The UDP port of OSC.
     let port: Int
     let name: String
 
-    private enum Node {
-        case root
-        case service(BridgedService)
-        case element(BridgedService, Int)
-    }
-
-    func answer(_ request: WebRequest) -> WebResponse {
+    /// - Parameter find: finds what is at an address.
+    func answer(_ request: WebRequest, _ find: @Sendable (String) async -> Node?) async -> WebResponse {
         guard let path = Self.decoded(request.path) else { return WebResponse(status: 400, "The path is not valid.") }
         if request.query == "HOST_INFO" { return Self.response(hostInfo) }
-        guard let node = node(path) else { return WebResponse(status: 404, "There is nothing at this address.") }
+        guard let node = await find(path) else {
+            return WebResponse(status: 404, "There is nothing at this address.")
+        }
         guard let query = request.query, !query.isEmpty else { return Self.response(full(node)) }
         guard Self.attributes.contains(query) else {
             return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
@@ -62,13 +91,6 @@ struct QueryTree {
 
     // MARK: - Nodes
 
-    private func node(_ path: String) -> Node? {
-        if path == "/" { return .root }
-        if let place = core.addresses[path] { return .element(place.service, place.position) }
-        guard let service = core.levels[String(path.dropFirst())] else { return nil }
-        return .service(service)
-    }
-
     private func full(_ node: Node) -> JSONText {
         .object(Self.order.compactMap { name in attribute(name, node).map { (name, $0) } })
     }
@@ -79,10 +101,10 @@ struct QueryTree {
 
     private func attribute(_ attribute: String, _ node: Node) -> JSONText? {
         switch node {
-        case .root: container(attribute, "/", name, core.services.values.map { ($0.level, .service($0)) })
+        case .root(let services): container(attribute, "/", name, services.map { ($0.level, .service($0)) })
         case .service(let service):
             container(
-                attribute, "/\(service.level)", service.key.description,
+                attribute, "/\(service.level)", service.description,
                 service.elements.enumerated().map { ($1.level, .element(service, $0)) })
         case .element(let service, let position): self.attribute(attribute, service, position)
         }
@@ -101,7 +123,7 @@ struct QueryTree {
         }
     }
 
-    private func attribute(_ attribute: String, _ service: BridgedService, _ position: Int) -> JSONText? {
+    private func attribute(_ attribute: String, _ service: Service, _ position: Int) -> JSONText? {
         let element = service.elements[position]
         let definition = element.definition
         let tags = definition.oscTypeTags
@@ -111,7 +133,7 @@ struct QueryTree {
         case "TYPE":
             // Of the two of a switch the one that it is.
             guard definition.type == .bool else { return .string(tags) }
-            return .string(service[position].newest == .bool(true) ? "T" : "F")
+            return .string(service.readings[position].newest == .bool(true) ? "T" : "F")
         case "ACCESS": return .integer((element.reads ? 1 : 0) + (isSet(element) ? 2 : 0))
         case "RANGE":
             if !definition.choices.isEmpty {
@@ -123,12 +145,12 @@ struct QueryTree {
         case "CLIPMODE": return definition.range == nil ? nil : .array([.string("both")])
         case "UNIT":
             return definition.unit.isEmpty ? nil : .array(tags.map { _ in .string(definition.unit) })
-        case "VALUE": return .array(values(service[position].newest, count: tags.utf8.count))
+        case "VALUE": return .array(values(service.readings[position].newest, count: tags.utf8.count))
         default: return nil
         }
     }
 
-    private func isSet(_ element: BridgedElement) -> Bool { core.options.setsElements && element.writes }
+    private func isSet(_ element: BridgedElement) -> Bool { setsElements && element.writes }
 
     private func bound(_ number: Double) -> JSONText {
         Int64(exactly: number).map { .number(String($0)) } ?? JSONText(number)

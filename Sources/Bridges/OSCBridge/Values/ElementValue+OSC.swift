@@ -2,6 +2,7 @@ import Elemental
 internal import ElementalWire
 internal import NIOCore
 internal import NIOFoundationEssentialsCompat
+internal import OSC
 
 #if canImport(FoundationEssentials)
 internal import struct FoundationEssentials.Data

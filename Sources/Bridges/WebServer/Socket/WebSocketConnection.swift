@@ -23,7 +23,8 @@ package final class WebSocketConnection {
     /// Called once, when the connection has ended or is about to: nothing is received or sent afterwards.
     package var onClose: (() -> Void)?
 
-    let host: IPAddress
+    /// Where the browser runs.
+    package let host: IPAddress
     private let channel: any Channel
     private let core: ServerCore
     private var assembler: MessageAssembler

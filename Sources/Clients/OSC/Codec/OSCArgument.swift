@@ -1,7 +1,7 @@
-internal import NIOCore
+public import NIOCore
 
 /// An argument of an OSC message, with the type tag that it has (OSC 1.0).
-enum OSCArgument: Sendable, Hashable {
+public enum OSCArgument: Sendable, Hashable {
     /// `i`
     case int32(Int32)
     /// `f`
@@ -35,26 +35,27 @@ enum OSCArgument: Sendable, Hashable {
 }
 
 /// A point of time as in NTP: seconds since 1900 and their fractions, 32 bits each.
-struct OSCTimeTag: Sendable, Hashable {
-    let rawValue: UInt64
+public struct OSCTimeTag: Sendable, Hashable {
+    public let rawValue: UInt64
 
     /// At once.
-    static let immediately = OSCTimeTag(rawValue: 1)
+    public static let immediately = OSCTimeTag(rawValue: 1)
 
     /// Nanoseconds since 1970, of which those before are 0.
     ///
     /// The seconds are taken to be of the years 1968 to 2104 (RFC 4330, 3): with the highest bit clear they begin again
     /// in 2036.
-    var unixNanoseconds: UInt64 {
+    public var unixNanoseconds: UInt64 {
         let seconds = rawValue >> 32
         let fraction = ((rawValue & 0xFFFF_FFFF) * 1_000_000_000) >> 32
         let era = seconds & 0x8000_0000 == 0 ? seconds + (1 << 32) : seconds
         return era < Self.from1900To1970 ? 0 : (era - Self.from1900To1970) * 1_000_000_000 + fraction
     }
 
-    init(rawValue: UInt64) { self.rawValue = rawValue }
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    init(unixNanoseconds: UInt64) {
+    /// - Parameter unixNanoseconds: nanoseconds since 1970.
+    public init(unixNanoseconds: UInt64) {
         let seconds = (unixNanoseconds / 1_000_000_000 + Self.from1900To1970) & 0xFFFF_FFFF
         // Rounded up, so that what is read back is not earlier.
         let fraction = ((unixNanoseconds % 1_000_000_000) << 32 + 999_999_999) / 1_000_000_000

@@ -3,10 +3,10 @@
 /// A level has printable ASCII alone, without the characters that patterns and OSC keep for themselves, `# * , / ? [ ] { }`,
 /// and without those that a URL cannot have. A blank becomes `_`, and `_` becomes `~_`; any other byte of the name's UTF-8
 /// that cannot stand for itself becomes `~` and two hexadecimal digits, as does a dot at the beginning. So no two names have
-/// the same level, and ``name(of:)`` finds the name again.
-enum AddressLevel {
+/// the same level, and ``name(of:)`` finds the name again. No level has `~:` in it.
+public enum OSCAddressLevel {
     /// The level of a name.
-    static func level(_ name: String) -> String {
+    public static func level(_ name: String) -> String {
         var level: [UInt8] = []
         for (position, byte) in name.utf8.enumerated() {
             switch byte {
@@ -21,7 +21,7 @@ enum AddressLevel {
     }
 
     /// The name whose level this is; `nil` if there is none.
-    static func name(of level: some StringProtocol) -> String? {
+    public static func name(of level: some StringProtocol) -> String? {
         var name: [UInt8] = []
         var bytes = level.utf8.makeIterator()
         while let byte = bytes.next() {
@@ -40,13 +40,6 @@ enum AddressLevel {
         }
         guard let name = String(validating: name, as: UTF8.self), self.level(name) == level else { return nil }
         return name
-    }
-
-    /// The level of an instance whose name another service has too: with the service's name, which no other level ends
-    /// with.
-    static func level(_ name: String, ofService service: String?) -> String {
-        // No hexadecimal digit and no underscore follows the escape.
-        level(name) + "~:" + level(service ?? "")
     }
 
     private static let escape = UInt8(ascii: "~")

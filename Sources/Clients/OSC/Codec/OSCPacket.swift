@@ -1,23 +1,23 @@
 /// What an OSC packet is: a message, or a bundle of packets.
-indirect enum OSCPacket: Sendable, Hashable {
+public indirect enum OSCPacket: Sendable, Hashable {
     case message(OSCMessage)
     case bundle(OSCTimeTag, [OSCPacket])
 }
 
 /// An OSC message.
-struct OSCMessage: Sendable, Hashable {
+public struct OSCMessage: Sendable, Hashable {
     /// The address or, from a sender, the pattern of addresses. It begins with a slash.
-    let address: String
-    let arguments: [OSCArgument]
+    public let address: String
+    public let arguments: [OSCArgument]
 
-    init(_ address: String, _ arguments: [OSCArgument]) {
+    public init(_ address: String, _ arguments: [OSCArgument]) {
         self.address = address
         self.arguments = arguments
     }
 }
 
 /// Why bytes are no OSC packet.
-enum OSCError: Error, Hashable {
+public enum OSCError: Error, Hashable {
     /// The packet, or a part of a bundle, is empty, or its length is not a multiple of four.
     case length
     /// It begins with neither a slash nor `#bundle`.
@@ -35,15 +35,15 @@ enum OSCError: Error, Hashable {
 }
 
 /// The bounds on a packet, besides the size of a datagram.
-enum OSCLimits {
+public enum OSCLimits {
     /// Bundles within bundles.
-    static let bundleDepth = 8
+    public static let bundleDepth = 8
     /// Arrays within arrays.
-    static let arrayDepth = 4
+    public static let arrayDepth = 4
     /// Arguments of a message, those of arrays among them.
-    static let arguments = 1024
+    public static let arguments = 1024
     /// Bytes of an address.
-    static let address = 2048
+    public static let address = 2048
     /// Messages and bundles of a packet.
-    static let packets = 4096
+    public static let packets = 4096
 }

@@ -1,19 +1,23 @@
-internal import NIOCore
+public import NIOCore
 
-/// Reads OSC 1.0 packets. Whatever the bytes are, it takes time and memory in proportion to their number.
-struct OSCDecoder {
+extension OSCPacket {
+    /// Reads the packet that a datagram is. Whatever the bytes are, it takes time and memory in proportion to their number.
+    ///
+    /// A message without type tags, as programs of before OSC 1.0 send it, is one without arguments; what follows the
+    /// address is not read then.
+    ///
+    /// - Throws: ``OSCError`` for anything that is not a packet as a whole, or exceeds ``OSCLimits``.
+    public init(reading bytes: ByteBuffer) throws(OSCError) { self = try OSCDecoder.decode(bytes) }
+}
+
+/// Reads OSC 1.0 packets.
+private struct OSCDecoder {
     private var bytes: ByteBuffer
     private var packetCount = 0
 
     private init(_ bytes: ByteBuffer) { self.bytes = bytes }
 
-    /// Reads a packet.
-    ///
-    /// A message without type tags, as programs of before OSC 1.0 send it, is one without arguments; what follows the
-    /// address is not read then.
-    ///
-    /// - Throws: ``OSCError`` for anything that is not a packet as a whole.
-    static func decode(_ bytes: ByteBuffer) throws(OSCError) -> OSCPacket {
+    fileprivate static func decode(_ bytes: ByteBuffer) throws(OSCError) -> OSCPacket {
         var decoder = OSCDecoder(bytes)
         return try decoder.packet(end: bytes.writerIndex, depth: 0)
     }

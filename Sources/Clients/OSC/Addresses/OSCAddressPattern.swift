@@ -3,15 +3,15 @@
 ///
 /// Each level is a small machine, all of whose states are followed at the same time: matching takes at most as many steps
 /// as the pattern has parts, for each character of the address. There is no input that takes more.
-struct AddressPattern {
+public struct OSCAddressPattern: Sendable {
     /// The longest level that is understood, in bytes.
-    static let longestLevel = 256
+    public static let longestLevel = 256
 
     /// The levels between the slashes.
-    let levels: [Level]
+    public let levels: [Level]
 
     /// Reads a pattern; `nil` if it is not valid, or a level is too long.
-    init?(_ address: String) {
+    public init?(_ address: String) {
         let parts = address.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0].isEmpty, parts.count <= 4 else { return nil }
         var levels: [Level] = []
@@ -23,7 +23,7 @@ struct AddressPattern {
     }
 
     /// Whether a text may be a pattern, and not an address alone.
-    static func isPattern(_ address: String) -> Bool {
+    public static func isPattern(_ address: String) -> Bool {
         address.utf8.contains { byte in
             switch byte {
             case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "["), UInt8(ascii: "{"): true
@@ -33,8 +33,8 @@ struct AddressPattern {
     }
 
     /// A level of a pattern.
-    struct Level {
-        private enum Step {
+    public struct Level: Sendable {
+        private enum Step: Sendable {
             /// Takes one of these characters, and goes on with the next step.
             case take(CharacterSet)
             /// Goes on with the next step and with that one.
@@ -46,7 +46,7 @@ struct AddressPattern {
         private var steps: [Step] = []
 
         /// How many steps matching takes for each character, at most.
-        var stepCount: Int { steps.count + 1 }
+        public var stepCount: Int { steps.count + 1 }
 
         fileprivate init?(_ pattern: [UInt8]) {
             var position = 0
@@ -98,11 +98,11 @@ struct AddressPattern {
         }
 
         /// Whether the pattern stands for a level of an address.
-        func matches(_ text: some Sequence<UInt8>) -> Bool {
+        public func matches(_ text: some StringProtocol) -> Bool {
             var active = States(count: steps.count + 1)
             var next = active
             follow(0, &active)
-            for byte in text {
+            for byte in text.utf8 {
                 next.removeAll()
                 for position in 0..<steps.count where active.contains(position) {
                     if case .take(let set) = steps[position], set.contains(byte) { follow(position + 1, &next) }
@@ -153,7 +153,7 @@ struct AddressPattern {
     }
 
     /// Some of the characters of ASCII; with those that are not for ``all`` and for the others of a set.
-    private struct CharacterSet {
+    private struct CharacterSet: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
         private var hasOthers = false

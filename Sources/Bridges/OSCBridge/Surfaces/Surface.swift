@@ -1,6 +1,6 @@
-internal import Bridging
 import Elemental
 internal import NIOCore
+internal import WebServer
 
 /// Somebody who is sent values: it sent something lately, or was named. It belongs to the bridge's event loop.
 final class Surface {
@@ -8,7 +8,8 @@ final class Surface {
 
     /// An element of a service.
     struct ElementKey: Hashable {
-        let service: ServiceKey
+        /// The service's number.
+        let service: UInt64
         let id: Int8
     }
 
@@ -24,10 +25,14 @@ final class Surface {
 
     /// How long after its last message a surface still moves an element.
     static let restTime = TimeAmount.milliseconds(400)
+    /// How much longer it takes to rest while the service has not answered.
+    static let answerTime = TimeAmount.milliseconds(100)
     /// No more elements are taken to be moving at the same time.
     static let mostMotions = 256
 
     let address: SocketAddress
+    /// Where it runs; `nil` if that has no address.
+    let host: IPAddress?
     let channel: any Channel
     /// Whether it was named, and is never forgotten.
     let isNamed: Bool
@@ -38,12 +43,32 @@ final class Surface {
 
     init(_ address: SocketAddress, _ channel: any Channel, isNamed: Bool, at now: NIODeadline) {
         self.address = address
+        host = IPAddress(address)
         self.channel = channel
         self.isNamed = isNamed
         lastHeard = now
     }
 
     var name: String { address.oscName }
+
+    /// Notes that there is something to tell of an element, if the surface moves that.
+    ///
+    /// - Returns: whether it does.
+    func misses(_ key: ElementKey) -> Bool {
+        guard let index = motions.index(forKey: key) else { return false }
+        motions.values[index].hasMissed = true
+        return true
+    }
+
+    /// An element moves on.
+    ///
+    /// - Returns: whether it was moving.
+    func prolong(_ key: ElementKey, _ value: ElementValue?, until end: NIODeadline) -> Bool {
+        guard let index = motions.index(forKey: key) else { return false }
+        motions.values[index].value = value
+        motions.values[index].end = end
+        return true
+    }
 }
 
 extension SocketAddress {
@@ -51,31 +76,5 @@ extension SocketAddress {
     var oscName: String {
         let host = ipAddress ?? "?"
         return (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 0)"
-    }
-}
-
-/// What may be spent in a time: it fills up as time goes by.
-struct Allowance {
-    private let most: Double
-    private let perSecond: Double
-    private var left: Double
-    private var last: NIODeadline
-
-    init(_ most: Int, perSecond: Int, at now: NIODeadline) {
-        self.most = Double(most)
-        self.perSecond = Double(perSecond)
-        left = Double(most)
-        last = now
-    }
-
-    /// Whether so much may be spent, which it then is.
-    mutating func take(_ amount: Int, at now: NIODeadline) -> Bool {
-        if now > last {
-            left = min(most, left + Double((now - last).nanoseconds) / 1e9 * perSecond)
-            last = now
-        }
-        guard left >= Double(amount) else { return false }
-        left -= Double(amount)
-        return true
     }
 }

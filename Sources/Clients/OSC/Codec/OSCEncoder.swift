@@ -1,8 +1,8 @@
-internal import NIOCore
+public import NIOCore
 
 extension ByteBuffer {
     /// Writes a packet. Texts end at their first NUL, which OSC cannot express.
-    mutating func writeOSC(_ packet: OSCPacket) {
+    public mutating func writeOSC(_ packet: OSCPacket) {
         switch packet {
         case .message(let message): writeOSC(message)
         case .bundle(let time, let packets):
@@ -17,7 +17,8 @@ extension ByteBuffer {
         }
     }
 
-    mutating func writeOSC(_ message: OSCMessage) {
+    /// Writes a message. Texts end at their first NUL, which OSC cannot express.
+    public mutating func writeOSC(_ message: OSCMessage) {
         writeOSCText(message.address)
         let start = writerIndex
         writeInteger(UInt8(ascii: ","))

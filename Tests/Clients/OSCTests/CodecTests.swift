@@ -1,8 +1,7 @@
 import NIOCore
+import OSC
 import TestSupport
 import Testing
-
-@testable import OSCBridge
 
 struct CodecTests {
     private static func bytes(_ hex: String) -> ByteBuffer {
@@ -46,7 +45,7 @@ struct CodecTests {
         ("2f610000 2c000000", OSCMessage("/a", [])),
     ])
     func messages(_ hex: String, _ message: OSCMessage) throws {
-        #expect(try OSCDecoder.decode(Self.bytes(hex)) == .message(message))
+        #expect(try OSCPacket(reading: Self.bytes(hex)) == .message(message))
         var written = ByteBuffer()
         written.writeOSC(message)
         #expect(written == Self.bytes(hex))
@@ -54,8 +53,8 @@ struct CodecTests {
 
     @Test
     func aMessageWithoutTypeTagsHasNoArguments() throws {
-        #expect(try OSCDecoder.decode(Self.bytes("2f610000")) == .message(OSCMessage("/a", [])))
-        #expect(try OSCDecoder.decode(Self.bytes("2f610000 00000001")) == .message(OSCMessage("/a", [])))
+        #expect(try OSCPacket(reading: Self.bytes("2f610000")) == .message(OSCMessage("/a", [])))
+        #expect(try OSCPacket(reading: Self.bytes("2f610000 00000001")) == .message(OSCMessage("/a", [])))
     }
 
     @Test
@@ -68,10 +67,10 @@ struct CodecTests {
             ])
         var bytes = ByteBuffer()
         bytes.writeOSC(packet)
-        #expect(try OSCDecoder.decode(bytes) == packet)
+        #expect(try OSCPacket(reading: bytes) == packet)
         // Nothing shorter is a packet.
         for count in 0..<bytes.readableBytes where count != 16 && count != 32 && count != 52 {
-            #expect(throws: OSCError.self) { try OSCDecoder.decode(bytes.getSlice(at: 0, length: count) ?? bytes) }
+            #expect(throws: OSCError.self) { try OSCPacket(reading: bytes.getSlice(at: 0, length: count) ?? bytes) }
         }
     }
 
@@ -88,7 +87,7 @@ struct CodecTests {
         ("2f610000 2c5b5b5b 5b5b5d5d 5d5d5d00", .limit),
     ])
     func whatIsNoPacket(_ hex: String, _ error: OSCError) {
-        #expect(throws: error) { try OSCDecoder.decode(Self.bytes(hex)) }
+        #expect(throws: error) { try OSCPacket(reading: Self.bytes(hex)) }
     }
 
     @Test
@@ -101,21 +100,21 @@ struct CodecTests {
         func nested(_ depth: Int) -> OSCPacket {
             depth == 0 ? .message(OSCMessage("/a", [])) : .bundle(.immediately, [nested(depth - 1)])
         }
-        #expect(throws: Never.self) { try OSCDecoder.decode(encoded(nested(OSCLimits.bundleDepth))) }
-        #expect(throws: OSCError.limit) { try OSCDecoder.decode(encoded(nested(OSCLimits.bundleDepth + 1))) }
+        #expect(throws: Never.self) { try OSCPacket(reading: encoded(nested(OSCLimits.bundleDepth))) }
+        #expect(throws: OSCError.limit) { try OSCPacket(reading: encoded(nested(OSCLimits.bundleDepth + 1))) }
         func filled(_ count: Int) -> OSCPacket {
             .message(OSCMessage("/a", [OSCArgument](repeating: .impulse, count: count)))
         }
-        #expect(throws: Never.self) { try OSCDecoder.decode(encoded(filled(OSCLimits.arguments))) }
-        #expect(throws: OSCError.limit) { try OSCDecoder.decode(encoded(filled(OSCLimits.arguments + 1))) }
+        #expect(throws: Never.self) { try OSCPacket(reading: encoded(filled(OSCLimits.arguments))) }
+        #expect(throws: OSCError.limit) { try OSCPacket(reading: encoded(filled(OSCLimits.arguments + 1))) }
         func many(_ count: Int) -> OSCPacket {
             .bundle(.immediately, [OSCPacket](repeating: .message(OSCMessage("/a", [])), count: count))
         }
-        #expect(throws: Never.self) { try OSCDecoder.decode(encoded(many(OSCLimits.packets - 1))) }
-        #expect(throws: OSCError.limit) { try OSCDecoder.decode(encoded(many(OSCLimits.packets))) }
+        #expect(throws: Never.self) { try OSCPacket(reading: encoded(many(OSCLimits.packets - 1))) }
+        #expect(throws: OSCError.limit) { try OSCPacket(reading: encoded(many(OSCLimits.packets))) }
         func named(_ count: Int) -> OSCPacket { .message(OSCMessage("/" + String(repeating: "a", count: count), [])) }
-        #expect(throws: Never.self) { try OSCDecoder.decode(encoded(named(OSCLimits.address - 1))) }
-        #expect(throws: OSCError.limit) { try OSCDecoder.decode(encoded(named(OSCLimits.address))) }
+        #expect(throws: Never.self) { try OSCPacket(reading: encoded(named(OSCLimits.address - 1))) }
+        #expect(throws: OSCError.limit) { try OSCPacket(reading: encoded(named(OSCLimits.address))) }
     }
 
     /// What is read can be written, and is read again as the same; `Tests/fuzz --target osc` does so for longer.
@@ -137,12 +136,12 @@ struct CodecTests {
                 let position = Int.random(in: 0..<bytes.writerIndex, using: &generator)
                 bytes.setInteger(UInt8.random(in: 0...255, using: &generator), at: position)
             }
-            guard let packet = try? OSCDecoder.decode(bytes) else { continue }
+            guard let packet = try? OSCPacket(reading: bytes) else { continue }
             readCount += 1
             var written = ByteBuffer()
             written.writeOSC(packet)
             var again = ByteBuffer()
-            again.writeOSC(try OSCDecoder.decode(written))
+            again.writeOSC(try OSCPacket(reading: written))
             // Compared as bytes: a NaN is not equal to itself.
             #expect(written == again)
         }

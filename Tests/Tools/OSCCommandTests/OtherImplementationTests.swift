@@ -4,7 +4,7 @@ import Testing
 
 /// `elemental osc` with python-osc, python-oscquery and liblo: `Tests/osc/check.py`, which is driven from here.
 @Suite(.enabled(if: OSCScripts.areThere, "Tests/osc/install has not installed what these need"))
-struct OSCTests {
+struct OtherImplementationTests {
     /// Scenarios that follow one another; the groups run beside each other.
     @Test(
         .timeLimit(.minutes(5)),

@@ -1,0 +1,134 @@
+import Elemental
+internal import NIOCore
+internal import Support
+internal import WebServer
+
+/// Who is sent values: those that sent something lately, and those that were named. It belongs to the bridge's event loop.
+final class Surfaces {
+    /// Called when an element rests that a surface moved, if the surface was not told of a value meanwhile.
+    var onRest: (Surface, Surface.ElementKey, Surface.Motion) -> Void = { _, _, _ in }
+
+    /// Whether the service has not said yet what became of an element's value that a surface set.
+    var isUnderWay: (Surface.ElementKey) -> Bool = { _ in false }
+
+    private let loop: any EventLoop
+    private let networks: [IPNetwork]
+    private var all: [Surface.ID: Surface] = [:]
+    private var unflushed: [any Channel] = []
+
+    /// The most surfaces that are remembered besides those that were named: the one that was silent for longest goes.
+    static let most = 32
+    /// How long a surface that sends nothing is told of values.
+    static let time = TimeAmount.minutes(2)
+
+    /// - Parameter networks: those whose surfaces are heard besides this machine's.
+    init(_ networks: [IPNetwork], on loop: any EventLoop) {
+        self.networks = networks
+        self.loop = loop
+    }
+
+    var isEmpty: Bool { all.isEmpty }
+    var count: Int { all.count }
+
+    /// Whether a socket has no room.
+    var isFull: Bool { all.values.contains { !$0.channel.isWritable } }
+
+    subscript(_ address: SocketAddress) -> Surface? { all[address] }
+
+    /// Whether somebody may send, and be sent something.
+    func admits(_ address: SocketAddress) -> Bool {
+        guard let host = IPAddress(address) else { return false }
+        return host.isLoopback || networks.contains { $0.contains(host) }
+    }
+
+    /// The surface at an address, which is taken to be there from now on.
+    ///
+    /// - Parameter isNew: whether it was not there before.
+    func surface(at address: SocketAddress, _ channel: any Channel) -> (surface: Surface, isNew: Bool) {
+        let now = NIODeadline.now()
+        if let surface = all[address] {
+            surface.lastHeard = now
+            return (surface, false)
+        }
+        let unnamed = all.values.lazy.filter { !$0.isNamed }
+        if unnamed.count >= Self.most, let oldest = unnamed.min(by: { $0.lastHeard < $1.lastHeard }) {
+            all[oldest.address] = nil
+        }
+        let surface = Surface(address, channel, isNamed: false, at: now)
+        all[address] = surface
+        return (surface, true)
+    }
+
+    /// Adds a surface that was named.
+    func addNamed(_ address: SocketAddress, _ channel: any Channel) {
+        all[address] = Surface(address, channel, isNamed: true, at: .now())
+    }
+
+    /// Forgets those that have been silent for long.
+    func forgetSilent(at now: NIODeadline) {
+        for surface in all.values where !surface.isNamed && surface.lastHeard + Self.time < now {
+            all[surface.address] = nil
+        }
+    }
+
+    func removeAll() { all = [:] }
+
+    // MARK: - Writing
+
+    /// Writes an element's message to all surfaces, apart from those that move the element. ``flush()`` follows.
+    func write(_ message: ByteBuffer, of key: Surface.ElementKey) {
+        for surface in all.values {
+            if surface.motions.isEmpty || !surface.misses(key) { write(message, to: surface) }
+        }
+    }
+
+    /// Writes a message to a surface. ``flush()`` follows.
+    func write(_ message: ByteBuffer, to surface: Surface) {
+        let envelope = AddressedEnvelope(remoteAddress: surface.address, data: message)
+        surface.channel.pipeline.syncOperations.write(NIOAny(envelope), promise: nil)
+        // There are two at most.
+        if !unflushed.contains(where: { $0 === surface.channel }) { unflushed.append(surface.channel) }
+    }
+
+    func flush() {
+        for channel in unflushed { channel.flush() }
+        unflushed.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: - Motion
+
+    /// A surface moves an element: it and what was named on its host are not told of it until it rests.
+    ///
+    /// - Parameter value: what the surface sent.
+    func noteMotion(of key: Surface.ElementKey, to value: ElementValue, by mover: Surface) {
+        moves(mover, key, value)
+        for surface in all.values where surface.isNamed && surface !== mover {
+            if surface.host == mover.host { moves(surface, key, nil) }
+        }
+    }
+
+    /// Whether a surface of another machine moves an element. What else runs there is the same surface, very likely.
+    func isMoved(_ key: Surface.ElementKey, by host: IPAddress) -> Bool {
+        !host.isLoopback && all.values.contains { $0.host == host && $0.motions[key] != nil }
+    }
+
+    private func moves(_ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?) {
+        let end = NIODeadline.now() + Surface.restTime
+        if surface.prolong(key, value, until: end) { return }
+        guard surface.motions.count < Surface.mostMotions else { return }
+        surface.motions[key] = Surface.Motion(value: value, end: end)
+        wait(for: key, of: surface, until: end)
+    }
+
+    private func wait(for key: Surface.ElementKey, of surface: Surface, until end: NIODeadline) {
+        loop.assumeIsolated().scheduleTask(deadline: end) { [weak self, weak surface] in
+            guard let self, let surface, let motion = surface.motions[key] else { return }
+            let now = NIODeadline.now()
+            if motion.end > now { return wait(for: key, of: surface, until: motion.end) }
+            // What the element was before its value arrives would move the fader back.
+            if isUnderWay(key) { return wait(for: key, of: surface, until: now + Surface.answerTime) }
+            surface.motions[key] = nil
+            if motion.hasMissed, all[surface.address] === surface { onRest(surface, key, motion) }
+        }
+    }
+}
