@@ -14,8 +14,10 @@ let package = Package(
         .library(name: "PETSCII", targets: ["PETSCII"]),
         .library(name: "VirtualCommodore", targets: ["VirtualCommodore"]),
         .library(name: "CommodoreGateway", targets: ["CommodoreGateway"]),
+        .library(name: "SerialGateway", targets: ["SerialGateway"]),
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "MQTT", targets: ["MQTT"]),
+        .library(name: "OSC", targets: ["OSC"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
         .library(name: "OSCBridge", targets: ["OSCBridge"]),
@@ -109,10 +111,23 @@ let package = Package(
             name: "SerialLines",
             dependencies: [
                 "Elemental", "Support",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Sources/Gateways/SerialLines"
+        ),
+        // Publishes microcontrollers on serial lines as services.
+        .target(
+            name: "SerialGateway",
+            dependencies: [
+                "Elemental", "ElementalMicro", "ElementalWire", "SerialLines", "SerialLink", "Support",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Sources/Gateways/SerialGateway"
         ),
         .target(
             name: "CommodoreGateway",
@@ -166,6 +181,9 @@ let package = Package(
             ],
             path: "Sources/Clients/MQTT"
         ),
+        // What OSC's packets and addresses are, without sockets.
+        .target(
+            name: "OSC", dependencies: [.product(name: "NIOCore", package: "swift-nio")], path: "Sources/Clients/OSC"),
         // What all bridges share: the services that they follow, what waits to pass, and what passes next.
         .target(
             name: "Bridging",
@@ -224,7 +242,7 @@ let package = Package(
         .target(
             name: "OSCBridge",
             dependencies: [
-                "Bridging", "Elemental", "ElementalWire", "Support", "WebServer", "Zeroconf",
+                "Bridging", "Elemental", "ElementalWire", "OSC", "Support", "WebServer", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
@@ -278,6 +296,7 @@ let package = Package(
                 "OSCBridge",
                 "PETSCII",
                 "QRCode",
+                "SerialGateway",
                 "SerialLines",
                 "ServiceMetrics",
                 "SignalR",
@@ -297,7 +316,7 @@ let package = Package(
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .target(
             name: "TestSupport",
-            dependencies: ["ElementalSecurity", "Support"],
+            dependencies: ["ElementalMicro", "ElementalSecurity", "Support"],
             path: "Tests/TestSupport",
             exclude: ["bad-link.py"]
         ),
@@ -343,10 +362,13 @@ let package = Package(
             ],
             path: "Tests/Core/SupportTests"),
         .testTarget(
-            name: "SerialLinkTests", dependencies: ["SerialLink"], path: "Tests/Micro/SerialLinkTests"),
+            name: "SerialLinkTests", dependencies: ["SerialLink", "TestSupport"], path: "Tests/Micro/SerialLinkTests"),
         .testTarget(
-            name: "ElementalMicroTests", dependencies: ["ElementalMicro", "ElementalWire", "SerialLink"],
+            name: "ElementalMicroTests",
+            dependencies: ["ElementalMicro", "ElementalWire", "SerialLink", "TestSupport"],
             path: "Tests/Micro/ElementalMicroTests"),
+        .testTarget(
+            name: "FirmwareTests", dependencies: ["ElementalMicro", "TestSupport"], path: "Tests/Micro/FirmwareTests"),
         .testTarget(
             name: "PETSCIITests", dependencies: ["PETSCII"],
             path: "Tests/Commodore/PETSCIITests"),
@@ -367,6 +389,12 @@ let package = Package(
             ],
             path: "Tests/Gateways/CommodoreGatewayTests"
         ),
+        .testTarget(
+            name: "SerialGatewayTests",
+            dependencies: [
+                "Elemental", "SerialGateway", "SerialLines", "Support", "TestSupport",
+            ],
+            path: "Tests/Gateways/SerialGatewayTests"),
         .testTarget(
             name: "SignalRTests",
             dependencies: [
@@ -392,7 +420,11 @@ let package = Package(
         ),
         .testTarget(
             name: "BridgingTests",
-            dependencies: ["Bridging", "Elemental", "ElementalSecurity", "Support", "TestSupport"],
+            dependencies: [
+                "Bridging", "Elemental", "ElementalSecurity", "Support", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             path: "Tests/Bridges/BridgingTests"
         ),
         .testTarget(
@@ -430,11 +462,17 @@ let package = Package(
             path: "Tests/Bridges/MQTTBridgeTests"
         ),
         .testTarget(
+            name: "OSCTests",
+            dependencies: ["OSC", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Tests/Clients/OSCTests"
+        ),
+        .testTarget(
             name: "OSCBridgeTests",
             dependencies: [
-                "Elemental", "OSCBridge", "TestSupport",
+                "Bridging", "Elemental", "OSC", "OSCBridge", "Support", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/Bridges/OSCBridgeTests"
         ),
@@ -474,13 +512,18 @@ let package = Package(
         .testTarget(
             name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
         // `elemental osc` with other implementations of OSC and OSCQuery.
-        .testTarget(name: "OSCTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/OSCTests"),
+        .testTarget(
+            name: "OSCCommandTests",
+            dependencies: ["ElementalCLI", "OSC", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
+            path: "Tests/Tools/OSCCommandTests"
+        ),
         // What the pages say: their programs are compiled and their commands run.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalMicro", "ElementalObservation", "SignalR",
-                "SignalRBridge",
+                "CommodoreGateway", "Elemental", "ElementalCLI", "ElementalMicro", "ElementalObservation",
+                "SerialGateway",
+                "SignalR", "SignalRBridge",
                 "TestSupport", "VirtualCommodore",
             ]
         ),

@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "ScreenClient", targets: ["ScreenClient"]),
         .executable(name: "SynthPlayer", targets: ["SynthPlayer"]),
         .executable(name: "SystemMonitor", targets: ["SystemMonitor"]),
+        .executable(name: "ThermostatClient", targets: ["ThermostatClient"]),
     ],
     dependencies: [
         .package(name: "elemental", path: ".."),
@@ -114,6 +115,21 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "ScreenControl/Sources/ScreenClient"
+        ),
+
+        // Microcontroller: a thermostat on a serial line, whose firmware the script Microcontroller/build makes of the same
+        // elements.
+        .target(
+            name: "ThermostatElements", dependencies: [.product(name: "ElementalWire", package: "elemental")],
+            path: "Microcontroller/Sources/ThermostatElements"),
+        .executableTarget(
+            name: "ThermostatClient",
+            dependencies: [
+                "SampleSecurity", "ThermostatElements",
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Microcontroller/Sources/ThermostatClient"
         ),
 
         // Sensors: what is on 1-Wire, I²C and GPIO, for SystemMonitor and for yours.

@@ -23,6 +23,7 @@ struct Omission: Sendable {
                 "sudo cp /usr/share/doc/elemental/examples/lamp.elements /etc/elemental/",
                 "sudo systemctl enable --now elemental-publish@lamp",
                 "sudo -u elemental elemental pair --open lamp", "sudo apt purge elemental",
+                "sudo touch /etc/elemental/serial@board_E6614103E7452D2F.conf",
             ])
         + left(
             out: "the page's Pi shows the code: CommandLineTests.PairCommandTests", of: "RaspberryPi.md",
@@ -35,6 +36,20 @@ struct Omission: Sendable {
             [
                 "Benchmarks/compare", "Benchmarks/compare --only roundtrip --rounds 5",
                 "Benchmarks/compare --json figures.json --svg figures.svg",
+            ])
+        + left(
+            out: "it builds for release; Tests/osc/play_synth.py plays the synthesizer for Tests/run", of: "Osc.md",
+            [
+                "Samples/install-packages libasound2-dev libavahi-compat-libdnssd-dev libsodium-dev avahi-daemon"
+                    + " liblo-tools curl",
+                "Samples/build-release --package-path Samples --scratch-path .build --product SynthServer",
+                "Samples/build-release --package-path Samples --scratch-path .build --product elemental",
+                ".build/release/SynthServer --address 127.0.0.1 --security open"
+                    + " --device file:FILE=/tmp/synth.wav,FORMAT=wav",
+                ".build/release/elemental osc synth --control --feedback 127.0.0.1:9000",
+                "curl -s 'http://127.0.0.1:8000/Synth/Cutoff'", "oscsend 127.0.0.1 8000 /Synth/Note ff 57 0.8",
+                "oscsend 127.0.0.1 8000 /Synth/Cutoff f 200", "oscsend 127.0.0.1 8000 /Synth/Cutoff f 9000",
+                "oscsend 127.0.0.1 8000 /Synth/Note ff 57 0",
             ])
         + left(
             out: "it needs PyPI; PythonTests installs from the same folder without it", of: "Python.md",
@@ -106,6 +121,13 @@ struct Omission: Sendable {
                 "sudo tshark -l -i any -X lua_script:Samples/Wireshark/elemental.lua -Y elemental",
                 "tshark -X lua_script:Samples/Wireshark/elemental.lua -r capture.pcapng"
                     + #" -Y 'elemental.name == "Speed"' -T fields -e frame.time_epoch -e elemental.value.float"#,
+            ])
+        + left(
+            out: "Tests/run builds and runs the firmware", of: "Microcontroller.md",
+            [
+                "Samples/Microcontroller/build",
+                "qemu-system-arm -M mps2-an386 -nographic -monitor none -serial"
+                    + " tcp:127.0.0.1:7001,server=on,wait=off,nodelay=on -kernel .build/microcontroller/firmware.elf",
             ])
         + left(
             out: "it needs a hub on the Internet", of: "SignalRBridge.md",

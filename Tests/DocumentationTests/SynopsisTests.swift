@@ -16,9 +16,10 @@ struct SynopsisTests {
             return text.components(separatedBy: "\n").compactMap { line in
                 guard let match = line.wholeMatch(of: /`elemental ((?:[a-z0-9-]+ )+)?(.*)`/), let command = match.1
                 else { return nil }
-                // The gateway's LINE is explained below its synopsis.
+                // LINE is explained below the synopsis.
+                let below = text.range(of: line).map { text[$0.upperBound...] }
                 let explanation =
-                    match.2.hasPrefix("LINE") ? text.firstMatch(of: /LINE is one of [^.]*\.prg[^.]*\./) : nil
+                    match.2.hasPrefix("LINE") ? below?.firstMatch(of: /LINE is one of [^.]*(\.prg[^.]*)?[.;]/) : nil
                 let options = (match.2 + (explanation?.0 ?? "")).matches(of: /--[a-z0-9-]+/).map { String($0.0) }
                 return Synopsis(command: command.split(separator: " ").map(String.init), options: Set(options))
             }
@@ -30,7 +31,8 @@ struct SynopsisTests {
         let commands = Set(Synopsis.all.map { $0.command.joined(separator: " ") })
         #expect(
             commands == [
-                "publish", "browse", "describe", "get", "set", "watch", "connect", "c64 gateway", "c64 terminal",
+                "publish", "browse", "describe", "get", "set", "watch", "connect", "serial", "c64 gateway",
+                "c64 terminal",
                 "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream", "signalr listen",
                 "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics", "record", "replay",
                 "export",

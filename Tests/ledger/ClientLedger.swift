@@ -37,9 +37,11 @@ final class ClientLedger: Sendable {
                     devices[name] = try await connect(name, to: found)
                 } catch {
                     Ledger.say("notYet", ["device": name, "reason": "\(error)"])
+                    try await Task.sleep(for: .milliseconds(100))
                 }
             }
         }
+        Ledger.say("ready")
         await Ledger.serve(
             send: { [self, devices] in for (name, device) in devices { send(by: device, name) } },
             count: { devices.values.count { $0.isConnected } },

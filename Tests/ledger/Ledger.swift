@@ -8,9 +8,9 @@ import Foundation
 //   ledger client NAME PREFIX COUNT [HEARTBEAT]   connects COUNT devices to it, which reconnect for ever
 //
 // HEARTBEAT is the silence in seconds after which a peer is pinged. With a state directory in $LEDGER_STATE the two ends have
-// to be paired, and their connections are encrypted. Both print a JSON line for every event, and take
-// lines at standard input: "count" tells how many devices are connected, "stop" stops sending and waits for what is in
-// flight, "report" prints the accounts. The process exits at the end of its input.
+// to be paired, and their connections are encrypted. Both print a JSON line for every event, such as "ready" once all devices
+// are connected, and take lines at standard input: "count" tells how many devices are connected, "stop" stops sending and
+// waits for what is in flight, "report" prints the accounts. The process exits at the end of its input.
 
 /// The shared elements: one over each transport in each direction, and one marked `latest`.
 enum Numbers {

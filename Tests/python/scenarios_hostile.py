@@ -155,7 +155,8 @@ async def clients(bed, ok):
             await raw.writer.drain()
             attackers.append(raw)
         await until(lambda: len(ours._sessions) < 5, "some are disconnected")
-        check(ours._incomplete.count <= 3 * MIB, f"{ours._incomplete.count} bytes")
+        # What one read brings is counted before its connection is ended.
+        check(ours._incomplete.count <= 3 * MIB + 256 * 1024, f"{ours._incomplete.count} bytes")
         for raw in attackers:
             raw.close()
         ok("incomplete values of all clients together are bounded")

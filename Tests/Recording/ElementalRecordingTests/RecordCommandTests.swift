@@ -181,7 +181,7 @@ struct RecordCommandTests {
                 let timed = folder.appending(path: "time.mcap").path
                 let result = try await ElementalProcess.run("record", target, "--for", "0.3", "--to", timed, "Count")
                 #expect(result.status == .exited(0), "\(result)")
-                #expect(result.output.count == 1 && result.output[0].hasPrefix("recorded 1 value in 0.3"))
+                #expect(result.output.count == 1 && result.output[0].hasPrefix("recorded 1 value in "))
             }
             let nobody = folder.appending(path: "nobody.mcap").path
             let result = try await ElementalProcess.run(

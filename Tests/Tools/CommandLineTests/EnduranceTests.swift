@@ -32,8 +32,9 @@ struct EnduranceTests {
             #expect(
                 grown < 2048 || Sanitizer.current != nil,
                 "resident memory grew by \(grown) KiB over 2,000 connections")
-            let status = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed").status
-            #expect(status == .exited(0))
+            // The service may still have to accept hundreds of the connections, which nobody needs any more.
+            let get = try await ElementalProcess.run("get", "127.0.0.1:\(port)", "Speed", "--timeout", "20")
+            #expect(get.status == .exited(0), "\(get.errors)")
         }
     }
 

@@ -11,29 +11,14 @@ struct DeviceKindTests {
     /// The bridge names the command that pairs it, and connects once that was typed.
     @Test(.timeLimit(.minutes(2)), arguments: [true, false])
     func aServiceForPairedClients(hasControl: Bool) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "paired-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let service = [
-            "publish", "lamp", "--unlisted", "--address", "127.0.0.1", "--security", "paired", "--state",
-            "\(folder)-service", "--element", "1:Level:float:0...1=0.5", "--json",
-        ]
-        defer { try? FileManager.default.removeItem(atPath: "\(folder)-service") }
         try await MosquittoBroker.with { broker in
-            try await ChildProcess.with(ElementalProcess.path, service) { service in
-                let target = "127.0.0.1:\(try await service.listeningPort())"
-                let code: String? = try await service.nextEvent("pairing")["code"]
-                let options = ["--state", folder] + (hasControl ? ["--control"] : [])
-                try await BridgeBed.withBridge(broker.port, [target], options) { bridge in
-                    let refusal = try await bridge.nextEvent("serviceState") { $0["state"] == "notPaired" }
-                    let why: String = refusal["why"] ?? ""
-                    let advice = try #require(why.firstRange(of: "type: elemental "))
-                    let command = why[advice.upperBound...].split(separator: " ").map(String.init)
-                    #expect(command.contains(hasControl ? "control" : "observe"), "\(why)")
-                    let paired = try await ElementalProcess.run(command, input: [try #require(code)])
-                    #expect(paired.status == .exited(0), "\(paired.errors)")
-                    try await bridge.nextEvent("serviceState") { $0["state"] == "connected" }
+            try await PairedLamp.with { lamp in
+                let options = ["--state", lamp.bridgeState] + (hasControl ? ["--control"] : [])
+                try await BridgeBed.withBridge(broker.port, [lamp.target], options) { bridge in
+                    let command = try await lamp.pair(bridge)
+                    #expect(command.contains(hasControl ? "control" : "observe"), "\(command)")
                     try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        let device = try await DeviceTopics.ofAddress(lamp.target, in: watch)
                         try await watch.wait(for: device("level"), toBe: "0.5")
                         let check = try await watch.discovery(of: device)
                         #expect(check.problems == [])

@@ -73,7 +73,8 @@ public struct Replay: Sendable {
     /// order of ``Recording/services``. Where the recorded service had other elements from a time on, so has the replayed
     /// one.
     ///
-    /// - Parameter note: called with each value, and why a service or one of its devices did not take it; `nil` if all did.
+    /// - Parameter note: called with each value, and why a service or one of its devices did not take it; `nil` if all that
+    ///   are connected did.
     public func run(
         _ recording: Recording, on services: [ElementalService], isolation: isolated (any Actor)? = #isolation,
         _ note: (RecordedValue, ElementalError?) -> Void = { _, _ in }
@@ -83,7 +84,9 @@ public struct Replay: Sendable {
             case .value(let value):
                 guard services.indices.contains(value.service) else { return }
                 do throws(ElementalError) {
-                    note(value, try services[value.service].send(value.value, to: value.element).first?.error)
+                    let failures = try services[value.service].send(value.value, to: value.element)
+                    // A client that is leaving does not keep the value from the service.
+                    note(value, failures.first { $0.error.code != .notConnected }?.error)
                 } catch {
                     note(value, error)
                 }

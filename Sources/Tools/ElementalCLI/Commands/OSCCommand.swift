@@ -17,7 +17,7 @@ struct OSCCommand: ReportingCommand {
             Whoever sent something in the last two minutes is told of all values, and so is each --feedback HOST:PORT. \
             A surface that moves an element is not told of that one until it rests. OSCQuery describes the elements at \
             http://127.0.0.1:PORT/, with types, ranges, access, units and values. Both are announced by Zeroconf, as \
-            _osc._udp and _oscjson._tcp.
+            _osc._udp and _oscjson._tcp; without --allow on the loopback interface alone.
 
             OSC knows neither passwords nor encryption, and the sender of a datagram can be made up: only this machine's \
             programs are heard, unless --allow SUBNET lets others in. With --control whoever is heard sets elements.

@@ -56,13 +56,12 @@ struct ServiceSecurityOptions: ParsableArguments {
                 "\(service) is paired-to-control: clients that are not paired may only read, and older programs are such; "
                     + "--security open lets everybody control it")
         }
-        let peers = try await Blocking.run { try state.trust.read() }
-        let isKnown = peers.clients.contains { $0.services.contains(service) }
-        return HostSecurity(
+        let security = HostSecurity(
             policy == .paired
                 ? .paired(identity: state.identity, store: state.trust)
                 : .pairedToControl(identity: state.identity, store: state.trust),
-            invitation: state.isNew ? .window : isKnown ? .none : .advice, state: self.state.state)
+            trust: state.trust, invitation: state.isNew ? .window : .advice, state: self.state.state)
+        return try await security.inviting(to: service)
     }
 
     /// Paired clients connect encrypted or not at all, and an open service encrypts nothing. It needs no store: one that
@@ -98,9 +97,24 @@ struct HostSecurity: Sendable {
     /// The state directory, if the user named one.
     let state: String?
 
-    init(_ configuration: ServiceSecurity, invitation: Invitation = .none, state: String? = nil) {
+    /// Who is paired; `nil` if nobody has to be.
+    private let trust: FileTrustStore?
+
+    init(
+        _ configuration: ServiceSecurity, trust: FileTrustStore? = nil, invitation: Invitation = .none,
+        state: String? = nil
+    ) {
         self.configuration = configuration
+        self.trust = trust
         self.invitation = invitation
         self.state = state
+    }
+
+    /// The same for a service: without an invitation if somebody is paired with it.
+    func inviting(to service: String) async throws -> HostSecurity {
+        guard let trust, case .advice = invitation else { return self }
+        let peers = try await Blocking.run { try trust.read() }
+        guard peers.clients.contains(where: { $0.services.contains(service) }) else { return self }
+        return HostSecurity(configuration, trust: trust, invitation: .none, state: state)
     }
 }

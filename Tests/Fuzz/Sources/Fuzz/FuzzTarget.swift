@@ -13,6 +13,7 @@ enum FuzzTargets {
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
         TXTRecordTarget.self, AdmissionTarget.self, CertificateTarget.self, TrustFileTarget.self, ServiceTarget.self,
         ClientTarget.self, MQTTTarget.self, RecordingTarget.self, OSCTarget.self,
+        SerialLinkTarget.self, DeviceTarget.self,
     ]
 }
 

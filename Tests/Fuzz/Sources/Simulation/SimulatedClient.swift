@@ -128,7 +128,7 @@ final class SimulatedClient: @unchecked Sendable {
         if isPaused { device.pause() } else { device.resume() }
     }
 
-    func send(_ random: inout SeededRandom) {
+    func send(_ random: inout SeededGenerator) {
         guard let connection else { return }
         world.send(to: device, Track.up, connection, &random)
     }

@@ -28,7 +28,7 @@ final class SimulatedDatagrams {
     }
 
     /// Collects what was written and delivers what is due.
-    func step(_ random: inout SeededRandom) {
+    func step(_ random: inout SeededGenerator) {
         for channel in channels {
             guard let local = channel.localAddress else { continue }
             if let remote = channel.remoteAddress {
@@ -53,7 +53,7 @@ final class SimulatedDatagrams {
     }
 
     private func send(
-        _ data: ByteBuffer, from source: SocketAddress, to target: SocketAddress, _ random: inout SeededRandom
+        _ data: ByteBuffer, from source: SocketAddress, to target: SocketAddress, _ random: inout SeededGenerator
     ) {
         guard random.number(1...100) > lossPercent else { return }
         for _ in 0..<(random.once(in: 20) ? 2 : 1) {

@@ -19,7 +19,7 @@ final class SimulatedLine {
 
     var isOver: Bool { client.isClosed && server.isClosed }
 
-    func step(at now: NIODeadline, _ random: inout SeededRandom) {
+    func step(at now: NIODeadline, _ random: inout SeededGenerator) {
         if silentSince == nil, now >= stalledUntil {
             move(client, server, &random)
             move(server, client, &random)
@@ -29,7 +29,7 @@ final class SimulatedLine {
         server.deliver(&random)
     }
 
-    private func move(_ from: SimulatedSocket, _ to: SimulatedSocket, _ random: inout SeededRandom) {
+    private func move(_ from: SimulatedSocket, _ to: SimulatedSocket, _ random: inout SeededGenerator) {
         if from.isResetting { return to.reset() }
         from.transfer(to: to, &random)
     }

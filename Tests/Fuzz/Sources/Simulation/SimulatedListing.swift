@@ -29,10 +29,10 @@ final class SimulatedListing {
     }
     private var watches: [WeakWatch] = []
     /// A separate generator: a notified handler may connect to the service immediately, which draws from the world's.
-    private var random: SeededRandom
+    private var random: SeededGenerator
 
     init(port: Int, seed: UInt64) {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         self.port = port
     }
 

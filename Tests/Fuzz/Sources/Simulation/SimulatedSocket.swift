@@ -89,7 +89,7 @@ final class SimulatedSocket: ChannelOutboundHandler {
     private var isDrained: Bool { sending.isEmpty && pending.isEmpty }
 
     /// Transfers some bytes, perhaps none, to the other end, and the end of the stream after the last.
-    func transfer(to other: SimulatedSocket, _ random: inout SeededRandom) {
+    func transfer(to other: SimulatedSocket, _ random: inout SeededGenerator) {
         takePending()
         let room = min(sending.count, other.capacity - other.received.count)
         if room > 0 {
@@ -103,7 +103,7 @@ final class SimulatedSocket: ChannelOutboundHandler {
     }
 
     /// Delivers some of the received bytes, if the channel has requested a read.
-    func deliver(_ random: inout SeededRandom) {
+    func deliver(_ random: inout SeededGenerator) {
         guard !isClosed else { return }
         if !hasStarted {
             hasStarted = true

@@ -25,7 +25,7 @@ final class World: @unchecked Sendable {
     /// Where the service listens.
     private(set) var port = 50_000
     private(set) var clients: [SimulatedClient] = []
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private let service: ElementalService
     private var server: ServiceServer
     private var serviceDatagrams: EmbeddedChannel
@@ -49,7 +49,7 @@ final class World: @unchecked Sendable {
         let leave: Int
         let daemon: Int
 
-        init(_ random: inout SeededRandom) {
+        init(_ random: inout SeededGenerator) {
             stall = random.number(20...400)
             reset = random.number(50...2000)
             silence = random.number(100...4000)
@@ -60,7 +60,7 @@ final class World: @unchecked Sendable {
     }
 
     init(seed: UInt64) throws {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         troubles = Troubles(&random)
         datagrams = SimulatedDatagrams(loop: loop)
         listing = SimulatedListing(port: port, seed: random.next())
@@ -199,7 +199,7 @@ final class World: @unchecked Sendable {
     // MARK: The programs
 
     func send(
-        to device: ElementalDevice, _ elements: Track.Elements, _ connection: UInt32, _ random: inout SeededRandom
+        to device: ElementalDevice, _ elements: Track.Elements, _ connection: UInt32, _ random: inout SeededGenerator
     ) {
         let kind = Ledger.Kind.allCases.randomElement(using: &random) ?? .number
         for _ in 0..<(random.once(in: 5) ? random.number(1...300) : 1) {

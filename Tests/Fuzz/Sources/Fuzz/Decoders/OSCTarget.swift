@@ -1,6 +1,5 @@
 import NIOCore
-
-@testable import OSCBridge
+import OSC
 
 /// The decoder of OSC packets, and patterns: what it reads can be written and is read again as the same.
 enum OSCTarget: FuzzTarget {
@@ -25,12 +24,12 @@ enum OSCTarget: FuzzTarget {
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {
-        guard let packet = try? OSCDecoder.decode(ByteBuffer(bytes: input)) else { return }
+        guard let packet = try? OSCPacket(reading: ByteBuffer(bytes: input)) else { return }
         var written = ByteBuffer()
         written.writeOSC(packet)
         var again = ByteBuffer()
         // Compared as bytes: a NaN is not equal to itself.
-        if let read = try? OSCDecoder.decode(written) { again.writeOSC(read) }
+        if let read = try? OSCPacket(reading: written) { again.writeOSC(read) }
         check(written == again, "a packet is not read as it was written")
         matchPatterns(of: packet)
     }
@@ -38,7 +37,7 @@ enum OSCTarget: FuzzTarget {
     private static func matchPatterns(of packet: OSCPacket) {
         switch packet {
         case .message(let message):
-            for level in AddressPattern(message.address)?.levels ?? [] { _ = level.matches("Cutoff frequency".utf8) }
+            for level in OSCAddressPattern(message.address)?.levels ?? [] { _ = level.matches("Cutoff frequency") }
         case .bundle(_, let packets): for packet in packets { matchPatterns(of: packet) }
         }
     }
