@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
+import Support
 import TestSupport
 import Testing
 
@@ -94,18 +95,22 @@ struct HostileBrokerTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let broker = try ScriptedBroker()
         let options = once {
-            $0.keepAlive = .milliseconds(400) * Sanitizer.patience
+            // Half of it is what this test has, on a busy machine, from a ping to holding the loop up.
+            $0.keepAlive = .seconds(3) * Sanitizer.patience
             $0.eventLoopGroup = group
         }
+        let longerThanTheBrokersTime = 1_600_000 * UInt32(Sanitizer.patience)
         try await broker.withSession(options) { client, record, peer in
             for _ in 0..<2 {
                 #expect(try await peer.packet() == BrokerPeer.Packet(first: 0xC0, body: []))
+                let isHeld = Locked(false)
                 let isAnswered = DispatchSemaphore(value: 0)
                 client.eventLoop.execute {
-                    usleep(600_000 * UInt32(Sanitizer.patience))
+                    isHeld.withLock { $0 = true }
+                    usleep(longerThanTheBrokersTime)
                     isAnswered.wait()
                 }
-                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
+                try await eventually("the loop is held up", within: .seconds(20)) { isHeld.withLock { $0 } }
                 try peer.write([0xD0, 0])
                 isAnswered.signal()
             }
