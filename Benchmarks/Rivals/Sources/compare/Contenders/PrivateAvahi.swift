@@ -23,9 +23,11 @@ final class PrivateAvahi {
 struct Discoverer {
     var name: String
     var browse: (_ avahi: PrivateAvahi, _ service: String) -> Command
-    var publish: (_ avahi: PrivateAvahi, _ service: String) -> Command
+    var publish: (_ avahi: PrivateAvahi, _ service: String, _ name: String) -> Command
     /// The prefix of a line that reports a resolved service.
     var foundPrefix: String
+    /// A service's name, and so type, of its own.
+    var service: String
 
     static let avahiName = "avahi-publish and -browse"
 
@@ -37,14 +39,17 @@ struct Discoverer {
                 publish: {
                     $0.command(
                         programs.elemental,
-                        ["publish", $1, "--port", "0", "--address", "127.0.0.1", "--element", "1:Value:double"])
+                        [
+                            "publish", $1, "--name", $2, "--port", "0", "--address", "127.0.0.1", "--element",
+                            "1:Value:double",
+                        ])
                 },
-                foundPrefix: "{\"event\":\"found\""),
+                foundPrefix: "{\"event\":\"found\"", service: "elemental"),
             Discoverer(
                 name: avahiName,
                 browse: { $0.command("avahi-browse", ["--resolve", "--parsable", "_\($1)._tcp"]) },
-                publish: { $0.command("avahi-publish", ["-s", $1, "_\($1)._tcp", "4711"]) },
-                foundPrefix: "=;"),
+                publish: { $0.command("avahi-publish", ["-s", $2, "_\($1)._tcp", "4711"]) },
+                foundPrefix: "=;", service: "avahi"),
         ]
     }
 }

@@ -16,14 +16,14 @@ struct Start: Measure {
     private func job(_ discoverer: Discoverer) -> Job {
         Job(name: "\(Self.measure): \(discoverer.name)", seconds: 5) { book, round in
             let avahi = try PrivateAvahi(programs)
-            let publisher = try Child(discoverer.publish(avahi, "started"))
+            let publisher = try Child(discoverer.publish(avahi, discoverer.service, "started"))
             defer { publisher.terminate() }
             // The first browser waits until the service is published; the second one finds it at once.
-            let waiting = try Child(discoverer.browse(avahi, "started"))
+            let waiting = try Child(discoverer.browse(avahi, discoverer.service))
             _ = try waiting.line(startingWith: discoverer.foundPrefix, within: 10)
             waiting.terminate()
             usleep(1_000_000)
-            let browser = try Child(discoverer.browse(avahi, "started"))
+            let browser = try Child(discoverer.browse(avahi, discoverer.service))
             defer { browser.terminate() }
             let line = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
             book.add(
