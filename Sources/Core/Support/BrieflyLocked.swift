@@ -8,6 +8,8 @@ import Synchronization
 /// higher priority does not keep the lock's holder from running. Sleeping takes 70 us at least: a service that sent to ten
 /// devices spent a third of its time on that when it was the second step.
 ///
+/// Unchecked: the storage is only reached through ``withLock(_:)``, one thread at a time.
+///
 /// `@usableFromInline` on the type is what lets other modules inline its `@inlinable package` members: without it Swift
 /// 6.3.1 calls them unspecialized.
 @usableFromInline

@@ -25,7 +25,11 @@ extension ElementalDevice {
     public func onValue<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (Value) -> Void
     ) -> HandlerRegistration {
-        onValue(of: element) { value, _ in handler(value) }
+        // Not by the one above: a call less for every value.
+        addHandler(for: element.id) { bytes, _ in
+            guard let value = Value(received: bytes) else { return }
+            handler(value)
+        }
     }
 
     /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
