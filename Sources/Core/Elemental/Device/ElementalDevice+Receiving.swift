@@ -25,11 +25,7 @@ extension ElementalDevice {
     public func onValue<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (Value) -> Void
     ) -> HandlerRegistration {
-        // Not by the one above: a call less for every value.
-        addHandler(for: element.id) { bytes, _ in
-            guard let value = Value(received: bytes) else { return }
-            handler(value)
-        }
+        onValue(of: element) { value, _ in handler(value) }
     }
 
     /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
