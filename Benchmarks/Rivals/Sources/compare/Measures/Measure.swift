@@ -28,5 +28,9 @@ protocol Measure {
 }
 
 extension Measure {
+    /// How many rounds more than the rest a measure has whose p99 counts: that is what the machine does besides, and varies
+    /// much.
+    static var moreRoundsOfTails: Int { 4 }
+
     func panels(_ book: Book) -> [Panel] { [] }
 }

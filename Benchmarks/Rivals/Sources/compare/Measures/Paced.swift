@@ -5,8 +5,6 @@ struct Paced: Measure {
 
     /// Round trips a second, and how many are made.
     static let rates = [(perSecond: 100, count: 300), (perSecond: 1000, count: 3000)]
-    /// A p99 is what the machine does besides, and varies much: it has more rounds than the rest.
-    private static let moreRounds = 4
     private static let contenders = [Contender.handlers, .lowest]
 
     private static func measure(_ rate: Int) -> String { "round trip TCP free, \(rate) a second" }
@@ -17,7 +15,7 @@ struct Paced: Measure {
 
     func stages(rounds: Int) -> [Stage] {
         Self.rates.map { rate, count in
-            Stage(rounds: rounds + Self.moreRounds, jobs: Self.contenders.map { job(rate, count, $0) })
+            Stage(rounds: rounds + Self.moreRoundsOfTails, jobs: Self.contenders.map { job(rate, count, $0) })
         }
     }
 

@@ -4,8 +4,6 @@ struct UnderLoad: Measure {
     let group = Group.load
 
     private static let count = 3000
-    /// A p99 is what the machine does besides, and varies much: it has more rounds than the rest.
-    private static let moreRounds = 4
 
     /// Round trips per second. Each is timed from when it was due: consecutive round trips would pause while the load is
     /// worst.
@@ -28,7 +26,9 @@ struct UnderLoad: Measure {
         Figure("round trip beside \(beside.rawValue)", Contender.handlersName, quantity)
     }
 
-    func stages(rounds: Int) -> [Stage] { [Stage(rounds: rounds + Self.moreRounds, jobs: Beside.allCases.map(job))] }
+    func stages(rounds: Int) -> [Stage] {
+        [Stage(rounds: rounds + Self.moreRoundsOfTails, jobs: Beside.allCases.map(job))]
+    }
 
     private func job(_ beside: Beside) -> Job {
         Job(name: "round trip TCP beside: \(beside.title)", seconds: 4) { book, round in
