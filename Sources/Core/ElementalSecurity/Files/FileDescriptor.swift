@@ -32,18 +32,23 @@ struct FileDescriptor: ~Copyable {
     ///
     /// - Returns: `nil` if the system reported an error, which is in `errno`.
     func read(limit: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
-        var count = 0
-        while count < bytes.count {
-            let result = bytes[count...].withUnsafeMutableBytes { readOnce($0) }
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            // Most files of this kind are short, whatever the limit.
+            let next = min(max(4096, bytes.count), limit + 1 - bytes.count)
+            var result = 0
+            let start = bytes.count
+            bytes.append(contentsOf: repeatElement(0, count: next))
+            bytes.withUnsafeMutableBytes { result = readOnce(UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+            let failure = errno
+            bytes.removeLast(next - max(result, 0))
             if result == 0 { break }
-            if result > 0 {
-                count += result
-            } else if errno != EINTR {
+            if result < 0, failure != EINTR {
+                errno = failure
                 return nil
             }
         }
-        return Array(bytes[..<count])
+        return bytes
     }
 
     /// Writes all bytes, and waits until they are on the disk.
@@ -69,6 +74,7 @@ struct FileDescriptor: ~Copyable {
         }
         return true
     }
+
     private func readOnce(_ target: UnsafeMutableRawBufferPointer) -> Int {
         #if canImport(Glibc)
         Glibc.read(number, target.baseAddress, target.count)
