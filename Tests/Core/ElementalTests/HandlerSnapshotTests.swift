@@ -37,6 +37,25 @@ struct HandlerSnapshotTests {
     }
 
     @Test
+    func ofTwoSnapshotsTheFirstOnesHandlersAreCalledFirst() async throws {
+        let device = try await Self.device()
+        let called = Gathered<String>()
+        func snapshot(_ name: String, _ ids: Int8...) -> HandlerSnapshot {
+            let handler = HandlerSnapshot.Handler { value, _ in called.add("\(name)\(value.bytes.first ?? 0)") }
+            return HandlerSnapshot(
+                byElement: Dictionary(uniqueKeysWithValues: ids.map { ($0, [handler]) }), forAll: [{ _, _, _ in }])
+        }
+        let (first, second) = (snapshot("a", 2, 7), snapshot("b", 0, 7, 9))
+        let none = HandlerSnapshot(byElement: [:], forAll: [])
+        let both = HandlerSnapshot.joining(first, second)
+        call(both, Array(0...10), device)
+        #expect(called.all == ["b0", "a2", "a7", "b7", "b9"])
+        #expect(both.hasForAll && both.forAll.count == 2)
+        #expect(HandlerSnapshot.joining(first, none) === first)
+        #expect(HandlerSnapshot.joining(none, second) === second)
+    }
+
+    @Test
     func aSnapshotWithoutHandlersCallsNone() async throws {
         let device = try await Self.device()
         call(HandlerSnapshot(byElement: [:], forAll: []), [0, 127], device)
@@ -71,18 +90,22 @@ struct HandlerSnapshotTests {
     func aViewSeesEachChangeWhenItIsRefreshed() async throws {
         let device = try await Self.device()
         let called = Gathered<UInt8>()
-        let table = HandlerTable()
-        var view = HandlerView(table)
-        let token = table.reserve()
-        table.add(token, for: 2) { value, _ in called.add(value.bytes.first ?? 0) }
-        #expect(view.isStale)
-        view.refresh()
-        #expect(!view.isStale)
-        view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
-        table.remove(token)
-        #expect(view.isStale)
-        view.refresh()
-        view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
-        #expect(called.all == [2])
+        let (shared, own) = (HandlerTable(), HandlerTable())
+        var view = HandlerView(shared: shared, own: own)
+        func isStale() -> [Bool] { [view.isSharedStale, view.isOwnStale] }
+        #expect(isStale() == [false, false])
+        for (table, stale) in [(own, [false, true]), (shared, [true, false])] {
+            let token = table.reserve()
+            table.add(token, for: 2) { value, _ in called.add(value.bytes.first ?? 0) }
+            #expect(isStale() == stale)
+            view.refresh()
+            #expect(isStale() == [false, false])
+            view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+            table.remove(token)
+            #expect(isStale() == stale)
+            view.refresh()
+            view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+        }
+        #expect(called.all == [2, 2])
     }
 }

@@ -40,6 +40,23 @@ final class HandlerSnapshot: @unchecked Sendable {
         (starts + idCount).initialize(to: Int32(position))
     }
 
+    /// The handlers of two snapshots: for each element, and for all elements, those of the first come first.
+    static func joining(_ first: HandlerSnapshot, _ second: HandlerSnapshot) -> HandlerSnapshot {
+        if second.isEmpty { return first }
+        if first.isEmpty { return second }
+        var byElement: [Int8: [Handler]] = [:]
+        for snapshot in [first, second] {
+            for id in 0..<snapshot.idCount {
+                for position in snapshot.starts[id]..<snapshot.starts[id + 1] {
+                    byElement[Int8(id), default: []].append(snapshot.handlers[Int(position)].takeUnretainedValue())
+                }
+            }
+        }
+        return HandlerSnapshot(byElement: byElement, forAll: first.forAll + second.forAll)
+    }
+
+    private var isEmpty: Bool { handlerCount == 0 && !hasForAll }
+
     deinit {
         for position in 0..<handlerCount { handlers[position].release() }
         handlers.deallocate()

@@ -1,33 +1,48 @@
-/// The event loop's view of a handler table: the latest snapshot, refreshed when the table's version has changed.
+/// The event loop's view of a device's handlers, those that it shares with the service's other devices first: a snapshot,
+/// refreshed when a table's version has changed.
 ///
 /// The references followed for a received value are unmanaged, so that it touches no reference count; the view owns the
 /// objects.
 struct HandlerView {
-    private let table: HandlerTable
-    private let unmanagedTable: Unmanaged<HandlerTable>
+    private let shared: HandlerTable
+    private let own: HandlerTable
+    private let unmanagedShared: Unmanaged<HandlerTable>
+    private let unmanagedOwn: Unmanaged<HandlerTable>
     private var snapshot: HandlerSnapshot
-    private var version: UInt64
+    private var sharedVersion: UInt64
+    private var ownVersion: UInt64
     /// The snapshot. Valid until the next ``refresh()``.
     private(set) var handlers: Unmanaged<HandlerSnapshot>
 
-    init(_ table: HandlerTable) {
-        self.table = table
-        unmanagedTable = .passUnretained(table)
-        // Behind the table's version if that has ever changed: work may have been postponed.
-        version = 0
-        snapshot = table.snapshot
+    /// - Parameters:
+    ///   - shared: the service's.
+    ///   - own: the device's.
+    init(shared: HandlerTable, own: HandlerTable) {
+        self.shared = shared
+        self.own = own
+        unmanagedShared = .passUnretained(shared)
+        unmanagedOwn = .passUnretained(own)
+        // Behind the tables' versions if these have ever changed: work may have been postponed.
+        (sharedVersion, ownVersion) = (0, 0)
+        snapshot = .joining(shared.snapshot, own.snapshot)
         handlers = .passUnretained(snapshot)
     }
 
-    /// Whether a handler was added or cancelled since the snapshot was taken.
-    var isStale: Bool {
-        @inline(__always) get { unmanagedTable._withUnsafeGuaranteedRef { $0.version } != version }
+    // Two properties: for one that looks at both tables the compiler copied the whole view, with its references, for every
+    // value, and a value took twice as long to receive (Swift 6.3.1).
+    /// Whether a shared handler was added or cancelled since the snapshot was taken.
+    var isSharedStale: Bool {
+        @inline(__always) get { unmanagedShared._withUnsafeGuaranteedRef { $0.version } != sharedVersion }
+    }
+    /// Whether a handler of the device's own was.
+    var isOwnStale: Bool {
+        @inline(__always) get { unmanagedOwn._withUnsafeGuaranteedRef { $0.version } != ownVersion }
     }
 
     /// Takes a new snapshot.
     mutating func refresh() {
-        version = table.version
-        snapshot = table.snapshot
+        (sharedVersion, ownVersion) = (shared.version, own.version)
+        snapshot = .joining(shared.snapshot, own.snapshot)
         handlers = .passUnretained(snapshot)
     }
 }

@@ -49,9 +49,8 @@ final class Receiver {
     private let newest: Unmanaged<NewestValues>
     /// The access that an element must have for the peer to send it.
     private let takes: Access
-    @exclusivity(unchecked) private var own: HandlerView
-    /// The service's handlers, shared by all its devices.
-    @exclusivity(unchecked) private var shared: HandlerView
+    /// The service's handlers, shared by all its devices, and the device's own.
+    @exclusivity(unchecked) private var handlers: HandlerView
     private let progress: ProgressReporter
     /// Counts the values of the current second, if they are limited.
     @exclusivity(unchecked) private var throttle: Throttle?
@@ -64,8 +63,7 @@ final class Receiver {
         rules = table.rules
         newest = .passUnretained(device.newest)
         takes = device.role == .client ? .write : .read
-        own = HandlerView(device.handlers)
-        shared = HandlerView(progress.shared)
+        handlers = HandlerView(shared: progress.shared, own: device.handlers)
         throttle = device.limits.maximumMessagesPerSecond.map { Throttle(limit: $0) }
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
         pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount)
@@ -189,11 +187,13 @@ final class Receiver {
         // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
         // becomes the newest one: a handler that was added meanwhile is given those received before it.
-        if shared.isStale { shared.refresh() }
-        if own.isStale { refreshOwn() }
+        if handlers.isSharedStale { refreshHandlers() }
+        if handlers.isOwnStale { refreshHandlers() }
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
-        call(shared.handlers, id, value)
-        call(own.handlers, id, value)
+        handlers.handlers._withUnsafeGuaranteedRef { handlers in
+            handlers.call(id, value, device)
+            if handlers.hasForAll { callForAll(handlers.forAll, id, value) }
+        }
     }
 
     @inline(never)
@@ -203,17 +203,9 @@ final class Receiver {
     }
 
     @inline(never)
-    private func refreshOwn() {
+    private func refreshHandlers() {
         device.handlers.catchUp()
-        own.refresh()
-    }
-
-    @inline(__always)
-    private func call(_ handlers: Unmanaged<HandlerSnapshot>, _ id: Int8, _ value: ReceivedBytes) {
-        handlers._withUnsafeGuaranteedRef { handlers in
-            handlers.call(id, value, device)
-            if handlers.hasForAll { callForAll(handlers.forAll, id, value) }
-        }
+        handlers.refresh()
     }
 
     @inline(never)
