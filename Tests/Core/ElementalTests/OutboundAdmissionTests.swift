@@ -81,6 +81,9 @@ struct OutboundAdmissionTests {
     @Test(arguments: cases)
     func refuses(_ test: Case) throws {
         var machine = Fixture.opened()
+        // Where nothing is to be decided, what is to be refused is decided all the same.
+        for _ in 0..<3 { try machine.send(Fixture.plain, [1]) }
+        #expect(machine.sendClear(Fixture.plain, [1]) == true)
         try test.prepare(&machine)
         let before = machine.messagesUnsent
         do {

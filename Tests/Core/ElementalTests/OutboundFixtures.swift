@@ -42,10 +42,16 @@ enum OutboundFixture {
 func unwrap<Value>(_ value: Value?) throws -> Value { try #require(value) }
 
 extension Outbound {
-    /// Sends a value; the test does not expect a refusal.
+    /// Sends a value, as a device does; the test does not expect a refusal.
     @discardableResult
     mutating func send(_ element: ElementDefinition, _ value: [UInt8]) throws -> Link? {
-        try value.withUnsafeBytes { try append(element, $0) }
+        if sendClear(element, value) { return nil }
+        return try value.withUnsafeBytes { try append(element, $0) }
+    }
+
+    /// Queues a value if there is nothing to decide.
+    mutating func sendClear(_ element: ElementDefinition, _ value: [UInt8]) -> Bool {
+        value.withUnsafeBytes { appendClear(element, $0) }
     }
 
     /// All that can be written now.

@@ -127,6 +127,11 @@ extension ElementalDevice {
     @usableFromInline
     func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
+        return queueClear(element, bytes) ? nil : enqueueDeciding(element, bytes)
+    }
+
+    @inline(never)
+    private func enqueueDeciding(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         do throws(ElementalError) {
             // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
             if bytes.count > Piece.wholeByteCount, element.takesLongValues {
@@ -152,7 +157,7 @@ extension ElementalDevice {
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
     ) throws(ElementalError) {
         do throws(SendRefusal) {
-            try queue(element, bytes, mayAnswer: true)
+            try queueDeciding(element, bytes, mayAnswer: true)
         } catch {
             throw error.error(for: element, length: bytes.count, to: name)
         }
@@ -206,11 +211,19 @@ extension ElementalDevice {
     }
 
     /// Queues a value whose range and access were checked.
-    ///
-    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
     @inline(__always)
-    func queue(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
+    func queue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) throws(SendRefusal) {
+        if !queueClear(element, bytes) { try queueDeciding(element, bytes, mayAnswer: false) }
+    }
+
+    @inline(__always)
+    private func queueClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        outbound.withLock { $0.appendClear(element, bytes) }
+    }
+
+    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
+    private func queueDeciding(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
     ) throws(SendRefusal) {
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
             let connection = try outbound.append(element, bytes)

@@ -38,6 +38,7 @@ struct Outbound<Link> {
             case .open: (isOpen, isEnding) = (true, false)
             case .away, .ended: (isOpen, isEnding) = (false, true)
             }
+            stream.endClearSpace()
         }
     }
     // The phase, cached. To inspect an enum with a payload, the compiler copies all of this struct (measured).
@@ -56,7 +57,9 @@ struct Outbound<Link> {
     /// Values that are sent whole over TCP.
     var stream: OutboundQueue
     /// Values that are sent in pieces, if the peer accepts those.
-    var pieces = PieceQueue()
+    var pieces = PieceQueue() {
+        didSet { stream.endClearSpace() }
+    }
     var datagrams: OutboundQueue
     /// A datagram that found the system's buffer full.
     var unsentDatagram: OutboundSegment?
@@ -65,7 +68,9 @@ struct Outbound<Link> {
     /// Whether datagrams could be sent before the connection was lost, so that their values are worth keeping.
     var keepsDatagrams = false
 
-    var streamFlush = FlushState.idle
+    var streamFlush = FlushState.idle {
+        didSet { stream.endClearSpace() }
+    }
     var direct = DirectWrites()
     var datagramFlush = FlushState.idle
     /// Whether a piece is next even if a segment of the stream is queued too.
@@ -117,6 +122,27 @@ struct Outbound<Link> {
 
 /// Queueing values.
 extension Outbound {
+    /// Queues a value if there is nothing to decide: it travels over TCP, the connection is open, a flush will follow, and
+    /// the queue stays below all thresholds. So it is for most values of a burst, and that was found out with an earlier one.
+    ///
+    /// - Returns: whether it is queued; otherwise ``append(_:_:)`` decides.
+    @inline(__always)
+    mutating func appendClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !bytes.isEmpty,
+            !peer.missingElements.contains(element.id)
+        else { return false }
+        counts.addMessage(stream.append(id: element.id, bytes))
+        return true
+    }
+
+    /// Finds how many bytes may follow on the stream with nothing to decide. Whatever that depends on ends it when it changes.
+    @inline(never)
+    private mutating func clearStream() {
+        guard isOpen, pieces.isEmpty, streamFlush != .idle else { return }
+        let threshold = streamFlush == .gathering ? min(gatheringByteCount, readyByteCount) : readyByteCount
+        stream.clear(threshold - 1 - stream.byteCount)
+    }
+
     /// Queues a value.
     ///
     /// - Returns: the connection to wake, if needed.
@@ -128,7 +154,10 @@ extension Outbound {
         switch route {
         case .stream:
             counts.addMessage(stream.append(id: element.id, bytes))
-            return wakeForStream()
+            let link = wakeForStream()
+            // The first of several is often the only one.
+            if link == nil { clearStream() }
+            return link
         case .datagrams:
             counts.addMessage(datagrams.append(id: element.id, bytes))
             return wakeForDatagrams()

@@ -51,6 +51,18 @@ struct OutboundQueue {
         writer.hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
     }
 
+    /// Whether a message of `length` value bytes may be added without any decision.
+    @inline(__always)
+    func hasClearSpace(for length: Int) -> Bool { writer.hasClearSpace(for: header + length) }
+
+    /// So many bytes, including envelopes, may be added without any decision, as far as the segment has space.
+    @inline(__always)
+    mutating func clear(_ byteCount: Int) { writer.clear(byteCount) }
+
+    /// Every message needs a decision again.
+    @inline(__always)
+    mutating func endClearSpace() { writer.endClearSpace() }
+
     /// Adds a message. The caller has checked for room.
     ///
     /// - Returns: its bytes, including the envelope.

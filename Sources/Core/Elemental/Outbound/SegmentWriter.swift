@@ -17,6 +17,8 @@ struct SegmentWriter: @unchecked Sendable {
     private var cursor = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
     /// A message may be written up to here without a further check: the end of the segment, or of the allowance.
     private var end = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
+    /// A message may be written up to here without any decision, as the owner has found; not beyond ``end``.
+    private var clearEnd = UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped
     private var recycled: ByteBuffer?
     private var nextCapacity = Self.firstCapacity
     private let segmentByteCount: Int
@@ -36,6 +38,18 @@ struct SegmentWriter: @unchecked Sendable {
     /// Whether `size` bytes can be written at once.
     @inline(__always)
     func hasSpace(for size: Int) -> Bool { end - cursor >= size }
+
+    /// Whether `size` bytes can be written without any decision.
+    @inline(__always)
+    func hasClearSpace(for size: Int) -> Bool { clearEnd - cursor >= size }
+
+    /// So many bytes may be written without any decision, as far as there is space, until the segment is taken.
+    @inline(__always)
+    mutating func clear(_ byteCount: Int) { clearEnd = min(end, cursor + max(0, byteCount)) }
+
+    /// Every message needs a decision again.
+    @inline(__always)
+    mutating func endClearSpace() { clearEnd = start }
 
     /// Adds a message of `size` bytes, for which there is space.
     @inline(__always)
@@ -78,6 +92,7 @@ struct SegmentWriter: @unchecked Sendable {
         start = first
         cursor = first + written
         end = min(last, first + max(segmentByteCount, written + size), cursor + max(size, allowance))
+        endClearSpace()
         return completed
     }
 
@@ -95,6 +110,7 @@ struct SegmentWriter: @unchecked Sendable {
         defer {
             cursor = start
             messageCount = 0
+            endClearSpace()
         }
         return (content.count, messageCount)
     }
@@ -107,6 +123,7 @@ struct SegmentWriter: @unchecked Sendable {
         cursor = start
         end = start
         messageCount = 0
+        endClearSpace()
         return segment
     }
 
