@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 static const char usage[] =
-    "Usage: %s serve      [--port P] [--transport tcp|udp] [--identity FILE] [--role echo|sink]\n"
+    "Usage: %s serve      [--port P] [--transport tcp|udp] [--identity FILE] [--role echo|sink] [--wait sleep|spin]\n"
     "       %s latency    --port P [--transport tcp|udp] [--identity FILE] [--warm-up N] [--count N]\n"
+    "                  [--rate HZ] [--wait sleep|spin]\n"
     "       %s throughput --port P [--transport tcp|udp] [--identity FILE] [--size BYTES] [--seconds S]\n"
     "                  [--write one|large]\n"
     "       %s hellos     --port P --identity FILE [--rate HZ] [--seconds S]\n"
@@ -57,7 +58,8 @@ PeerOptions peer_options(int argc, char **argv) {
     }
     PeerOptions options = {
         .command = command(program, argv[1]), .size = 8, .warm_up = 1000, .count = 10000, .seconds = 1,
-        .rate = 2000};
+        .rate = 0};
+    if (options.command == PEER_HELLOS) options.rate = 2000;
     for (int index = 2; index < argc; index += 2) {
         const char *name = argv[index], *value = index + 1 < argc ? argv[index + 1] : NULL;
         if (!value) refuse(program, name);
@@ -65,6 +67,7 @@ PeerOptions peer_options(int argc, char **argv) {
         else if (strcmp(name, "--transport") == 0) options.udp = choice(program, value, "tcp", "udp");
         else if (strcmp(name, "--identity") == 0) options.identity = value;
         else if (strcmp(name, "--rate") == 0) options.rate = number(program, value, 1, 1e6);
+        else if (strcmp(name, "--wait") == 0) options.spin = choice(program, value, "sleep", "spin");
         else if (strcmp(name, "--role") == 0) options.sink = choice(program, value, "echo", "sink");
         else if (strcmp(name, "--write") == 0) options.write_one = choice(program, value, "large", "one");
         else if (strcmp(name, "--size") == 0) options.size = (size_t)number(program, value, 8, 1 << 24);

@@ -1,6 +1,7 @@
 #include "raw.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -110,7 +111,8 @@ void serve(const PeerOptions *options) {
     PeerSink sink = {.unordered = true};
     for (;;) {
         struct epoll_event events[16];
-        int count = epoll_wait(poll, events, 16, -1);
+        int count = epoll_wait(poll, events, 16, options->spin ? 0 : -1);
+        if (count == 0) sched_yield();
         for (int index = 0; index < count; index++) {
             int descriptor = events[index].data.fd;
             if (descriptor == signals) return;

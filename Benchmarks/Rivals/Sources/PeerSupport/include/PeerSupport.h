@@ -47,8 +47,10 @@ typedef struct {
     uint64_t warm_up;
     uint64_t count;
     double seconds;
-    /// `hellos`: connections a second.
+    /// `hellos`: connections a second; `latency`: round trips a second, or 0 for one after the other.
     double rate;
+    /// `serve` and `latency`: looks at the sockets again and again rather than sleeping.
+    bool spin;
 } PeerOptions;
 
 /// Reads the command line. Prints the usage and ends the process where it makes no sense.

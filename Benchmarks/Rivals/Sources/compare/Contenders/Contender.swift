@@ -26,11 +26,11 @@ struct Contender {
 
     func server(_ programs: Programs, _ role: Role, _ transport: Transport, port: Int = 0) throws -> Command {
         switch kind {
-        case .peer(let program, _):
+        case .peer(let program, let options):
             Command(
                 programs.peer(program),
                 ["serve", "--transport", transport.option, "--role", role.rawValue, "--port", "\(port)"]
-                    + (try programs.credentials.peerOptions(transport)))
+                    + (role == .echo ? options : []) + (try programs.credentials.peerOptions(transport)))
         case .elemental(_, let options, _):
             Command(
                 programs.elemental,
@@ -39,15 +39,16 @@ struct Contender {
         }
     }
 
-    /// - Parameter rate: round trips a second, for the framework; `nil` for one after the other.
+    /// - Parameter rate: round trips a second, for the framework and raw C; `nil` for one after the other.
     func latency(
         _ programs: Programs, _ transport: Transport, port: Int, count: Int, rate: Int? = nil
     ) throws -> Command {
         switch kind {
-        case .peer(let program, _):
+        case .peer(let program, let options):
             Command(
                 programs.peer(program),
                 ["latency", "--transport", transport.option, "--port", "\(port)", "--count", "\(count)"]
+                    + (rate.map { ["--rate", "\($0)", "--warm-up", "100"] } ?? []) + options
                     + (try programs.credentials.peerOptions(transport)))
         case .elemental(let via, let options, _):
             Command(
@@ -101,14 +102,19 @@ extension Contender {
         name: "elemental, lowest latency", transports: [.tcp, .udp],
         kind: .elemental(via: "handlers", options: ["--lowest"]))
 
-    /// The contenders for round trips, the framework first.
+    /// What the machine does at a rate: the least that sleeping costs, and what not to sleep brings.
+    static let raw = Contender(name: rawName, kind: .peer("raw-peer", options: []))
+    static let rawSpinning = Contender(name: "raw C, spinning", kind: .peer("raw-peer", options: ["--wait", "spin"]))
+
+    /// The contenders for round trips, the framework first. SwiftNIO runs directly after it, since a virtual core may be
+    /// slower for a second or two.
     static let ofRoundTrips = [
         handlers,
+        Contender(name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: [])),
         lowest,
         Contender(name: streamsName, transports: [.tcp, .udp], kind: .elemental(via: "streams")),
         Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
         Contender(name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: [])),
-        Contender(name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: [])),
         Contender(name: zeroMQName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),
         Contender(name: "MQTT QoS 0, mosquitto", needsBroker: true, kind: .peer("mqtt-peer", options: [])),

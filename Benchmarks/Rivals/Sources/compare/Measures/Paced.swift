@@ -1,11 +1,12 @@
-/// Round trips at a fixed rate, with event loops that sleep between them and with such that do not.
+/// Round trips at a fixed rate, with event loops that sleep between them and with such that do not: the framework's, and
+/// raw C's, which tell what a machine allows.
 struct Paced: Measure {
     let programs: Programs
     let group = Group.roundtrip
 
     /// Round trips a second, and how many are made.
     static let rates = [(perSecond: 100, count: 300), (perSecond: 1000, count: 3000)]
-    private static let contenders = [Contender.handlers, .lowest]
+    private static let contenders = [Contender.handlers, .lowest, .raw, .rawSpinning]
 
     private static func measure(_ rate: Int) -> String { "round trip TCP free, \(rate) a second" }
 

@@ -6,6 +6,8 @@ struct Start: Measure {
     let group = Group.start
 
     private static let measure = "start"
+    /// Browsers in a round, of which the median counts: a start takes little time and varies much.
+    private static let startCount = 9
 
     static func figure(_ discoverer: String, _ quantity: Quantity = .firstLine) -> Figure {
         Figure(measure, discoverer, quantity)
@@ -23,11 +25,13 @@ struct Start: Measure {
             _ = try waiting.line(startingWith: discoverer.foundPrefix, within: 10)
             waiting.terminate()
             usleep(1_000_000)
-            let browser = try Child(discoverer.browse(avahi, discoverer.service))
-            defer { browser.terminate() }
-            let line = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
-            book.add(
-                (line.time - browser.startTime).seconds * 1000, Self.figure(discoverer.name), round: round)
+            let times = try (0..<Self.startCount).map { _ in
+                let browser = try Child(discoverer.browse(avahi, discoverer.service))
+                defer { browser.terminate() }
+                let line = try browser.line(startingWith: discoverer.foundPrefix, within: 10)
+                return (line.time - browser.startTime).seconds * 1000
+            }
+            if let summary = Summary(times) { book.add(summary.median, Self.figure(discoverer.name), round: round) }
             book.add(
                 try ProcessUsage(of: publisher.pid).residentByteCount,
                 Self.figure(discoverer.name, .residentMemory), round: round)
@@ -37,8 +41,9 @@ struct Start: Measure {
     func tables(_ book: Book) -> [Table] {
         var table = Table(
             title: "Start",
-            note: "from the browser's process start to its first found service, with lowest–highest; "
-                + "resident memory of an idle publisher",
+            note:
+                "from the browser's process start to its first found service, the median of \(Self.startCount) starts a "
+                + "round, with lowest–highest of the rounds; resident memory of an idle publisher",
             header: ["", "first line, ms", "", "× ours", "publisher, MiB"])
         for discoverer in Discoverer.all(programs) {
             func figure(_ quantity: Quantity) -> Figure { Self.figure(discoverer.name, quantity) }
