@@ -32,7 +32,9 @@ struct ReceiverTests {
 
     /// Runs `body` on an event loop, as a task of the test's, with a receiver of a service and what its handler was given.
     private func withReceiver(
+        shared: HandlerTable = .none,
         _ change: @Sendable (inout DeviceLimits) -> Void = { _ in },
+        prepare: @Sendable (ElementalDevice, Gathered<String>) -> Void = { _, _ in },
         _ body: @Sendable (Receiver, Owner, Gathered<String>) throws -> Void
     ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -45,8 +47,9 @@ struct ReceiverTests {
                 role: .client, name: "tester", address: nil, service: nil, elements: table, executor: executor,
                 limits: limits, logger: ServiceConfiguration().logger)
             let values = Gathered<String>()
+            prepare(device, values)
             device.onAnyValue { element, value, _ in values.add("\(element.name) \(value)") }
-            let receiver = Receiver(device, table, ProgressReporter(device: device, shared: .none))
+            let receiver = Receiver(device, table, ProgressReporter(device: device, shared: shared))
             receiver.isReady = true
             let owner = Owner()
             owner.receiver = receiver
@@ -93,6 +96,48 @@ struct ReceiverTests {
             #expect(receiver.counts.messagesMalformed == 1)
             #expect(receiver.counts.messagesRejected == 2)
             #expect(receiver.counts.messagesReceived == 0)
+        }
+    }
+
+    /// All handlers of the service come before those of the device: one that corrects a value corrects the one that the
+    /// service has passed on.
+    @Test(arguments: [false, true])
+    func theServicesHandlersComeFirst(sharedForAll: Bool) async throws {
+        let shared = HandlerTable()
+        try await withReceiver(shared: shared) { _ in
+        } prepare: { device, values in
+            if sharedForAll {
+                shared.addForAll(shared.reserve()) { element, _, _ in values.add("shared for all \(element.id)") }
+            }
+            shared.add(shared.reserve(), for: 5) { _, _ in values.add("shared") }
+            device.handlers.add(device.handlers.reserve(), for: 5) { _, _ in values.add("own") }
+        } _: { receiver, owner, values in
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            #expect(values.all == ["shared"] + (sharedForAll ? ["shared for all 5"] : []) + ["own", "Level 1"])
+        }
+    }
+
+    /// A handler is called with every value after it was added, also if the service's handlers have just changed.
+    @Test
+    func whatIsPostponedWhileTheHandlersAreTakenIsNotForgotten() async throws {
+        let shared = HandlerTable()
+        let devices = Gathered<ElementalDevice>()
+        try await withReceiver(shared: shared) { _ in
+        } prepare: { device, _ in
+            devices.add(device)
+        } _: { receiver, owner, values in
+            for device in devices.all {
+                device.handlers.postpone {
+                    // As another thread does at this moment.
+                    device.handlers.postpone {
+                        device.handlers.add(device.handlers.reserve(), for: 5) { _, _ in values.add("late") }
+                    }
+                }
+            }
+            shared.add(shared.reserve(), for: 3) { _, _ in }
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [2, 0, 0, 0])), for: owner)
+            #expect(values.all == ["late", "Level 1", "late", "Level 2"])
         }
     }
 

@@ -14,6 +14,8 @@ final class HandlerSnapshot: @unchecked Sendable {
 
     let forAll: [AnyValueHandler]
     let hasForAll: Bool
+    /// The handlers that come after those for all elements; `nil` for none.
+    let next: HandlerSnapshot?
     /// One past the largest identifier that has a handler.
     private let idCount: Int
     /// The position of each identifier's first handler, which is also the end of the previous identifier's.
@@ -22,8 +24,9 @@ final class HandlerSnapshot: @unchecked Sendable {
     private let handlers: UnsafeMutablePointer<Unmanaged<Handler>>
     private let handlerCount: Int
 
-    init(byElement: [Int8: [Handler]], forAll: [AnyValueHandler]) {
+    init(byElement: [Int8: [Handler]], forAll: [AnyValueHandler], next: HandlerSnapshot? = nil) {
         self.forAll = forAll
+        self.next = next
         hasForAll = !forAll.isEmpty
         idCount = byElement.filter { !$0.value.isEmpty }.keys.map { Int($0) + 1 }.max() ?? 0
         handlerCount = byElement.values.reduce(0) { $0 + $1.count }
@@ -40,19 +43,21 @@ final class HandlerSnapshot: @unchecked Sendable {
         (starts + idCount).initialize(to: Int32(position))
     }
 
-    /// The handlers of two snapshots: for each element, and for all elements, those of the first come first.
+    /// The handlers of two snapshots, all of the first before any of the second.
     static func joining(_ first: HandlerSnapshot, _ second: HandlerSnapshot) -> HandlerSnapshot {
         if second.isEmpty { return first }
         if first.isEmpty { return second }
-        var byElement: [Int8: [Handler]] = [:]
-        for snapshot in [first, second] {
-            for id in 0..<snapshot.idCount {
-                for position in snapshot.starts[id]..<snapshot.starts[id + 1] {
-                    byElement[Int8(id), default: []].append(snapshot.handlers[Int(position)].takeUnretainedValue())
-                }
-            }
+        if first.hasForAll { return HandlerSnapshot(byElement: first.byElement, forAll: first.forAll, next: second) }
+        return HandlerSnapshot(
+            byElement: first.byElement.merging(second.byElement) { $0 + $1 }, forAll: second.forAll)
+    }
+
+    private var byElement: [Int8: [Handler]] {
+        var all: [Int8: [Handler]] = [:]
+        for id in 0..<idCount where starts[id] < starts[id + 1] {
+            all[Int8(id)] = (starts[id]..<starts[id + 1]).map { handlers[Int($0)].takeUnretainedValue() }
         }
-        return HandlerSnapshot(byElement: byElement, forAll: first.forAll + second.forAll)
+        return all
     }
 
     private var isEmpty: Bool { handlerCount == 0 && !hasForAll }

@@ -11,7 +11,7 @@ struct HandlerView {
     private var snapshot: HandlerSnapshot
     private var sharedVersion: UInt64
     private var ownVersion: UInt64
-    /// The snapshot. Valid until the next ``refresh()``.
+    /// The snapshot. Valid until the next ``refresh(at:)``.
     private(set) var handlers: Unmanaged<HandlerSnapshot>
 
     /// - Parameters:
@@ -39,9 +39,15 @@ struct HandlerView {
         @inline(__always) get { unmanagedOwn._withUnsafeGuaranteedRef { $0.version } != ownVersion }
     }
 
+    /// The tables' versions now.
+    var versions: (shared: UInt64, own: UInt64) { (shared.version, own.version) }
+
     /// Takes a new snapshot.
-    mutating func refresh() {
-        (sharedVersion, ownVersion) = (shared.version, own.version)
+    ///
+    /// - Parameter versions: the tables' as they were before postponed work was done: what was postponed since makes the view
+    ///   stale again.
+    mutating func refresh(at versions: (shared: UInt64, own: UInt64)) {
+        (sharedVersion, ownVersion) = versions
         snapshot = .joining(shared.snapshot, own.snapshot)
         handlers = .passUnretained(snapshot)
     }

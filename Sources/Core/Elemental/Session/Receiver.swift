@@ -192,7 +192,7 @@ final class Receiver {
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         handlers.handlers._withUnsafeGuaranteedRef { handlers in
             handlers.call(id, value, device)
-            if handlers.hasForAll { callForAll(handlers.forAll, id, value) }
+            if handlers.hasForAll { callForAll(handlers, id, value) }
         }
     }
 
@@ -204,14 +204,19 @@ final class Receiver {
 
     @inline(never)
     private func refreshHandlers() {
+        let versions = handlers.versions
         device.handlers.catchUp()
-        handlers.refresh()
+        handlers.refresh(at: versions)
     }
 
     @inline(never)
-    private func callForAll(_ handlers: [AnyValueHandler], _ id: Int8, _ value: ReceivedBytes) {
-        guard let element = table.catalogue[id: id] else { return }
-        for handler in handlers { handler(element, value, device) }
+    private func callForAll(_ handlers: HandlerSnapshot, _ id: Int8, _ value: ReceivedBytes) {
+        if let element = table.catalogue[id: id] {
+            for handler in handlers.forAll { handler(element, value, device) }
+        }
+        guard let next = handlers.next else { return }
+        next.call(id, value, device)
+        if next.hasForAll { callForAll(next, id, value) }
     }
 
     // MARK: End of a batch
