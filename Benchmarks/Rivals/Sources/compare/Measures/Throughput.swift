@@ -12,7 +12,7 @@ struct Throughput: Measure {
     ]
 
     /// Throughput takes little time and varies much, most for long values: it has more rounds than the rest.
-    private static func moreRounds(_ size: Int) -> Int { size < 65536 ? 2 : 8 }
+    private static func moreRounds(_ size: Int) -> Int { size < 65536 ? 6 : 8 }
 
     static func measure(_ transport: Transport, _ size: Int) -> String { "throughput \(transport.title) \(size) bytes" }
 
