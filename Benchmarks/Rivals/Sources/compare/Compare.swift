@@ -66,9 +66,9 @@ struct Compare {
         let stages = measures.flatMap { $0.stages(rounds: options.rounds) }
         var progress = Progress(stages)
         for stage in stages {
-            for round in 1...stage.rounds {
-                for job in stage.jobs {
-                    progress.begin(job, round: round, of: stage.rounds)
+            for round in stage.first..<(stage.first + stage.rounds) {
+                for job in round.isMultiple(of: 2) ? stage.jobs.reversed() : stage.jobs {
+                    progress.begin(job, round: round, of: stage.first + stage.rounds - 1)
                     do {
                         try job.run(&book, round)
                     } catch {

@@ -13,8 +13,11 @@ struct Job {
     var run: (_ book: inout Book, _ round: Int) throws -> Void
 }
 
-/// Jobs that alternate: each runs once per round.
+/// Jobs that alternate: each runs once per round, in every second round in reverse order, so that none is always the one
+/// that follows what slows a machine.
 struct Stage {
+    /// The number of the first round.
+    var first = 1
     var rounds: Int
     var jobs: [Job]
 }
