@@ -16,8 +16,8 @@ static bool receive(int poll, int descriptor, const PeerOptions *options, char *
     bool udp = options->udp;
     struct epoll_event event;
     int count;
-    uint64_t end = peer_now() + PATIENCE * 1000000ull;
     if (options->spin) {
+        uint64_t end = peer_now() + PATIENCE * 1000000ull;
         while ((count = epoll_wait(poll, &event, 1, 0)) == 0 && !(udp && peer_now() > end)) sched_yield();
     } else {
         while ((count = epoll_wait(poll, &event, 1, udp ? PATIENCE : -1)) < 0 && errno == EINTR) {}

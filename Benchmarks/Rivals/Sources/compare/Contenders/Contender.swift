@@ -103,7 +103,8 @@ extension Contender {
         kind: .elemental(via: "handlers", options: ["--lowest"]))
 
     /// What the machine does at a rate: the least that sleeping costs, and what not to sleep brings.
-    static let raw = Contender(name: rawName, kind: .peer("raw-peer", options: []))
+    static let raw = Contender(
+        name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: []))
     static let rawSpinning = Contender(name: "raw C, spinning", kind: .peer("raw-peer", options: ["--wait", "spin"]))
 
     /// The contenders for round trips, the framework first. SwiftNIO runs directly after it, since a virtual core may be
@@ -114,7 +115,7 @@ extension Contender {
         lowest,
         Contender(name: streamsName, transports: [.tcp, .udp], kind: .elemental(via: "streams")),
         Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
-        Contender(name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: [])),
+        raw,
         Contender(name: zeroMQName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),
         Contender(name: "MQTT QoS 0, mosquitto", needsBroker: true, kind: .peer("mqtt-peer", options: [])),
