@@ -44,6 +44,8 @@ let package = Package(
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
+        // Scheduling calls of Linux that Swift's module of the C library leaves out.
+        .target(name: "CScheduling", path: "Sources/Core/CScheduling"),
         // libsodium, for what ElementalSecurity does on Linux. On Apple's systems it is CryptoKit that does it.
         .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
@@ -80,6 +82,7 @@ let package = Package(
         .target(
             name: "Elemental",
             dependencies: [
+                "CScheduling",
                 "ElementalSecurity",
                 "ElementalWire",
                 "ReconnectionDelays",

@@ -45,7 +45,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // A failed read is not completed, and datagrams may have been received before it failed.
-        if session.isReading { session.finishReading() }
+        if session.isInBatch { session.finishReading() }
         // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection determines whether the peer is
         // alive.
         session.receiver.counts.datagramsDropped += 1

@@ -4,10 +4,12 @@ import Synchronization
 
 /// A connection as its device sees it on the event loop.
 protocol ConnectionHandler: AnyObject {
-    /// Whether a read batch is in progress, at whose end everything queued is written.
-    var isReading: Bool { get }
+    /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
+    var isInBatch: Bool { get }
     /// Writes what is queued.
     func flush()
+    /// Runs what may send values, and then writes them.
+    func batch(_ body: () -> Void)
     /// Resumes reading after a pause.
     func resumeReading()
     /// The connection's socket; `nil` if what is written does not go to it unchanged.
@@ -40,11 +42,14 @@ final class Connection: Sendable {
         flush = { bound.value.flush() }
     }
 
-    /// Schedules a flush: at the end of the read batch in progress on this loop, or else in the loop's next tick.
+    /// Schedules a flush: at the end of the batch in progress on this loop, or else in the loop's next tick.
     func wake() {
-        if channel.eventLoop.inEventLoop, handler.value.isReading { return }
+        if channel.eventLoop.inEventLoop, handler.value.isInBatch { return }
         channel.eventLoop.execute(flush)
     }
+
+    /// Runs what may send values, and then writes them in the same tick. On the event loop.
+    func batch(_ body: () -> Void) { handler.value.batch(body) }
 
     /// Resumes reading after a pause.
     func resumeReading() {

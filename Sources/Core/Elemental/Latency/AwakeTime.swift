@@ -16,12 +16,15 @@ struct AwakeTime {
     static let longestAwaitedPeriod = TimeAmount.milliseconds(25)
     /// So many values that follow one another fast are no mere part of a slower flow.
     private static let fastCount = 8
+    /// How long a fast flow may stall, besides the time to hold. If one end fell asleep whenever the other is held up for a
+    /// moment, the system would take its core for idle and move the other one there.
+    private static let patience = TimeAmount.nanoseconds(longestPeriod.nanoseconds * 5 / 4)
 
     private let hold: TimeAmount
     private var last: NIODeadline?
     /// The longest of the latest gaps between values, while they come steadily; otherwise 0.
     private var period = TimeAmount.zero
-    /// Gaps in a row that were short, while the period is long.
+    /// Gaps in a row that were short.
     private var shortGapCount = 0
 
     init(hold: Duration) { self.hold = TimeAmount(hold) }
@@ -39,21 +42,25 @@ struct AwakeTime {
     }
 
     private mutating func note(_ gap: TimeAmount) {
-        shortGapCount = gap <= Self.longestPeriod && period > Self.longestPeriod ? shortGapCount + 1 : 0
+        shortGapCount = gap <= Self.longestPeriod ? min(shortGapCount + 1, Self.fastCount) : 0
+        let isLong = period > Self.longestPeriod
         if gap > Self.longestAwaitedPeriod {
             period = .zero
-        } else if shortGapCount == Self.fastCount {
+        } else if isLong, isFast {
             // A fast flow goes on after a stall.
             period = gap
-        } else if shortGapCount == 0 {
+        } else if !isLong || shortGapCount == 0 {
             period = max(gap, period - .nanoseconds(period.nanoseconds / 64))
         }
     }
 
     /// When the loop may fall asleep if something is sent, which may be answered.
     func end(from now: NIODeadline) -> NIODeadline {
-        period > Self.longestPeriod ? now + hold : now + hold + period + .nanoseconds(period.nanoseconds / 4)
+        if isFast { return now + hold + Self.patience }
+        return period > Self.longestPeriod ? now + hold : now + hold + period + .nanoseconds(period.nanoseconds / 4)
     }
+
+    private var isFast: Bool { shortGapCount == Self.fastCount }
 
     /// When the loop is awake for the next value, if it may sleep until shortly before that.
     var nextWindow: Window? {

@@ -1,3 +1,4 @@
+import CScheduling
 import NIOCore
 import NIOPosix
 import Support
@@ -11,8 +12,9 @@ final class SleeplessLoop: ChannelInboundHandler {
 
     /// Bytes in the full pipe. One is read in each turn of the loop.
     private static let byteCount = 4096
-    /// Turns between two looks at how much processor time the thread gets.
+    /// Turns between two looks at how much processor time the thread gets, unless a turn takes so long that it has waited.
     private static let lookDistance = 128
+    private static let longTurn = TimeAmount.milliseconds(1)
     /// An event loop has a thread of its own. Unchecked: each thread sees its own value only.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<SleeplessLoop>()
 
@@ -31,11 +33,16 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// Turns of the loop since there is a pipe in which it did not sleep.
     private(set) var turnCount = 0
     /// `nil` if it does not matter who else wants the core, which is so in tests only.
-    var share: CoreShare? = CoreShare()
+    var share: CoreShare? = CoreShare(coreCount: System.coreCount)
     /// When the thread's share of its core was last looked at: the time, and its processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
+    /// When the latest turn ended.
+    private var turned = NIODeadline.distantFuture
     /// It sleeps as usual until then.
     private var restEnd = NIODeadline.uptimeNanoseconds(0)
+    /// What it calls on time, while it is awake; and when the first of them is due.
+    private var tickers: [Ticker] = []
+    private var firstDue = NIODeadline.distantFuture
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
@@ -50,13 +57,19 @@ final class SleeplessLoop: ChannelInboundHandler {
         return loop
     }
 
+    /// The one of the calling thread; `nil` if none of its connections wants one.
+    static var current: SleeplessLoop? {
+        guard let loop = ofThread.currentValue, loop.userCount > 0 else { return nil }
+        return loop
+    }
+
     /// The last connection closes the pipe.
     func release() {
         userCount -= 1
         guard userCount == 0 else { return }
-        isAwake = false
         channel?.close(promise: nil)
         channel = nil
+        fallAsleep(at: .now())
     }
 
     /// Does not let the loop sleep before that time.
@@ -65,7 +78,36 @@ final class SleeplessLoop: ChannelInboundHandler {
         guard !isAwake, let channel, now >= restEnd else { return }
         isAwake = true
         looked = (now, Self.usedTime)
+        turned = now
         channel.read()
+    }
+
+    private func fallAsleep(at now: NIODeadline) {
+        isAwake = false
+        let tickers = tickers
+        self.tickers = []
+        for ticker in tickers { ticker.setTimer(from: now) }
+    }
+
+    // MARK: Times
+
+    /// Calls the ticker when it is due, unless it falls asleep before.
+    ///
+    /// - Returns: `false` if it is asleep.
+    func watch(_ ticker: Ticker) -> Bool {
+        guard isAwake else { return false }
+        tickers.append(ticker)
+        firstDue = min(firstDue, ticker.due)
+        return true
+    }
+
+    func remove(_ ticker: Ticker) { tickers.removeAll { $0 === ticker } }
+
+    private func callTickers(at now: NIODeadline) {
+        guard now >= firstDue else { return }
+        // Each is added again, for later.
+        while let index = tickers.firstIndex(where: { $0.due <= now }) { tickers.remove(at: index).ring(at: now) }
+        firstDue = tickers.lazy.map(\.due).min() ?? .distantFuture
     }
 
     // MARK: The pipe
@@ -124,9 +166,10 @@ final class SleeplessLoop: ChannelInboundHandler {
         if unreadCount == 0 { refill() }
         let now = NIODeadline.now()
         turnCount &+= 1
-        if turnCount.isMultiple(of: Self.lookDistance) { look(at: now) }
-        isAwake = isAwake && now < end && now >= restEnd
-        guard isAwake else { return }
+        if turnCount.isMultiple(of: Self.lookDistance) || now > turned + Self.longTurn { look(at: now) }
+        callTickers(at: now)
+        guard isAwake, now < end, now >= restEnd else { return fallAsleep(at: now) }
+        turned = now
         // The system takes who sends for about to sleep, and has the receiver wait for its core.
         sched_yield()
         context.read()
@@ -136,15 +179,20 @@ final class SleeplessLoop: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         // There may be another one by now.
         guard context.channel === channel else { return }
-        isAwake = false
         channel = nil
+        fallAsleep(at: .now())
     }
 
     /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
-        if let rest = share?.note(elapsed: now - looked.time, used: used - looked.used) { restEnd = now + rest }
+        let advice = share?.note(elapsed: now - looked.time, used: used - looked.used) ?? .stay
         looked = (now, used)
+        switch advice {
+        case .stay: break
+        case .move: _ = cscheduling_leave_core()
+        case .rest(let time): restEnd = now + time
+        }
     }
 
     /// The processor time that this thread has used.

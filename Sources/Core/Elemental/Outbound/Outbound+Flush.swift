@@ -27,6 +27,9 @@ extension Outbound {
         datagramFlush.queued(isFull: true) ? link : nil
     }
 
+    /// Whether something is queued that was to wake the owner.
+    var isFlushDue: Bool { streamFlush == .scheduled || datagramFlush == .scheduled }
+
     /// The owner's next step for the stream.
     ///
     /// A flush that wrote many messages in a row leaves a remainder of less than a segment and starts batching.

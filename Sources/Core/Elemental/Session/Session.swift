@@ -29,8 +29,8 @@ final class Session: ChannelDuplexHandler {
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
-    /// Whether a batch of reads is in progress, at whose end everything queued is written.
-    private(set) var isReading = false
+    /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
+    private(set) var isInBatch = false
     private var wantsRead = false
     private var hasStarted = false
     /// How long the loop stays awake; `nil` where it may always sleep.
@@ -143,8 +143,8 @@ final class Session: ChannelDuplexHandler {
     /// - Returns: whether this call began it.
     @discardableResult
     func beginReading() -> Bool {
-        if isReading { return false }
-        isReading = true
+        if isInBatch { return false }
+        isInBatch = true
         if let sleeplessLoop { keepAwake(sleeplessLoop) }
         device.loopExecutor.beginBatch()
         connection?.noteRead()
@@ -153,7 +153,7 @@ final class Session: ChannelDuplexHandler {
 
     private func keepAwake(_ loop: SleeplessLoop) {
         let now = NIODeadline.now()
-        guard let end = isReading ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
+        guard let end = isInBatch ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
         loop.stayAwake(until: end, now: now)
         awaitNextValue(at: now)
     }
@@ -192,9 +192,9 @@ final class Session: ChannelDuplexHandler {
 
     /// Runs the tasks that the reads made ready. A failed read ends its batch without `channelReadComplete`.
     func endBatch() {
-        guard isReading else { return }
+        guard isInBatch else { return }
         device.loopExecutor.endBatch()
-        isReading = false
+        isInBatch = false
     }
 
     /// Handles one message of a datagram that belongs to this connection's peer.
@@ -249,8 +249,17 @@ extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
     func flush() {
-        if !isReading, let sleeplessLoop { keepAwake(sleeplessLoop) }
+        if !isInBatch, let sleeplessLoop { keepAwake(sleeplessLoop) }
         sender.flush()
+    }
+
+    func batch(_ body: () -> Void) {
+        guard !isInBatch else { return body() }
+        isInBatch = true
+        device.loopExecutor.beginBatch()
+        body()
+        endBatch()
+        if device.outbound.withLock({ $0.isFlushDue }) { flush() }
     }
 
     func resumeReading() {

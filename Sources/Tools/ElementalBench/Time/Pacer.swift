@@ -1,24 +1,26 @@
 import Dispatch
 import Elemental
-import NIOCore
 import Support
 import Synchronization
 
-/// Calls an action at fixed times, from a thread of its own, or on an event loop.
+/// Calls an action at fixed times, from a thread of its own, or on a device's event loop.
 ///
-/// For a precision of a few microseconds it sleeps until shortly before each time and then polls the clock, also on an
-/// event loop, which does nothing else meanwhile: a timer alone is late by the system's timer slack, which is as long as
-/// a round trip on one machine.
+/// For a precision of a few microseconds its thread sleeps until shortly before each time and then polls the clock: a timer
+/// alone is late by the system's timer slack, which is as long as a round trip on one machine.
 final class Pacer: Sendable {
     /// Nanoseconds.
     private static let watchTime: UInt64 = 150_000
     private static let startTime: UInt64 = 1_000_000
 
     private let count: Int
-    private let rate: Double
+    /// Nanoseconds from one call to the next.
+    private let period: UInt64
     private let watchTime: UInt64
     private let begin: Atomic<UInt64> = Atomic(0)
+    /// The next call of an event loop.
+    private let next = Atomic(0)
     private let isCancelled = Atomic(false)
+    private let ticks = Locked<HandlerRegistration?>(nil)
     private let queue = DispatchQueue(label: "elemental.pacer", qos: .userInteractive)
 
     /// - Parameters:
@@ -27,17 +29,17 @@ final class Pacer: Sendable {
     ///   - isExact: whether to poll the clock, which occupies a CPU; otherwise calls are a little late.
     init(count: Int, rate: Double, isExact: Bool = true) {
         self.count = count
-        self.rate = rate
+        period = UInt64(1e9 / rate)
         watchTime = isExact ? Self.watchTime : 0
     }
 
     /// From the start to the last call.
-    var duration: Duration { .nanoseconds(Int64(Self.startTime)) + .seconds(Double(max(0, count - 1)) / rate) }
-
-    /// When a call is due, in nanoseconds of ``MonotonicClock``. The pacer was started.
-    func due(_ number: Int) -> UInt64 {
-        begin.load(ordering: .relaxed) + UInt64(Double(number) * 1e9 / rate)
+    var duration: Duration {
+        .nanoseconds(Int64(Self.startTime)) + .nanoseconds(Int64(clamping: period)) * max(0, count - 1)
     }
+
+    /// When a call is due, in nanoseconds of ``MonotonicClock``. The pacer has made its first one.
+    func due(_ number: Int) -> UInt64 { begin.load(ordering: .relaxed) + UInt64(number) * period }
 
     /// Starts to call the action.
     ///
@@ -55,24 +57,25 @@ final class Pacer: Sendable {
 
     /// Starts to call the action on a device's event loop, as a control loop does that runs there.
     func start(on device: ElementalDevice, _ action: @escaping @Sendable (Int) -> Void) {
-        begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
-        schedule(0, on: device.eventLoop, action)
-    }
-
-    private func schedule(_ number: Int, on eventLoop: any EventLoop, _ action: @escaping @Sendable (Int) -> Void) {
-        guard number < count else { return }
-        // Answers come between the times.
-        let watchTime = min(watchTime, UInt64(0.25e9 / rate))
-        let due = due(number)
-        eventLoop.scheduleTask(deadline: .uptimeNanoseconds(due - watchTime)) { [self] in
-            if isCancelled.load(ordering: .relaxed) { return }
-            while MonotonicClock.nanoseconds < due {}
-            action(number)
-            schedule(number + 1, on: eventLoop, action)
+        let registration = device.onTick(every: .nanoseconds(Int64(clamping: period))) { [self] due, _ in
+            var number = next.load(ordering: .relaxed)
+            if number == 0 { begin.store(due.uptimeNanoseconds, ordering: .relaxed) }
+            // Those that the loop missed are made up for.
+            let now = MonotonicClock.nanoseconds
+            while number < count, self.due(number) <= now {
+                action(number)
+                number += 1
+            }
+            next.store(number, ordering: .relaxed)
+            if number == count { cancel() }
         }
+        ticks.withLock { $0 = registration }
     }
 
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+    func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
+        ticks.withLock { $0.take() }?.cancel()
+    }
 
     private func wait(until due: UInt64) {
         let now = MonotonicClock.nanoseconds

@@ -1,0 +1,28 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "CScheduling.h"
+
+#ifdef __linux__
+
+#include <sched.h>
+
+bool cscheduling_leave_core(void) {
+    cpu_set_t all, others;
+    int core = sched_getcpu();
+    // On a machine with more cores than a set has bits this fails.
+    if (core < 0 || sched_getaffinity(0, sizeof(all), &all) != 0) return false;
+    others = all;
+    CPU_CLR(core, &others);
+    // Without another core this fails.
+    if (sched_setaffinity(0, sizeof(others), &others) != 0) return false;
+    sched_setaffinity(0, sizeof(all), &all);
+    return true;
+}
+
+#else
+
+bool cscheduling_leave_core(void) { return false; }
+
+#endif

@@ -1,0 +1,12 @@
+/// What Swift's module of the C library leaves out: on which of the machine's cores a thread runs.
+#ifndef CSCHEDULING_H
+#define CSCHEDULING_H
+
+#include <stdbool.h>
+
+/// Moves the calling thread to another core that it may use; later the system may move it as it likes.
+///
+/// Returns false if there is none, or where a program cannot choose.
+bool cscheduling_leave_core(void);
+
+#endif
