@@ -16,6 +16,8 @@ struct AwakeTime {
     static let longestAwaitedPeriod = TimeAmount.milliseconds(25)
     /// So many values that follow one another fast are no mere part of a slower flow.
     private static let fastCount = 8
+    /// So many are a flow that goes on after a stall.
+    private static let stableCount = 8 * fastCount
     /// How long a fast flow may stall, besides the time to hold. If one end fell asleep whenever the other is held up for a
     /// moment, the system would take its core for idle and move the other one there.
     private static let patience = TimeAmount.nanoseconds(longestPeriod.nanoseconds * 5 / 4)
@@ -24,7 +26,7 @@ struct AwakeTime {
     private var last: NIODeadline?
     /// The longest of the latest gaps between values, while they come steadily; otherwise 0.
     private var period = TimeAmount.zero
-    /// Gaps in a row that were short.
+    /// Gaps in a row that were short, at most ``stableCount``; a quarter of that after a longer one.
     private var shortGapCount = 0
 
     init(hold: Duration) { self.hold = TimeAmount(hold) }
@@ -42,17 +44,24 @@ struct AwakeTime {
     }
 
     private mutating func note(_ gap: TimeAmount) {
-        shortGapCount = gap <= Self.longestPeriod ? min(shortGapCount + 1, Self.fastCount) : 0
-        let isLong = period > Self.longestPeriod
-        if gap > Self.longestAwaitedPeriod {
-            period = .zero
-        } else if isLong, isFast {
-            // A fast flow goes on after a stall.
-            period = gap
-        } else if !isLong || shortGapCount == 0 {
-            period = max(gap, period - .nanoseconds(period.nanoseconds / 64))
+        let isShort = gap <= Self.longestPeriod
+        if isShort {
+            shortGapCount = min(shortGapCount + 1, Self.stableCount)
+        } else if gap > Self.longestAwaitedPeriod {
+            (period, shortGapCount) = (.zero, 0)
+            return
+        } else {
+            shortGapCount /= 4
+        }
+        if isFast {
+            // A stall does not change the period.
+            if isShort { period = period > Self.longestPeriod ? gap : max(gap, slightlyLess(period)) }
+        } else if period <= Self.longestPeriod || !isShort {
+            period = max(gap, slightlyLess(period))
         }
     }
+
+    private func slightlyLess(_ period: TimeAmount) -> TimeAmount { period - .nanoseconds(period.nanoseconds / 64) }
 
     /// When the loop may fall asleep if something is sent, which may be answered.
     func end(from now: NIODeadline) -> NIODeadline {
@@ -60,7 +69,7 @@ struct AwakeTime {
         return period > Self.longestPeriod ? now + hold : now + hold + period + .nanoseconds(period.nanoseconds / 4)
     }
 
-    private var isFast: Bool { shortGapCount == Self.fastCount }
+    private var isFast: Bool { shortGapCount >= Self.fastCount }
 
     /// When the loop is awake for the next value, if it may sleep until shortly before that.
     var nextWindow: Window? {

@@ -17,41 +17,54 @@ struct CoreShare {
     /// The part of the window that a thread gets at least unless another one wants its core all the time. More than half, and
     /// less than is left by a thread of the system's that runs for one tick of 4 ms.
     private static let leastShare = 0.55
+    /// How long it waits before it does something about that, at most: two that share a core should not both leave it.
+    private static let longestDelay = TimeAmount.milliseconds(5)
+    private static let maximumMoveCount = 3
     private static let firstRest = TimeAmount.milliseconds(100)
     private static let longestRest = TimeAmount.seconds(10)
 
-    /// How often it may be told to move before it has to rest.
-    private let maximumMoveCount: Int
+    /// Whether there are cores between which the thread may move.
+    private let mayMove: Bool
     private var elapsed = TimeAmount.zero
     private var used = TimeAmount.zero
+    /// What is left of the time to wait; `nil` while the core seems to be its own.
+    private var delay: TimeAmount?
     private var moveCount = 0
     private var rest = Self.firstRest
 
-    /// - Parameter coreCount: cores between which the thread may move.
-    init(coreCount: Int) { maximumMoveCount = min(coreCount - 1, 3) }
+    init(coreCount: Int) { mayMove = coreCount > 1 }
 
     /// Adds time awake.
     ///
-    /// A thread that shares its core with another one like it is told to move to another core, of which there may be an idle
-    /// one: what answers at once is placed by the system where it was asked. Only then it rests, twice as long each time.
+    /// A thread that shares its core is told up to three times to move to another one, of which some may be idle: the system
+    /// places what answers at once where it was asked. Only then it rests, twice as long each time.
     ///
     /// - Parameters:
     ///   - elapsed: the time that has passed.
     ///   - used: the processor time of the thread meanwhile.
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
+        if let delay {
+            self.delay = delay - elapsed
+            guard delay <= elapsed else { return .stay }
+            self.delay = nil
+            // Otherwise the other one has left meanwhile.
+            return Self.isShared(elapsed, used) ? advice() : .stay
+        }
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used
         guard self.elapsed >= Self.window else { return .stay }
-        let isShared = Self.isShared(self.elapsed, self.used)
-        (self.elapsed, self.used) = (.zero, .zero)
-        guard isShared else {
+        if Self.isShared(self.elapsed, self.used) {
+            delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
+        } else {
             moveCount = 0
             rest = Self.firstRest
-            return .stay
         }
-        // The other one may have moved meanwhile.
-        guard Self.isShared(elapsed, used) else { return .stay }
-        if moveCount < maximumMoveCount {
+        (self.elapsed, self.used) = (.zero, .zero)
+        return .stay
+    }
+
+    private mutating func advice() -> Advice {
+        if mayMove, moveCount < Self.maximumMoveCount {
             moveCount += 1
             return .move
         }
