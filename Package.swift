@@ -348,7 +348,9 @@ let package = Package(
         .testTarget(
             name: "ElementalTests",
             dependencies: [
-                "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                "CScheduling", "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport",
+                "WireVectors",
+                "Zeroconf",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -8,9 +8,11 @@
 
 #include <sched.h>
 
+int cscheduling_core(void) { return sched_getcpu(); }
+
 bool cscheduling_leave_core(void) {
     cpu_set_t all, others;
-    int core = sched_getcpu();
+    int core = cscheduling_core();
     // On a machine with more cores than a set has bits this fails.
     if (core < 0 || sched_getaffinity(0, sizeof(all), &all) != 0) return false;
     others = all;
@@ -22,6 +24,8 @@ bool cscheduling_leave_core(void) {
 }
 
 #else
+
+int cscheduling_core(void) { return -1; }
 
 bool cscheduling_leave_core(void) { return false; }
 

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+/// The number of the core on which the calling thread runs, at this moment; negative if it is not known.
+int cscheduling_core(void);
+
 /// Moves the calling thread to another core that it may use; later the system may move it as it likes.
 ///
 /// Returns false if there is none, or where a program cannot choose.

@@ -9,38 +9,32 @@ extension ElementalDevice {
     /// }
     /// ```
     ///
-    /// The first call is made at once, each further one is due a whole number of periods later. Calls that the loop missed
-    /// because it was busy are left out. What a call sends is written when it returns. Like other handlers it must not block.
+    /// The first call is made at once, each further one is due a whole number of periods later. A loop that was busy for
+    /// several periods makes one call for them at most. What a call sends is written when it returns. Like other handlers it must not
+    /// block.
     ///
     /// With ``Latency/lowest`` calls are some microseconds late while the loop is awake, which it is for them in time.
     /// Otherwise a timer of the system wakes the loop, which on Linux is later by 50 to 100 µs.
     ///
     /// - Parameters:
     ///   - period: from one call to the next, at least 10 µs.
-    ///   - handler: gets the time at which the call was due. It is called while the device reconnects too, until the device
+    ///   - handler: gets the time at which the call was due, the latest one. It is called while the device reconnects too, until the device
     ///     has ended or the registration is cancelled.
     @discardableResult
     public func onTick(
         every period: Duration, perform handler: @escaping @Sendable (_ due: NIODeadline, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        let ticker = NIOLoopBoundBox.makeEmptyBox(valueType: Ticker.self, eventLoop: eventLoop)
-        let stop: @Sendable () -> Void = {
-            ticker.value?.stop()
-            ticker.value = nil
-        }
-        let cancel: @Sendable () -> Void = { [eventLoop] in
-            if eventLoop.inEventLoop { stop() } else { eventLoop.execute(stop) }
-        }
-        eventLoop.execute { [self] in
-            let started = Ticker(on: eventLoop, every: period) { [self] due in
+        let ticker = NIOLoopBoundBox.makeBoxSendingValue(
+            Ticker(on: eventLoop, every: period) { [self] due in
                 if let connection = outbound.withLock({ $0.link }) {
                     connection.batch { handler(due, self) }
                 } else {
                     handler(due, self)
                 }
-            }
-            ticker.value = started
-            started.start()
+            }, eventLoop: eventLoop)
+        eventLoop.execute { ticker.value.start() }
+        let cancel: @Sendable () -> Void = { [eventLoop] in
+            if eventLoop.inEventLoop { ticker.value.stop() } else { eventLoop.execute { ticker.value.stop() } }
         }
         let token = addEnding { _ in cancel() }
         return HandlerRegistration { [self] in

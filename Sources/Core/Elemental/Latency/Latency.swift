@@ -20,9 +20,11 @@ public struct Latency: Sendable, Hashable {
     /// its own: for control loops at 1 kHz, and for two programs on one machine.
     ///
     /// It falls asleep after the given time without a value, and if values have come at a steady rate of 200 a second or
-    /// more, not before a quarter more than their period. At a steady rate of 50 or more it sleeps between them, and is
-    /// awake again an eighth of the period before the next is due. Nothing else changes: other connections of the loop are
-    /// served as ever. On a machine with a single core, and while other work wants the same core, it sleeps as usual.
+    /// more, 6.25 ms later than that. At a steady rate of 50 or more it sleeps between them, and is awake again an eighth of
+    /// the period before the next is due. Nothing else changes: other connections of the loop are served as ever. While other
+    /// work wants the same core it tries another one, and then sleeps as usual, as it always does where there is only one.
+    ///
+    /// A control loop that runs there (``ElementalDevice/onTick(every:perform:)``) is called on time.
     ///
     /// - Parameter time: how long the loop stays awake after a value, at most 100 ms.
     public static func lowest(holding time: Duration) -> Latency {

@@ -11,14 +11,16 @@ final class Ticker {
 
     private let eventLoop: any EventLoop
     private let period: TimeAmount
-    private let action: (NIODeadline) -> Void
+    /// `nil` once it was stopped.
+    private var action: ((NIODeadline) -> Void)?
     /// When the next call is due.
     private(set) var due: NIODeadline
     private var timer: Scheduled<Void>?
     /// The loop that looks at the clock for it.
     private var watch: SleeplessLoop?
-    private var isOver = false
 
+    /// May be called on any thread.
+    ///
     /// - Parameters:
     ///   - period: from one call to the next.
     ///   - action: gets the time at which the call was due.
@@ -26,31 +28,41 @@ final class Ticker {
         self.eventLoop = eventLoop
         self.period = max(TimeAmount(period), Self.shortestPeriod)
         self.action = action
-        due = .now()
+        due = .distantFuture
     }
 
-    /// Calls the action for the first time, and from now on until it is stopped.
-    func start() { ring(at: due) }
+    /// Calls the action for the first time, and from now on until it is stopped; not at all if it was.
+    func start() {
+        due = .now()
+        ring(at: due)
+    }
 
     func stop() {
-        isOver = true
+        action = nil
         timer?.cancel()
         timer = nil
         watch?.remove(self)
         watch = nil
     }
 
-    /// Calls the action if it is due. Calls that were missed since are left out.
+    /// Calls the action if it is due: once, if it was due several times.
     func ring(at now: NIODeadline) {
         (timer, watch) = (nil, nil)
-        guard !isOver else { return }
-        if now >= due {
-            let time = due
-            due = time + .nanoseconds(((now - time).nanoseconds / period.nanoseconds + 1) * period.nanoseconds)
-            action(time)
-            guard !isOver else { return }
-        }
-        wait(from: now)
+        guard let action else { return }
+        guard now >= due else { return wait(from: now) }
+        let time = due + periods(since: due, now)
+        action(time)
+        guard self.action != nil else { return }
+        // Always later: an action that takes longer than a period would otherwise keep the loop from its sockets.
+        let end = NIODeadline.now()
+        due = time + periods(since: time, end) + period
+        wait(from: end)
+    }
+
+    /// So many whole periods that have passed.
+    private func periods(since time: NIODeadline, _ now: NIODeadline) -> TimeAmount {
+        let elapsed = (now - time).nanoseconds
+        return .nanoseconds(elapsed - elapsed % period.nanoseconds)
     }
 
     /// The loop falls asleep.
