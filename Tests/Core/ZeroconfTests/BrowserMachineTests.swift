@@ -12,7 +12,7 @@ import Testing
         bench.answer("Rover", host: "rover.local.", port: 7000)
         bench.address("rover.local.", [10, 0, 0, 1])
         #expect(bench.events.isEmpty)
-        bench.runTimer(after: ResolveMachine.familyGrace)
+        bench.runTimer(after: BrowserMachine.familyGrace)
         #expect(bench.takeEvents() == ["found Rover 7000 [10.0.0.1]"])
         for interface: UInt32 in [2, 1, 1] { bench.unlist("Rover", interface) }
         #expect(bench.events.isEmpty)
@@ -47,7 +47,7 @@ import Testing
         bench.list("Moves", 1)
         bench.answer("Moves", host: "c.local.", port: 33)
         bench.address("c.local.", [10, 0, 0, 3])
-        bench.runTimer(after: ResolveMachine.familyGrace)
+        bench.runTimer(after: BrowserMachine.familyGrace)
         #expect(bench.takeEvents() == ["updated Moves 33 [10.0.0.3]"])
         bench.runTimer(after: BrowserMachine.settlingTime)
         #expect(bench.takeEvents() == ["gone Goes"])

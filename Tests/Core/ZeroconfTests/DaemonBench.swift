@@ -72,7 +72,7 @@ final class Bench {
         list(name, 1)
         answer(name, host: host, port: port)
         address(host, bytes)
-        runTimer(after: ResolveMachine.familyGrace)
+        runTimer(after: BrowserMachine.familyGrace)
         let address = bytes.map(String.init).joined(separator: ".")
         #expect(takeEvents() == (isTold ? ["found \(name) \(port) [\(address)]"] : []))
     }

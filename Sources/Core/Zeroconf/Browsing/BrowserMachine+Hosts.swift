@@ -3,6 +3,9 @@ extension BrowserMachine {
     private static let mostWatchedHosts = 32
     /// A query for an address that no host has is never answered, so it needs a time limit.
     private static let hostLimit = Duration.seconds(5)
+    /// The same as ``ResolveMachine/familyGrace``, but shorter: the first line of a list waits for it, and what comes later is
+    /// told as a change.
+    static let familyGrace = Duration.milliseconds(1)
 
     /// Adds a service to the host's count and looks the host up unless its addresses are already being watched.
     mutating func join(_ name: String, _ instance: ServiceInstance) {
@@ -40,7 +43,7 @@ extension BrowserMachine {
             guard var host = hosts[name], host.addresses.apply(isAdded: isAdded, interface: interface, data: data)
             else { return }
             if !host.isReady, host.grace == nil, !host.addresses.isEmpty {
-                host.grace = startTimer(ResolveMachine.familyGrace, for: .hostGrace(name))
+                host.grace = startTimer(Self.familyGrace, for: .hostGrace(name))
             }
             hosts[name] = host
             if host.isReady {

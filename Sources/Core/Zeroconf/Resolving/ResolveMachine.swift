@@ -5,8 +5,7 @@ struct ResolveMachine: ServiceMachine {
 
     /// How long to wait for the second family once an address of the first is there. No answer at all is how Avahi
     /// says that a host has no address of a family. A responder answers for its own records at once (RFC 6762, section
-    /// 6), with both families in one packet as a rule, and every connection attempt and a browser's first line wait this
-    /// long, so it is short; a browser tells of what comes later.
+    /// 6), with both families in one packet as a rule, and every connection attempt waits this long, so it is short.
     static let familyGrace = Duration.milliseconds(3)
     /// How long to wait before asking again: Avahi stops resolving after 5 s, though an answer may still arrive.
     private static let retryDelay = Duration.milliseconds(500)

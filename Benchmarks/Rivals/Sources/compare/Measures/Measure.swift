@@ -33,7 +33,7 @@ protocol Measure {
 extension Measure {
     /// How many rounds more than the rest a measure has whose p99 counts: that is what the machine does besides, and varies
     /// much.
-    static var moreRoundsOfTails: Int { 4 }
+    static var moreRoundsOfTails: Int { 6 }
 
     func panels(_ book: Book) -> [Panel] { [] }
 }
