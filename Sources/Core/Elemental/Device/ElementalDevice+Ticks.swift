@@ -19,7 +19,7 @@ extension ElementalDevice {
     /// - Parameters:
     ///   - period: from one call to the next, at least 10 µs.
     ///   - handler: gets the time at which the call was due, the latest one. It is called while the device reconnects too, until the device
-    ///     has ended or the registration is cancelled.
+    ///     has ended or the registration is cancelled; if another thread cancels it, a call that is due may still follow.
     @discardableResult
     public func onTick(
         every period: Duration, perform handler: @escaping @Sendable (_ due: NIODeadline, ElementalDevice) -> Void

@@ -65,6 +65,8 @@ struct AwakeTime {
 
     /// When the loop may fall asleep if something is sent, which may be answered.
     func end(from now: NIODeadline) -> NIODeadline {
+        // A flow that has ended, while this end goes on sending.
+        guard let last, now - last <= Self.longestAwaitedPeriod else { return now + hold }
         if isFast { return now + hold + Self.patience }
         return period > Self.longestPeriod ? now + hold : now + hold + period + .nanoseconds(period.nanoseconds / 4)
     }

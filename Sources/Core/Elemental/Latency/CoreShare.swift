@@ -43,17 +43,22 @@ struct CoreShare {
     ///   - elapsed: the time that has passed.
     ///   - used: the processor time of the thread meanwhile.
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
-        if let delay {
-            self.delay = delay - elapsed
-            guard delay <= elapsed else { return .stay }
-            self.delay = nil
-            // Otherwise the other one has left meanwhile.
-            return Self.isShared(elapsed, used) ? advice() : .stay
-        }
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used
+        if let delay {
+            guard self.elapsed >= delay else { return .stay }
+            self.delay = nil
+            defer { (self.elapsed, self.used) = (.zero, .zero) }
+            // Otherwise the other one has left meanwhile.
+            return Self.isShared(self.elapsed, self.used) ? advice() : .stay
+        }
         guard self.elapsed >= Self.window else { return .stay }
         if Self.isShared(self.elapsed, self.used) {
+            // What holds it up for so long at once is none that could leave.
+            if elapsed >= .nanoseconds(2 * Self.window.nanoseconds) {
+                (self.elapsed, self.used) = (.zero, .zero)
+                return advice()
+            }
             delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
         } else {
             moveCount = 0

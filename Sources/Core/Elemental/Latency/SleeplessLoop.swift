@@ -40,11 +40,13 @@ final class SleeplessLoop: ChannelInboundHandler {
     private var turned = NIODeadline.distantFuture
     /// It sleeps as usual until then.
     private var restEnd = NIODeadline.uptimeNanoseconds(0)
-    /// What it calls on time, while it is awake; and when the first of them is due.
-    private var tickers: [Ticker] = []
-    private var firstDue = NIODeadline.distantFuture
+    /// What it calls on time, while it is awake.
+    private let tickers: TickerQueue
 
-    private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+    private init(_ eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+        tickers = TickerQueue.current(on: eventLoop)
+    }
 
     /// The one of the calling thread, an event loop's, for one more connection; ``release()`` gives it back. `nil` where
     /// there is only one core, or no such pipe.
@@ -69,7 +71,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         guard userCount == 0 else { return }
         channel?.close(promise: nil)
         channel = nil
-        fallAsleep(at: .now())
+        fallAsleep()
     }
 
     /// Does not let the loop sleep before that time.
@@ -82,32 +84,9 @@ final class SleeplessLoop: ChannelInboundHandler {
         channel.read()
     }
 
-    private func fallAsleep(at now: NIODeadline) {
+    private func fallAsleep() {
         isAwake = false
-        let tickers = tickers
-        self.tickers = []
-        for ticker in tickers { ticker.setTimer(from: now) }
-    }
-
-    // MARK: Times
-
-    /// Calls the ticker when it is due, unless it falls asleep before.
-    ///
-    /// - Returns: `false` if it is asleep.
-    func watch(_ ticker: Ticker) -> Bool {
-        guard isAwake else { return false }
-        tickers.append(ticker)
-        firstDue = min(firstDue, ticker.due)
-        return true
-    }
-
-    func remove(_ ticker: Ticker) { tickers.removeAll { $0 === ticker } }
-
-    private func callTickers(at now: NIODeadline) {
-        guard now >= firstDue else { return }
-        // Each is added again, for later.
-        while let index = tickers.firstIndex(where: { $0.due <= now }) { tickers.remove(at: index).ring(at: now) }
-        firstDue = tickers.lazy.map(\.due).min() ?? .distantFuture
+        tickers.setTimer()
     }
 
     // MARK: The pipe
@@ -167,8 +146,11 @@ final class SleeplessLoop: ChannelInboundHandler {
         let now = NIODeadline.now()
         turnCount &+= 1
         if turnCount.isMultiple(of: Self.lookDistance) || now > turned + Self.longTurn { look(at: now) }
-        callTickers(at: now)
-        guard isAwake, now < end, now >= restEnd else { return fallAsleep(at: now) }
+        tickers.ring(at: now)
+        // It would be woken again at once for a call that is due soon.
+        guard isAwake, now < end || tickers.firstDue - TickerQueue.lead <= now, now >= restEnd else {
+            return fallAsleep()
+        }
         turned = now
         // The system takes who sends for about to sleep, and has the receiver wait for its core.
         sched_yield()
@@ -180,7 +162,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         // There may be another one by now.
         guard context.channel === channel else { return }
         channel = nil
-        fallAsleep(at: .now())
+        fallAsleep()
     }
 
     /// Looks at how much of its core the thread gets.

@@ -27,8 +27,10 @@ extension Outbound {
         datagramFlush.queued(isFull: true) ? link : nil
     }
 
-    /// Whether something is queued that was to wake the owner.
-    var isFlushDue: Bool { streamFlush == .scheduled || datagramFlush == .scheduled }
+    /// Whether something may be queued that the owner could write now.
+    var isFlushDue: Bool {
+        streamFlush == .scheduled || streamFlush == .gathering || datagramFlush == .scheduled
+    }
 
     /// The owner's next step for the stream.
     ///
