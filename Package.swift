@@ -349,8 +349,7 @@ let package = Package(
             name: "ElementalTests",
             dependencies: [
                 "CScheduling", "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport",
-                "WireVectors",
-                "Zeroconf",
+                "WireVectors", "Zeroconf",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),

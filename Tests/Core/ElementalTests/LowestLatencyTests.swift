@@ -94,6 +94,9 @@ struct LowestLatencyTests {
         #expect(awake.noteArrival(at: Self.time(119_000)) == Self.time(125_750))
         #expect(awake.noteArrival(at: Self.time(120_000)) == Self.time(126_750))
         #expect(awake.nextWindow == nil)
+        // Once it has ended, what this end sends keeps nothing awake for it.
+        #expect(awake.end(from: Self.time(121_000)) == Self.time(127_750))
+        #expect(awake.end(from: Self.time(200_000)) == Self.time(200_500))
         // What is late again and again is a slower flow.
         for number in 0..<3 { _ = awake.noteArrival(at: Self.time(140_000 + number * 20_000)) }
         #expect(awake.nextWindow != nil)
@@ -135,6 +138,13 @@ struct LowestLatencyTests {
         }
         var single = CoreShare(coreCount: 1)
         #expect(Self.advice(&single, used: 0.5, for: 16) == .rest(.milliseconds(100)))
+    }
+
+    @Test
+    func whoIsHeldUpForLongAtOnceWaitsForNobody() {
+        // A container that has used up its time.
+        var share = CoreShare(coreCount: 1)
+        #expect(share.note(elapsed: .milliseconds(63), used: .zero) == .rest(.milliseconds(100)))
     }
 
     @Test

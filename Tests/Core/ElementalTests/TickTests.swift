@@ -99,9 +99,13 @@ struct TickTests {
             // The last one ends with the device, and is released.
             await device.close()
             let last = later.all.count
-            try await Task.sleep(for: .milliseconds(5))
+            let another = try await connect(port, as: "another", latency: latency)
+            let calls = Gathered<Void>()
+            another.onTick(every: .milliseconds(1)) { _, _ in calls.add(()) }
+            try await calls.wait(for: 20)
             #expect(later.all.count == last)
             #expect(device.state.withLock { $0.endings.count } == 0)
+            await another.close()
         }
     }
 

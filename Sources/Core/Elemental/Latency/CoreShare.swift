@@ -54,7 +54,7 @@ struct CoreShare {
         }
         guard self.elapsed >= Self.window else { return .stay }
         if Self.isShared(self.elapsed, self.used) {
-            // What holds it up for so long at once is none that could leave.
+            // Another thread that never sleeps does not hold it up for so long at once: nobody may leave in the meantime.
             if elapsed >= .nanoseconds(2 * Self.window.nanoseconds) {
                 (self.elapsed, self.used) = (.zero, .zero)
                 return advice()

@@ -13,6 +13,7 @@ final class Ticker {
     private var action: ((NIODeadline) -> Void)?
     /// When the next call is due.
     private(set) var due: NIODeadline
+
     /// May be called on any thread.
     ///
     /// - Parameters:
