@@ -8,6 +8,8 @@ from playwright.sync_api import expect, sync_playwright
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
+# As long as a page's actions have, and events of processes: other tests run beside these. Playwright's own is 5 s.
+expect.set_options(timeout=10_000)
 
 
 class Browser:
