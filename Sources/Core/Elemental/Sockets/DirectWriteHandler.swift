@@ -6,6 +6,8 @@ final class DirectWriteHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// Whether another write follows immediately what is being written.
+    var isMoreComing = false
     /// `nil` before the first write to an active channel, and if the channel is not a socket.
     private var socket: StreamSocket?
     /// What was written and is to be flushed.
@@ -29,7 +31,7 @@ final class DirectWriteHandler: ChannelOutboundHandler {
             if socket == nil { socket = StreamSocket(context.pipeline) }
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
             let count = socket.map { socket in
-                bytes.withUnsafeReadableBytes { socket.write($0, none, more: false) }
+                bytes.withUnsafeReadableBytes { socket.write($0, none, more: isMoreComing) }
             }
             guard let rest = bytes.dropFirst(count ?? 0) else {
                 promise?.succeed()
