@@ -135,13 +135,17 @@ extension Contender {
         name: "elemental, on its loop", transports: [.tcp, .tls],
         kind: .elemental(via: "handlers", senderOptions: ["--on-loop"]))
 
+    static let rawLarge = Contender(
+        name: rawLargeName, transports: [.tcp, .tls], kind: .peer("raw-peer", options: ["--write", "large"]))
+    static let nioThroughput = Contender(
+        name: nioThroughputName, transports: [.tcp, .tls], kind: .peer("nio-peer", options: []))
+
     /// The contenders for throughput from one sender to one receiver.
     static let ofThroughput = [
         elemental,
         onLoop,
-        Contender(
-            name: rawLargeName, transports: [.tcp, .tls], kind: .peer("raw-peer", options: ["--write", "large"])),
-        Contender(name: nioThroughputName, transports: [.tcp, .tls], kind: .peer("nio-peer", options: [])),
+        rawLarge,
+        nioThroughput,
         Contender(name: rawOneName, transports: [.tcp, .udp], kind: .peer("raw-peer", options: ["--write", "one"])),
         Contender(name: zeroMQPushName, kind: .peer("zmq-peer", options: [])),
         Contender(name: "nng pair", kind: .peer("nng-peer", options: [])),

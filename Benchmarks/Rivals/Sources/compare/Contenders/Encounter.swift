@@ -39,9 +39,11 @@ struct Encounter {
 
     /// Runs a measurement that only the framework's command line supports.
     static func bench(
-        _ programs: Programs, _ subcommand: String, _ arguments: [String], field: String, patience: Double
+        _ programs: Programs, _ subcommand: String, _ arguments: [String], placement: Placement = .free,
+        field: String, patience: Double
     ) throws -> Report {
-        let encounter = Encounter(programs: programs, contender: Contender.elemental, transport: .tcp)
+        let encounter = Encounter(
+            programs: programs, contender: Contender.elemental, transport: .tcp, placement: placement)
         return try encounter.run(.sink, field: field, patience: patience) { port in
             Command(programs.elemental, ["bench", subcommand, "127.0.0.1:\(port)", "--json"] + arguments)
         }.report

@@ -5,14 +5,23 @@ struct Throughput: Measure {
     let seconds: Double
     let group = Group.throughput
 
+    private static let longSize = 65536
+
     static let sizes: [(transport: Transport, bytes: [Int])] = [
-        (.tcp, [8, 64, 1024, 65536]),
+        (.tcp, [8, 64, 1024, longSize]),
         (.udp, [8, 64, 1024]),
-        (.tls, [65536]),
+        (.tls, [longSize]),
     ]
 
     /// Throughput takes little time and varies much, most for long values: it has more rounds than the rest.
-    private static func moreRounds(_ size: Int) -> Int { size < 65536 ? 6 : 8 }
+    private static func moreRounds(_ size: Int) -> Int { size < longSize ? 6 : 8 }
+
+    /// Those of long values whose ratio is checked have further rounds of their own: waking a receiver that sleeps between
+    /// two values can cost a sender as much as the value, and whether it sleeps differs from run to run.
+    private static let pairs: [(transport: Transport, contenders: [Contender])] = [
+        (.tcp, [.elemental, .rawLarge]), (.tls, [.onLoop, .nioThroughput]),
+    ]
+    private static let pairedRounds = 24
 
     static func measure(_ transport: Transport, _ size: Int) -> String { "throughput \(transport.title) \(size) bytes" }
 
@@ -25,7 +34,12 @@ struct Throughput: Measure {
                 return Stage(rounds: rounds + Self.moreRounds(size), jobs: jobs)
             }
         }
-        return floods + [Stage(rounds: 1, jobs: contenders(.tcp).map(allocations))]
+        let pairs = Self.pairs.map { transport, contenders in
+            Stage(
+                first: rounds + Self.moreRounds(Self.longSize) + 1, rounds: Self.pairedRounds,
+                jobs: contenders.map { flood(transport, Self.longSize, $0) })
+        }
+        return floods + pairs + [Stage(rounds: 1, jobs: contenders(.tcp).map(allocations))]
     }
 
     private func contenders(_ transport: Transport) -> [Contender] {
