@@ -118,4 +118,46 @@ struct DirectWriteTests {
         ends.channel.flush()
         await #expect(throws: (any Error).self) { try await late.get() }
     }
+
+    /// What a connection's bytes are written through.
+    private final class Top: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        let bytes = ByteChannel(.pipeline)
+
+        func handlerAdded(context: ChannelHandlerContext) { bytes.attach(context) }
+
+        func channelActive(context: ChannelHandlerContext) { bytes.start() }
+    }
+
+    @Test
+    func whatAnotherWriteFollowsFillsAPacketFirst() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let top = try await loop.submit { NIOLoopBound(Top(), eventLoop: loop) }.get()
+        let channel = try await ClientBootstrap(group: loop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([DirectWriteHandler(), top.value])
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        let other = try await listener.accept()
+        let unsent = try await loop.submit {
+            let bytes = top.value.bytes
+            let descriptor = try #require(bytes.descriptor)
+            var counts: [CInt] = []
+            for more in [true, true, false] {
+                bytes.pass(ByteBuffer(bytes: [1, 2, 3]), more: more)
+                var count: CInt = 0
+                // SIOCOUTQNSD of linux/sockios.h, which Glibc's module does not have: what is written and not sent.
+                try #require(ioctl(descriptor, 0x894B, &count) == 0)
+                counts.append(count)
+            }
+            return counts
+        }.get()
+        #expect(unsent == [3, 6, 0])
+        #expect(try await other.read(9) == [1, 2, 3, 1, 2, 3, 1, 2, 3])
+        try await channel.close()
+    }
 }

@@ -125,6 +125,18 @@ struct LowestLatencyTests {
     }
 
     @Test
+    func whoIsAwakeForAFastFlowOnlyRestsAtOnceAndLong() {
+        var share = CoreShare.ofFlow
+        #expect(Self.advice(&share, used: 0.8, for: 100) == .stay)
+        // A latency that was asked for would be worth that.
+        for seconds in [1, 2, 4, 8, 10, 10] {
+            #expect(Self.advice(&share, used: 0.7, for: 40) == .rest(.seconds(Int64(seconds))))
+        }
+        #expect(Self.advice(&share, used: 0.99, for: 100) == .stay)
+        #expect(Self.advice(&share, used: 0.7, for: 40) == .rest(.seconds(1)))
+    }
+
+    @Test
     func whoGetsLessThanItsCoreTriesOthersAndThenRestsEachTimeLonger() {
         var share = CoreShare(coreCount: 4)
         #expect(Self.advice(&share, used: 0.99, for: 100) == .stay)
@@ -182,14 +194,14 @@ struct LowestLatencyTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         try await loop.submit {
-            let sleepless = try #require(SleeplessLoop.retain(on: loop))
+            let sleepless = try #require(SleeplessLoop.retain(on: loop, for: .latency))
             // Only the time makes it fall asleep, and not other tests.
             sleepless.share = nil
             // A second connection of the loop has the same.
-            #expect(SleeplessLoop.retain(on: loop) === sleepless)
+            #expect(SleeplessLoop.retain(on: loop, for: .latency) === sleepless)
         }.get()
         let sleepless = try await loop.submit {
-            NIOLoopBound(try #require(SleeplessLoop.retain(on: loop)), eventLoop: loop)
+            NIOLoopBound(try #require(SleeplessLoop.retain(on: loop, for: .latency)), eventLoop: loop)
         }
         .get()
         let turns = Locked(0)
@@ -208,7 +220,7 @@ struct LowestLatencyTests {
         #expect(turnCount > 1)
         for _ in 0..<100 { try await loop.submit {}.get() }
         #expect(try await loop.submit { sleepless.value.turnCount }.get() == turnCount)
-        try await loop.submit { for _ in 0..<3 { sleepless.value.release() } }.get()
+        try await loop.submit { for _ in 0..<3 { sleepless.value.release(from: .latency) } }.get()
         try await group.shutdownGracefully()
     }
 

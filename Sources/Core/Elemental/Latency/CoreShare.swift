@@ -16,13 +16,13 @@ struct CoreShare {
     static let window = TimeAmount.milliseconds(10)
     /// The part of the window that a thread gets at least unless another one wants its core all the time. More than half, and
     /// less than is left by a thread of the system's that runs for one tick of 4 ms.
-    private static let leastShare = 0.55
+    private let leastShare: Double
     /// How long it waits before it does something about that, at most: two that share a core should not both leave it.
     private static let longestDelay = TimeAmount.milliseconds(5)
     private static let maximumMoveCount = 3
-    private static let firstRest = TimeAmount.milliseconds(100)
     private static let longestRest = TimeAmount.seconds(10)
 
+    private let firstRest: TimeAmount
     /// Whether there are cores between which the thread may move.
     private let mayMove: Bool
     private var elapsed = TimeAmount.zero
@@ -30,9 +30,20 @@ struct CoreShare {
     /// What is left of the time to wait; `nil` while the core seems to be its own.
     private var delay: TimeAmount?
     private var moveCount = 0
-    private var rest = Self.firstRest
+    private var rest: TimeAmount
 
-    init(coreCount: Int) { mayMove = coreCount > 1 }
+    init(coreCount: Int) {
+        (mayMove, leastShare, firstRest) = (coreCount > 1, 0.55, .milliseconds(100))
+        rest = firstRest
+    }
+
+    /// For one that is awake for a fast flow only: nothing is lost where it sleeps, so it neither moves nor insists.
+    static var ofFlow: CoreShare { CoreShare(leastShare: 0.75, firstRest: .seconds(1)) }
+
+    private init(leastShare: Double, firstRest: TimeAmount) {
+        (mayMove, self.leastShare, self.firstRest) = (false, leastShare, firstRest)
+        rest = firstRest
+    }
 
     /// Adds time awake.
     ///
@@ -50,10 +61,10 @@ struct CoreShare {
             self.delay = nil
             defer { (self.elapsed, self.used) = (.zero, .zero) }
             // Otherwise the other one has left meanwhile.
-            return Self.isShared(self.elapsed, self.used) ? advice() : .stay
+            return isShared(self.elapsed, self.used) ? advice() : .stay
         }
         guard self.elapsed >= Self.window else { return .stay }
-        if Self.isShared(self.elapsed, self.used) {
+        if isShared(self.elapsed, self.used) {
             // Another thread that never sleeps does not hold it up for so long at once: nobody may leave in the meantime.
             if elapsed >= .nanoseconds(2 * Self.window.nanoseconds) {
                 (self.elapsed, self.used) = (.zero, .zero)
@@ -62,7 +73,7 @@ struct CoreShare {
             delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
         } else {
             moveCount = 0
-            rest = Self.firstRest
+            rest = firstRest
         }
         (self.elapsed, self.used) = (.zero, .zero)
         return .stay
@@ -77,7 +88,7 @@ struct CoreShare {
         return .rest(rest)
     }
 
-    private static func isShared(_ elapsed: TimeAmount, _ used: TimeAmount) -> Bool {
+    private func isShared(_ elapsed: TimeAmount, _ used: TimeAmount) -> Bool {
         Double(used.nanoseconds) < leastShare * Double(elapsed.nanoseconds)
     }
 }

@@ -10,6 +10,14 @@ import Support
 final class SleeplessLoop: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
+    /// What a connection wants it for.
+    enum Purpose {
+        /// Single values arrive as early as possible, also where that takes another core.
+        case latency
+        /// No time is lost between the parts of a fast flow.
+        case throughput
+    }
+
     /// Bytes in the full pipe. One is read in each turn of the loop.
     private static let byteCount = 4096
     /// Turns between two looks at how much processor time the thread gets, unless a turn takes so long that it has waited.
@@ -21,6 +29,8 @@ final class SleeplessLoop: ChannelInboundHandler {
     private let eventLoop: any EventLoop
     /// Connections that may keep it awake.
     private var userCount = 0
+    /// Those of them that want the lowest latency.
+    private var latencyUserCount = 0
     private var channel: (any Channel)?
     private var isOpening = false
     /// The pipe's other end.
@@ -34,6 +44,8 @@ final class SleeplessLoop: ChannelInboundHandler {
     private(set) var turnCount = 0
     /// `nil` if it does not matter who else wants the core, which is so in tests only.
     var share: CoreShare? = CoreShare(coreCount: System.coreCount)
+    /// The same where only fast flows keep it awake.
+    var flowShare: CoreShare? = .ofFlow
     /// When the thread's share of its core was last looked at: the time, and its processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     /// When the latest turn ended.
@@ -48,13 +60,14 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers = TickerQueue.current(on: eventLoop)
     }
 
-    /// The one of the calling thread, an event loop's, for one more connection; ``release()`` gives it back. `nil` where
+    /// The one of the calling thread, an event loop's, for one more connection; ``release(from:)`` gives it back. `nil` where
     /// there is only one core, or no such pipe.
-    static func retain(on eventLoop: any EventLoop) -> SleeplessLoop? {
+    static func retain(on eventLoop: any EventLoop, for purpose: Purpose) -> SleeplessLoop? {
         guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
         ofThread.currentValue = loop
         loop.userCount += 1
+        if purpose == .latency { loop.latencyUserCount += 1 }
         if loop.userCount == 1 { loop.open() }
         return loop
     }
@@ -66,8 +79,9 @@ final class SleeplessLoop: ChannelInboundHandler {
     }
 
     /// The last connection closes the pipe.
-    func release() {
+    func release(from purpose: Purpose) {
         userCount -= 1
+        if purpose == .latency { latencyUserCount -= 1 }
         guard userCount == 0 else { return }
         channel?.close(promise: nil)
         channel = nil
@@ -149,6 +163,8 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers.ring(at: now)
         // It would be woken again at once for a call that is due soon.
         guard isAwake, now < end || tickers.firstDue - TickerQueue.lead <= now, now >= restEnd else {
+            // It is awake for too short a time to be looked at otherwise.
+            if isAwake, latencyUserCount == 0 { look(at: now) }
             return fallAsleep()
         }
         turned = now
@@ -168,7 +184,11 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
-        let advice = share?.note(elapsed: now - looked.time, used: used - looked.used) ?? .stay
+        let time = (elapsed: now - looked.time, used: used - looked.used)
+        let advice =
+            (latencyUserCount > 0
+                ? share?.note(elapsed: time.elapsed, used: time.used)
+                : flowShare?.note(elapsed: time.elapsed, used: time.used)) ?? .stay
         looked = (now, used)
         switch advice {
         case .stay: break

@@ -36,6 +36,7 @@ final class Session: ChannelDuplexHandler {
     /// How long the loop stays awake; `nil` where it may always sleep.
     private var awakeTime: AwakeTime?
     private var sleeplessLoop: SleeplessLoop?
+    private var bulkFlow = BulkFlow()
     /// Whether the loop will be woken for the next value of a steady flow.
     private var isNextValueAwaited = false
     /// The device's reference to this connection, once it is ready.
@@ -97,7 +98,7 @@ final class Session: ChannelDuplexHandler {
         bytes.start()
         host = bytes.remoteAddress.map(PeerHost.init)
         watchdog.start { self.react(to: $0) }
-        if awakeTime != nil { sleeplessLoop = .retain(on: device.eventLoop) }
+        if awaitsValues { sleeplessLoop = .retain(on: device.eventLoop, for: .latency) }
         owner?.sessionOpened(self)
         flush()
     }
@@ -118,10 +119,15 @@ final class Session: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         beginReading()
-        receiver.receive(unwrapInboundIn(data), for: self)
+        let buffer = unwrapInboundIn(data)
+        bulkFlow.noteRead(buffer.readableBytes)
+        receiver.receive(buffer, for: self)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
+    func channelReadComplete(context: ChannelHandlerContext) {
+        finishReading()
+        if let now = bulkFlow.endBatch(at: NIODeadline.now) { awaitMore(at: now) }
+    }
 
     func read(context: ChannelHandlerContext) {
         // A device may be paused while it reconnects: the handshake is read regardless.
@@ -145,17 +151,27 @@ final class Session: ChannelDuplexHandler {
     func beginReading() -> Bool {
         if isInBatch { return false }
         isInBatch = true
-        if let sleeplessLoop { keepAwake(sleeplessLoop) }
+        if awaitsValues, let sleeplessLoop { keepAwake(sleeplessLoop) }
         device.loopExecutor.beginBatch()
         connection?.noteRead()
         return true
     }
+
+    /// Whether the loop stays awake for single values.
+    private var awaitsValues: Bool { awakeTime != nil }
 
     private func keepAwake(_ loop: SleeplessLoop) {
         let now = NIODeadline.now()
         guard let end = isInBatch ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
         loop.stayAwake(until: end, now: now)
         awaitNextValue(at: now)
+    }
+
+    /// Does not let the loop sleep at once.
+    private func awaitMore(at now: NIODeadline) {
+        guard isOpen else { return }
+        if sleeplessLoop == nil { sleeplessLoop = .retain(on: device.eventLoop, for: .throughput) }
+        sleeplessLoop?.stayAwake(until: now + BulkFlow.patience, now: now)
     }
 
     /// Wakes the loop shortly before the next value of a steady flow is due.
@@ -177,7 +193,7 @@ final class Session: ChannelDuplexHandler {
 
     /// The connection has ended: the loop need not stay awake for it.
     func letSleep() {
-        sleeplessLoop?.release()
+        sleeplessLoop?.release(from: awaitsValues ? .latency : .throughput)
         sleeplessLoop = nil
     }
 
@@ -249,7 +265,7 @@ extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
     func flush() {
-        if !isInBatch, let sleeplessLoop { keepAwake(sleeplessLoop) }
+        if !isInBatch, awaitsValues, let sleeplessLoop { keepAwake(sleeplessLoop) }
         sender.flush()
     }
 

@@ -1,0 +1,61 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Support
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Event loops that do not sleep between the parts of a fast flow.
+struct BulkFlowTests {
+    private static func time(_ microseconds: Int) -> NIODeadline {
+        .uptimeNanoseconds(1_000_000_000) + .microseconds(Int64(microseconds))
+    }
+
+    @Test
+    func onlyMuchAtATimeAndFastIsSuchAFlow() {
+        var flow = BulkFlow()
+        func batch(_ sizes: [Int], at microseconds: Int) -> NIODeadline? {
+            for size in sizes { flow.noteRead(size) }
+            return flow.endBatch { Self.time(microseconds) }
+        }
+        #expect(batch([65_536], at: 0) == nil)
+        #expect(batch([65_536], at: 100) == Self.time(100))
+        #expect(batch([20_000, 20_000], at: 150) == Self.time(150))
+        // Little does not count, nor does it end the flow.
+        #expect(batch([20_000], at: 160) == nil)
+        #expect(batch([20_000], at: 170) == nil)
+        #expect(batch([65_536], at: 200) == Self.time(200))
+        // A link of 1 Gbit/s is slower.
+        for number in 1..<10 { #expect(batch([65_536], at: 200 + number * 520) == nil) }
+    }
+
+    @Test(.enabled(if: System.coreCount > 1), .timeLimit(.minutes(2)), arguments: ConnectionKind.allCases)
+    func theLoopStaysAwakeDuringAFlowAndSleepsAfterIt(kind: ConnectionKind) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withService(over: kind) {
+            $0.eventLoopGroup = group
+        } _: { service, port in
+            let last = Locked<Data?>(nil)
+            service.onValue(of: Lamp.blob) { value, _ in last.withLock { $0 = value } }
+            let device = try await connect(port, over: kind)
+            let blob = Data(repeating: 7, count: 65_536)
+            func look() async throws -> (turnCount: Int, isAwake: Bool)? {
+                try await group.next().submit { SleeplessLoop.current.map { ($0.turnCount, $0.isAwake) } }.get()
+            }
+            #expect(try await look() == nil)
+            // How fast it is on this machine is decided by what else it does.
+            try await eventually("a loop that is awake") {
+                for _ in 0..<50 { try await device.sendWhenReady(blob, to: Lamp.blob) }
+                return try await look().map { $0.turnCount > 0 } ?? false
+            }
+            try await device.sendWhenReady(Data([1]), to: Lamp.blob)
+            try await eventually("the last value") { last.withLock { $0 == Data([1]) } }
+            try await eventually("a loop that sleeps") { try await look()?.isAwake == false }
+            await device.close()
+            try await eventually("no pipe") { try await look() == nil }
+        }
+        try await group.shutdownGracefully()
+    }
+}
