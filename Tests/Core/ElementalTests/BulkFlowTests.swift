@@ -9,24 +9,20 @@ import Testing
 
 /// Event loops that do not sleep between the parts of a fast flow.
 struct BulkFlowTests {
-    private static func time(_ microseconds: Int) -> NIODeadline {
-        .uptimeNanoseconds(1_000_000_000) + .microseconds(Int64(microseconds))
-    }
-
     @Test
     func onlyMuchAtATimeAndFastIsSuchAFlow() {
         var flow = BulkFlow()
         func batch(_ sizes: [Int], at microseconds: Int) -> NIODeadline? {
             for size in sizes { flow.noteRead(size) }
-            return flow.endBatch { Self.time(microseconds) }
+            return flow.endBatch { deadline(microseconds) }
         }
         #expect(batch([65_536], at: 0) == nil)
-        #expect(batch([65_536], at: 100) == Self.time(100))
-        #expect(batch([20_000, 20_000], at: 150) == Self.time(150))
+        #expect(batch([65_536], at: 100) == deadline(100))
+        #expect(batch([20_000, 20_000], at: 150) == deadline(150))
         // Little does not count, nor does it end the flow.
         #expect(batch([20_000], at: 160) == nil)
         #expect(batch([20_000], at: 170) == nil)
-        #expect(batch([65_536], at: 200) == Self.time(200))
+        #expect(batch([65_536], at: 200) == deadline(200))
         // A link of 1 Gbit/s is slower.
         for number in 1..<10 { #expect(batch([65_536], at: 200 + number * 520) == nil) }
     }
@@ -56,6 +52,32 @@ struct BulkFlowTests {
             await device.close()
             try await eventually("no pipe") { try await look() == nil }
         }
+        try await group.shutdownGracefully()
+    }
+
+    /// A flow's rest lasts up to 10 s, and says nothing of a connection for which the core would be left.
+    @Test(.enabled(if: System.coreCount > 1), .timeLimit(.minutes(1)))
+    func aRestFromFlowsIsNoneFromLatency() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        func isAwake() async throws -> Bool {
+            try await loop.submit {
+                let sleepless = try #require(SleeplessLoop.current)
+                let now = NIODeadline.now()
+                sleepless.stayAwake(until: now + .milliseconds(20), now: now)
+                return sleepless.isAwake
+            }.get()
+        }
+        try await loop.submit { _ = try #require(SleeplessLoop.retain(on: loop, for: .throughput)) }.get()
+        try await eventually("the pipe") { try await isAwake() }
+        try await loop.submit { SleeplessLoop.current?.rest(until: .now() + .hours(1)) }.get()
+        try await eventually("a loop that sleeps") { !(try await isAwake()) }
+        try await loop.submit { _ = try #require(SleeplessLoop.retain(on: loop, for: .latency)) }.get()
+        #expect(try await isAwake())
+        try await loop.submit {
+            SleeplessLoop.current?.release(from: .latency)
+            SleeplessLoop.current?.release(from: .throughput)
+        }.get()
         try await group.shutdownGracefully()
     }
 }

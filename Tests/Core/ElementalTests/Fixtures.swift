@@ -1,4 +1,5 @@
 import Elemental
+import NIOCore
 import Support
 import TestSupport
 import Testing
@@ -105,6 +106,11 @@ func connect(
     }
     return try await ElementalDevice.connect(
         host: "127.0.0.1", port: port, as: name, elements: elements, options: options, configure: configure)
+}
+
+/// So many microseconds after a moment that is the same for all, for what has no clock.
+func deadline(_ microseconds: Int) -> NIODeadline {
+    .uptimeNanoseconds(1_000_000_000) + .microseconds(Int64(microseconds))
 }
 
 /// Collects values from handlers, so that a test can wait for them.

@@ -13,17 +13,13 @@ import Testing
 struct LowestLatencyTests {
     // MARK: How long
 
-    private static func time(_ microseconds: Int) -> NIODeadline {
-        .uptimeNanoseconds(1_000_000_000) + .microseconds(Int64(microseconds))
-    }
-
     @Test
     func afterASingleValueItIsAwakeForTheTimeToHold() {
         var awake = AwakeTime(hold: .microseconds(500))
-        #expect(awake.noteArrival(at: Self.time(0)) == Self.time(500))
+        #expect(awake.noteArrival(at: deadline(0)) == deadline(500))
         // 33 a second are no steady flow that is worth waiting for.
-        #expect(awake.noteArrival(at: Self.time(30_000)) == Self.time(30_500))
-        #expect(awake.end(from: Self.time(30_100)) == Self.time(30_600))
+        #expect(awake.noteArrival(at: deadline(30_000)) == deadline(30_500))
+        #expect(awake.end(from: deadline(30_100)) == deadline(30_600))
         #expect(awake.nextWindow == nil)
     }
 
@@ -31,33 +27,33 @@ struct LowestLatencyTests {
     func itIsAwakeForTheNextValueOfASlowerFlow() throws {
         var awake = AwakeTime(hold: .microseconds(500))
         for number in 0..<100 {
-            #expect(awake.noteArrival(at: Self.time(number * 10_000)) == Self.time(number * 10_000 + 500))
+            #expect(awake.noteArrival(at: deadline(number * 10_000)) == deadline(number * 10_000 + 500))
         }
-        #expect(awake.nextWindow == AwakeTime.Window(start: Self.time(998_750), end: Self.time(1_001_750)))
+        #expect(awake.nextWindow == AwakeTime.Window(start: deadline(998_750), end: deadline(1_001_750)))
         // One that is late moves it, for a while.
-        _ = awake.noteArrival(at: Self.time(1_002_000))
+        _ = awake.noteArrival(at: deadline(1_002_000))
         let late = try #require(awake.nextWindow)
-        #expect(late.end > Self.time(1_014_000))
+        #expect(late.end > deadline(1_014_000))
         // A fast flow is awake all the time, and after a pause nothing is awaited.
-        for number in 0..<1000 { _ = awake.noteArrival(at: Self.time(1_002_000 + number * 1000)) }
+        for number in 0..<1000 { _ = awake.noteArrival(at: deadline(1_002_000 + number * 1000)) }
         #expect(awake.nextWindow == nil)
-        _ = awake.noteArrival(at: Self.time(9_000_000))
+        _ = awake.noteArrival(at: deadline(9_000_000))
         #expect(awake.nextWindow == nil)
     }
 
     @Test(arguments: [250, 1000, 20_000])
     func itIsAwakeFromOneValueToTheNextOfASteadyFlow(rate: Int) {
         var awake = AwakeTime(hold: .microseconds(50))
-        var end = Self.time(0)
+        var end = deadline(0)
         for number in 0..<1000 {
             // Some come a little late.
-            let now = Self.time(number * 1_000_000 / rate + (number.isMultiple(of: 3) ? 40_000 / rate : 0))
+            let now = deadline(number * 1_000_000 / rate + (number.isMultiple(of: 3) ? 40_000 / rate : 0))
             if number > 3 { #expect(now < end, "value \(number) at \(rate) a second") }
             end = awake.noteArrival(at: now)
         }
         // It waits a while for one that is late, and after a pause the flow is forgotten.
-        #expect(end - Self.time(999 * 1_000_000 / rate) <= .microseconds(6300 + 40_000 / Int64(rate)))
-        let later = Self.time(5_000_000)
+        #expect(end - deadline(999 * 1_000_000 / rate) <= .microseconds(6300 + 40_000 / Int64(rate)))
+        let later = deadline(5_000_000)
         #expect(awake.noteArrival(at: later) == later + .microseconds(50))
     }
 
@@ -69,36 +65,36 @@ struct LowestLatencyTests {
             let time = number * 20_000 + number % 3 * 200
             if number > 1 {
                 let window = try #require(awake.nextWindow)
-                #expect(window.start < Self.time(time) && Self.time(time) < window.end)
+                #expect(window.start < deadline(time) && deadline(time) < window.end)
             }
-            for part in 0..<3 { _ = awake.noteArrival(at: Self.time(time + part * 100)) }
+            for part in 0..<3 { _ = awake.noteArrival(at: deadline(time + part * 100)) }
         }
     }
 
     @Test(arguments: [6, 15, 30])
     func aFastFlowIsSoonKnownAgainAfterAStall(milliseconds: Int) {
         var awake = AwakeTime(hold: .microseconds(500))
-        for number in 0..<100 { _ = awake.noteArrival(at: Self.time(number * 1000)) }
+        for number in 0..<100 { _ = awake.noteArrival(at: deadline(number * 1000)) }
         let start = 99_000 + milliseconds * 1000
-        _ = awake.noteArrival(at: Self.time(start))
-        for number in 1..<8 { _ = awake.noteArrival(at: Self.time(start + number * 1000)) }
-        #expect(awake.noteArrival(at: Self.time(start + 8000)) > Self.time(start + 9000))
+        _ = awake.noteArrival(at: deadline(start))
+        for number in 1..<8 { _ = awake.noteArrival(at: deadline(start + number * 1000)) }
+        #expect(awake.noteArrival(at: deadline(start + 8000)) > deadline(start + 9000))
         #expect(awake.nextWindow == nil)
     }
 
     @Test
     func aFlowThatHasLastedForAWhileIsNotOverAfterAStall() {
         var awake = AwakeTime(hold: .microseconds(500))
-        for number in 0..<100 { _ = awake.noteArrival(at: Self.time(number * 1000)) }
+        for number in 0..<100 { _ = awake.noteArrival(at: deadline(number * 1000)) }
         // The other end is held up for longer than it waits.
-        #expect(awake.noteArrival(at: Self.time(119_000)) == Self.time(125_750))
-        #expect(awake.noteArrival(at: Self.time(120_000)) == Self.time(126_750))
+        #expect(awake.noteArrival(at: deadline(119_000)) == deadline(125_750))
+        #expect(awake.noteArrival(at: deadline(120_000)) == deadline(126_750))
         #expect(awake.nextWindow == nil)
         // Once it has ended, what this end sends keeps nothing awake for it.
-        #expect(awake.end(from: Self.time(121_000)) == Self.time(127_750))
-        #expect(awake.end(from: Self.time(200_000)) == Self.time(200_500))
+        #expect(awake.end(from: deadline(121_000)) == deadline(127_750))
+        #expect(awake.end(from: deadline(200_000)) == deadline(200_500))
         // What is late again and again is a slower flow.
-        for number in 0..<3 { _ = awake.noteArrival(at: Self.time(140_000 + number * 20_000)) }
+        for number in 0..<3 { _ = awake.noteArrival(at: deadline(140_000 + number * 20_000)) }
         #expect(awake.nextWindow != nil)
     }
 
@@ -107,9 +103,9 @@ struct LowestLatencyTests {
         // Two at a time, 1,000 times a second: the gap between the bursts counts.
         var awake = AwakeTime(hold: .microseconds(10))
         for burst in 0..<20 {
-            let end = awake.noteArrival(at: Self.time(burst * 1000))
-            let second = awake.noteArrival(at: Self.time(burst * 1000 + 5))
-            if burst > 1 { #expect(min(end, second) > Self.time((burst + 1) * 1000)) }
+            let end = awake.noteArrival(at: deadline(burst * 1000))
+            let second = awake.noteArrival(at: deadline(burst * 1000 + 5))
+            if burst > 1 { #expect(min(end, second) > deadline((burst + 1) * 1000)) }
         }
     }
 

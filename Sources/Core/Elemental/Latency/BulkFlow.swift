@@ -1,8 +1,7 @@
 import NIOCore
 
-/// Notices that so much is received so fast that the loop had better not sleep for a moment: on one machine, or over a link of
-/// several Gbit/s, waking it for every long value can cost the sender as much as sending the value, and keeps both slow. No
-/// clock.
+/// Notices that so much is received so fast that the loop had better not sleep for a moment: on one machine waking
+/// it for every long value can cost the sender as much as sending the value, and keeps both slow. No clock.
 struct BulkFlow {
     /// A batch of reads of so many bytes is a part of such a flow.
     private static let leastByteCount = 32 * 1024

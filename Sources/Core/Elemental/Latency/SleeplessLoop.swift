@@ -31,6 +31,8 @@ final class SleeplessLoop: ChannelInboundHandler {
     private var userCount = 0
     /// Those of them that want the lowest latency.
     private var latencyUserCount = 0
+    /// Whether one of its connections wants the lowest latency. Otherwise it is only awake while a fast flow lasts.
+    var servesLatency: Bool { latencyUserCount > 0 }
     private var channel: (any Channel)?
     private var isOpening = false
     /// The pipe's other end.
@@ -45,7 +47,7 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// `nil` if it does not matter who else wants the core, which is so in tests only.
     var share: CoreShare? = CoreShare(coreCount: System.coreCount)
     /// The same where only fast flows keep it awake.
-    var flowShare: CoreShare? = .ofFlow
+    private var flowShare = CoreShare.ofFlow
     /// When the thread's share of its core was last looked at: the time, and its processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     /// When the latest turn ended.
@@ -67,7 +69,11 @@ final class SleeplessLoop: ChannelInboundHandler {
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
         ofThread.currentValue = loop
         loop.userCount += 1
-        if purpose == .latency { loop.latencyUserCount += 1 }
+        if purpose == .latency {
+            // Whether a fast flow has found its core shared is nothing to it.
+            if !loop.servesLatency { loop.rest(until: .uptimeNanoseconds(0)) }
+            loop.latencyUserCount += 1
+        }
         if loop.userCount == 1 { loop.open() }
         return loop
     }
@@ -162,9 +168,10 @@ final class SleeplessLoop: ChannelInboundHandler {
         if turnCount.isMultiple(of: Self.lookDistance) || now > turned + Self.longTurn { look(at: now) }
         tickers.ring(at: now)
         // It would be woken again at once for a call that is due soon.
-        guard isAwake, now < end || tickers.firstDue - TickerQueue.lead <= now, now >= restEnd else {
-            // It is awake for too short a time to be looked at otherwise.
-            if isAwake, latencyUserCount == 0 { look(at: now) }
+        let isCallDue = servesLatency && tickers.firstDue - TickerQueue.lead <= now
+        guard isAwake, now < end || isCallDue, now >= restEnd else {
+            // A fast flow keeps it awake for too short a time to be looked at otherwise.
+            if isAwake, !servesLatency { look(at: now) }
             return fallAsleep()
         }
         turned = now
@@ -184,18 +191,22 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
-        let time = (elapsed: now - looked.time, used: used - looked.used)
-        let advice =
-            (latencyUserCount > 0
-                ? share?.note(elapsed: time.elapsed, used: time.used)
-                : flowShare?.note(elapsed: time.elapsed, used: time.used)) ?? .stay
+        let advice = note(elapsed: now - looked.time, used: used - looked.used)
         looked = (now, used)
         switch advice {
         case .stay: break
         case .move: _ = cscheduling_leave_core()
-        case .rest(let time): restEnd = now + time
+        case .rest(let time): rest(until: now + time)
         }
     }
+
+    private func note(elapsed: TimeAmount, used: TimeAmount) -> CoreShare.Advice {
+        guard servesLatency else { return flowShare.note(elapsed: elapsed, used: used) }
+        return share?.note(elapsed: elapsed, used: used) ?? .stay
+    }
+
+    /// Sleeps as usual until then, or until another connection wants the lowest latency.
+    func rest(until end: NIODeadline) { restEnd = end }
 
     /// The processor time that this thread has used.
     private static var usedTime: TimeAmount {

@@ -54,7 +54,7 @@ final class TickerQueue {
         let sleepless = SleeplessLoop.current
         guard !tickers.isEmpty, sleepless?.isAwake != true else { return }
         let now = NIODeadline.now()
-        let isWoken = sleepless != nil && firstDue - Self.lead > now
+        let isWoken = sleepless?.servesLatency == true && firstDue - Self.lead > now
         let time = isWoken ? firstDue - Self.lead : max(firstDue, now + Self.leastGap)
         if let timer {
             // An earlier one sets it anew.
@@ -64,7 +64,9 @@ final class TickerQueue {
         let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
             timer = nil
             let now = NIODeadline.now()
-            if now < firstDue { SleeplessLoop.current?.stayAwake(until: firstDue, now: now) }
+            if now < firstDue, let sleepless = SleeplessLoop.current, sleepless.servesLatency {
+                sleepless.stayAwake(until: firstDue, now: now)
+            }
             ring(at: now)
             setTimer()
         }
