@@ -20,6 +20,9 @@ struct Stage {
     var first = 1
     var rounds: Int
     var jobs: [Job]
+
+    /// Further rounds, of these jobs by themselves.
+    func more(_ rounds: Int, of jobs: [Job]) -> Stage { Stage(first: first + self.rounds, rounds: rounds, jobs: jobs) }
 }
 
 /// A part of the comparison.

@@ -20,11 +20,9 @@ struct Paced: Measure {
     func stages(rounds: Int) -> [Stage] {
         let rounds = rounds + Self.moreRoundsOfTails
         return Self.rates.flatMap { rate, count in
-            func stage(first: Int, rounds: Int, _ contenders: [Contender]) -> Stage {
-                Stage(first: first, rounds: rounds, jobs: contenders.map { job(rate, count, $0) })
-            }
-            let pair = stage(first: rounds + 1, rounds: Self.pairedRounds, [.handlers, .lowest])
-            return [stage(first: 1, rounds: rounds, Self.contenders)] + (rate == 1000 ? [pair] : [])
+            let all = Stage(rounds: rounds, jobs: Self.contenders.map { job(rate, count, $0) })
+            let pair = [Contender.handlers, .lowest].map { job(rate, count, $0) }
+            return [all] + (rate == 1000 ? [all.more(Self.pairedRounds, of: pair)] : [])
         }
     }
 

@@ -31,10 +31,8 @@ struct RoundTrips: Measure {
         let trips = settings.flatMap { setting in
             let contenders = contenders(setting.transport)
             let pair = contenders.filter { [Contender.handlersName, Contender.nioName].contains($0.name) }
-            return [
-                Stage(rounds: rounds, jobs: contenders.map { trip(setting, $0) }),
-                Stage(first: rounds + 1, rounds: Self.pairedRounds, jobs: pair.map { trip(setting, $0) }),
-            ]
+            let all = Stage(rounds: rounds, jobs: contenders.map { trip(setting, $0) })
+            return [all, all.more(Self.pairedRounds, of: pair.map { trip(setting, $0) })]
         }
         let allocations = Transport.allCases.flatMap { transport in
             contenders(transport).map { counting(transport, $0) }

@@ -18,8 +18,8 @@ struct Throughput: Measure {
 
     /// Those of long values whose ratio is checked have further rounds of their own: waking a receiver that sleeps between
     /// two values can cost a sender as much as the value, and whether it sleeps differs from run to run.
-    private static let pairs: [(transport: Transport, contenders: [Contender])] = [
-        (.tcp, [.elemental, .rawLarge]), (.tls, [.onLoop, .nioThroughput]),
+    private static let pairs: [Transport: [Contender]] = [
+        .tcp: [.elemental, .rawLarge], .tls: [.onLoop, .nioThroughput],
     ]
     private static let pairedRounds = 24
 
@@ -29,17 +29,16 @@ struct Throughput: Measure {
 
     func stages(rounds: Int) -> [Stage] {
         let floods = Self.sizes.flatMap { transport, sizes in
-            sizes.map { size in
-                let jobs = contenders(transport).map { flood(transport, size, $0) }
-                return Stage(rounds: rounds + Self.moreRounds(size), jobs: jobs)
+            sizes.flatMap { size in
+                let all = Stage(
+                    rounds: rounds + Self.moreRounds(size),
+                    jobs: contenders(transport).map { flood(transport, size, $0) })
+                let pair = size == Self.longSize ? Self.pairs[transport] : nil
+                return [all]
+                    + (pair.map { [all.more(Self.pairedRounds, of: $0.map { flood(transport, size, $0) })] } ?? [])
             }
         }
-        let pairs = Self.pairs.map { transport, contenders in
-            Stage(
-                first: rounds + Self.moreRounds(Self.longSize) + 1, rounds: Self.pairedRounds,
-                jobs: contenders.map { flood(transport, Self.longSize, $0) })
-        }
-        return floods + pairs + [Stage(rounds: 1, jobs: contenders(.tcp).map(allocations))]
+        return floods + [Stage(rounds: 1, jobs: contenders(.tcp).map(allocations))]
     }
 
     private func contenders(_ transport: Transport) -> [Contender] {
