@@ -80,4 +80,55 @@ struct BulkFlowTests {
         }.get()
         try await group.shutdownGracefully()
     }
+
+    /// The loop gets nearly all of the core, but what arrives while the other thread has it waits.
+    @Test(.enabled(if: System.coreCount > 1), .timeLimit(.minutes(1)))
+    func itLeavesItsCoreToAThreadThatWantsItForMoments() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let thread = try await loop.submit {
+            _ = try #require(SleeplessLoop.retain(on: loop, for: .throughput))
+            return Self.currentThread
+        }.get()
+        let other = Locked<(thread: String?, isOver: Bool)>((nil, false))
+        defer { other.withLock { $0.isOver = true } }
+        Thread.detachNewThread {
+            other.withLock { $0.thread = Self.currentThread }
+            while !other.withLock({ $0.isOver }) {
+                let end = NIODeadline.now() + .microseconds(40)
+                while NIODeadline.now() < end {}
+                usleep(300)
+            }
+        }
+        try await eventually("the other thread") { other.withLock { $0.thread != nil } }
+        for thread in try [thread, #require(other.withLock { $0.thread })] {
+            try await ChildProcess.run("taskset", ["--cpu-list", "--pid", Self.firstCore, thread])
+        }
+        try await eventually("a loop that sleeps, though more is to come") {
+            try await loop.submit {
+                let sleepless = try #require(SleeplessLoop.current)
+                let now = NIODeadline.now()
+                let wasAwake = sleepless.turnCount > 0
+                sleepless.stayAwake(until: now + .milliseconds(100), now: now)
+                return wasAwake && !sleepless.isAwake
+            }.get()
+        }
+        try await loop.submit { SleeplessLoop.current?.release(from: .throughput) }.get()
+        try await group.shutdownGracefully()
+    }
+
+    /// The number of a core on which this process may run.
+    private static var firstCore: String {
+        get throws {
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            return String(try #require(status.firstMatch(of: /Cpus_allowed_list:\s*(\d+)/)).1)
+        }
+    }
+
+    /// The system's number of the calling thread.
+    private static var currentThread: String {
+        // It is a link to 1234/task/1240.
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))?.split(separator: "/").last
+            .map(String.init) ?? ""
+    }
 }

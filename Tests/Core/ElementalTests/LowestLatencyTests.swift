@@ -133,6 +133,34 @@ struct LowestLatencyTests {
     }
 
     @Test
+    func whoOftenYieldsToOthersDuringAFastFlowRests() {
+        var share = CoreShare.ofFlow
+        var now = NIODeadline.uptimeNanoseconds(0)
+        /// Yields once a millisecond, each time for so long.
+        func yield(_ microseconds: [Int64]) -> CoreShare.Advice {
+            for time in microseconds {
+                now = now + .milliseconds(1)
+                let advice = share.noteYield(.microseconds(time), at: now)
+                if advice != .stay { return advice }
+            }
+            return .stay
+        }
+        #expect(yield(Array(repeating: 9, count: 100)) == .stay)
+        // Fifty a second are the system's.
+        for _ in 0..<50 { #expect(yield([90] + Array(repeating: 1, count: 19)) == .stay) }
+        for seconds: Int64 in [1, 2, 4, 8, 10, 10] {
+            #expect(yield(Array(repeating: 10, count: 7)) == .stay)
+            // That these took little of its time does not make the core its own.
+            #expect(Self.advice(&share, used: 0.95, for: 20) == .stay)
+            #expect(yield([1, 1, 1, 10]) == .rest(.seconds(seconds)))
+        }
+        now = now + .seconds(10)
+        #expect(yield([1]) == .stay)
+        #expect(Self.advice(&share, used: 0.99, for: 20) == .stay)
+        #expect(yield(Array(repeating: 10, count: 8)) == .rest(.seconds(1)))
+    }
+
+    @Test
     func whoGetsLessThanItsCoreTriesOthersAndThenRestsEachTimeLonger() {
         var share = CoreShare(coreCount: 4)
         #expect(Self.advice(&share, used: 0.99, for: 100) == .stay)

@@ -21,6 +21,12 @@ struct CoreShare {
     private static let longestDelay = TimeAmount.milliseconds(5)
     private static let maximumMoveCount = 3
     private static let longestRest = TimeAmount.seconds(10)
+    /// A yield that takes so long has let another thread run. One that finds nobody takes less than a microsecond.
+    private static let longYield = TimeAmount.microseconds(10)
+    /// Long yields that follow one another within ``yieldDistance`` before the thread rests. On a core of its own there are some
+    /// fifty a second, on one that a sender or a control loop wants too several hundred.
+    private static let maximumYieldCount = 8
+    private static let yieldDistance = TimeAmount.milliseconds(5)
 
     private let firstRest: TimeAmount
     /// Whether there are cores between which the thread may move.
@@ -31,6 +37,8 @@ struct CoreShare {
     private var delay: TimeAmount?
     private var moveCount = 0
     private var rest: TimeAmount
+    private var yieldCount = 0
+    private var lastYield: NIODeadline?
 
     init(coreCount: Int) {
         (mayMove, leastShare, firstRest) = (coreCount > 1, 0.55, .milliseconds(100))
@@ -71,12 +79,27 @@ struct CoreShare {
                 return advice()
             }
             delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
-        } else {
+        } else if yieldCount == 0 {
             moveCount = 0
             rest = firstRest
         }
         (self.elapsed, self.used) = (.zero, .zero)
         return .stay
+    }
+
+    /// Adds a yield of the core.
+    ///
+    /// The thread's part of the core tells too little where the others want it for moments only: they get it for as long as
+    /// they like, since it yielded, and what has arrived waits.
+    mutating func noteYield(_ time: TimeAmount, at now: NIODeadline) -> Advice {
+        let isLate = lastYield.map { now - $0 > Self.yieldDistance } ?? true
+        if isLate { yieldCount = 0 }
+        guard time >= Self.longYield else { return .stay }
+        lastYield = now
+        yieldCount += 1
+        guard yieldCount >= Self.maximumYieldCount else { return .stay }
+        yieldCount = 0
+        return advice()
     }
 
     private mutating func advice() -> Advice {

@@ -177,6 +177,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         turned = now
         // The system takes who sends for about to sleep, and has the receiver wait for its core.
         sched_yield()
+        if !servesLatency, isCoreWanted(since: now) { return fallAsleep() }
         context.read()
     }
 
@@ -198,6 +199,14 @@ final class SleeplessLoop: ChannelInboundHandler {
         case .move: _ = cscheduling_leave_core()
         case .rest(let time): rest(until: now + time)
         }
+    }
+
+    /// Whether others have had the core, which was yielded at that time, too often for a fast flow to stay awake.
+    private func isCoreWanted(since yield: NIODeadline) -> Bool {
+        let now = NIODeadline.now()
+        guard case .rest(let time) = flowShare.noteYield(now - yield, at: now) else { return false }
+        rest(until: now + time)
+        return true
     }
 
     private func note(elapsed: TimeAmount, used: TimeAmount) -> CoreShare.Advice {
