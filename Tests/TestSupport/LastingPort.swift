@@ -14,8 +14,19 @@ public enum LastingPort {
         for _ in 0..<100 {
             let count = last.wrappingAdd(1, ordering: .relaxed).newValue
             let port = range.lowerBound + count % range.count
-            if (try? RawSocket.listen(port: port)) != nil, (try? RawSocket.datagram(port: port)) != nil { return port }
+            if (try? RawSocket.listen(port: port)) != nil, (try? RawSocket.datagram(port: port)) != nil {
+                return again(port)
+            }
         }
         throw TestSupportError("no port between \(range.lowerBound) and \(range.upperBound) is free")
+    }
+
+    /// The same port, to be listened at again by this process, which has closed its sockets there.
+    ///
+    /// A child process has a copy of every socket until it runs its own program: one that another test starts at that moment
+    /// would keep the port taken. It has begun before the sockets were closed, so it is waited for.
+    public static func again(_ port: Int) -> Int {
+        ProcessSpawn.waitForChildrenThatBegin()
+        return port
     }
 }

@@ -24,6 +24,12 @@ struct ProcessSpawn {
         }
     }
 
+    /// Returns when every process that was being started runs its own program.
+    static func waitForChildrenThatBegin() {
+        // posix_spawn returns after that.
+        oneAtATime.withLock { _ in }
+    }
+
     private init(alone executable: String, arguments: [String], environment: [String: String]) throws {
         var pipes: [(read: Int32, write: Int32)] = []
         func closeAll() { pipes.forEach { _ = (close($0.read), close($0.write)) } }
@@ -112,12 +118,12 @@ struct ProcessSpawn {
         // POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not import.
         if terminal != nil { flags |= 0x80 }
         #if os(Linux)
-        // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) To close one that has been closed
-        // in the meantime is no error.
-        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        for descriptor in (open ?? []).compactMap({ Int32($0) }) where descriptor > 2 {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
+        // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) Those that are opened in the meantime get the
+        // lowest free numbers, some beyond the last. The system would close them too, but not before posix_spawn returns.
+        // To close one that is not open is no error.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let last = open.compactMap { Int32($0) }.max() ?? 2
+        for descriptor in 3...max(3, last) + 64 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #else
         flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         #endif

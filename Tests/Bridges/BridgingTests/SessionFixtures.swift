@@ -112,7 +112,7 @@ func startService(
     var configuration = ServiceConfiguration()
     configuration.address = "127.0.0.1"
     configuration.isPublished = false
-    configuration.port = port
+    configuration.port = LastingPort.again(port)
     configuration.security = security
     let service = ElementalService("test", displayName: "Rover", elements: elements, configuration: configuration)
     try await service.start()

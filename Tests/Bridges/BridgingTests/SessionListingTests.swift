@@ -19,7 +19,7 @@ struct SessionListingTests {
         _ type: String, _ name: String, port: Int? = nil, txt: [String: String] = [:], security: ServiceSecurity = .open
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
-        configuration.port = try port ?? LastingPort.next()
+        configuration.port = try port.map(LastingPort.again) ?? LastingPort.next()
         configuration.txt = txt
         configuration.security = security
         let service = ElementalService(type, displayName: name, elements: Rover.all, configuration: configuration)

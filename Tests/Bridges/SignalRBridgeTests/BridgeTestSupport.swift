@@ -38,7 +38,7 @@ func service(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
     var configuration = ServiceConfiguration()
     configuration.address = "127.0.0.1"
     configuration.isPublished = false
-    configuration.port = port
+    configuration.port = LastingPort.again(port)
     return ElementalService("rover", displayName: "Rover", elements: elements, configuration: configuration)
 }
 

@@ -50,7 +50,7 @@ enum Reconnecting {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
-        configuration.port = try port ?? LastingPort.next()
+        configuration.port = try port.map(LastingPort.again) ?? LastingPort.next()
         change(&configuration)
         let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
         // Before it starts: clients that reconnect are there at once.

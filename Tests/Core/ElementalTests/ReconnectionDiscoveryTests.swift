@@ -16,7 +16,7 @@ struct ReconnectionDiscoveryTests {
 
     private static func start(_ type: String, port: Int? = nil) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
-        configuration.port = try port ?? LastingPort.next()
+        configuration.port = try port.map(LastingPort.again) ?? LastingPort.next()
         let service = ElementalService(type, displayName: "Rover", elements: Lamp.all, configuration: configuration)
         try await service.start()
         return service

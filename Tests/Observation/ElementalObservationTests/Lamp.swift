@@ -46,7 +46,7 @@ enum Lamp {
     ) async throws {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
-        configuration.port = port
+        configuration.port = LastingPort.again(port)
         configuration.isPublished = false
         configuration.security = security
         let service = ElementalService(
