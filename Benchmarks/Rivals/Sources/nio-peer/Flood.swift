@@ -13,6 +13,8 @@ final class Flood: ChannelInboundHandler {
 
     private let options: PeerOptions
     private var step = Step.greeting
+    /// Whether it is sending: a write can make the channel writable again, which is told before it returns.
+    private var isSending = false
     private var frame: ByteBuffer
     private var sequence: UInt64 = 0
     /// When to stop sending, in nanoseconds of the monotonic clock.
@@ -69,7 +71,9 @@ final class Flood: ChannelInboundHandler {
     }
 
     private func flood(_ context: ChannelHandlerContext) {
-        guard step == .warmingUp || step == .flooding else { return }
+        guard step == .warmingUp || step == .flooding, !isSending else { return }
+        isSending = true
+        defer { isSending = false }
         while context.channel.isWritable {
             if peer_now() >= end { return finish(context) }
             frame.withUnsafeMutableReadableBytes { bytes in
