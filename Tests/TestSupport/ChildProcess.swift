@@ -131,6 +131,20 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// Waits for a line on standard output, which may be a skipped one, and skips none.
+    ///
+    /// - Throws: as ``nextLine(of:timeout:_:where:)``.
+    public func waitForLine(
+        timeout: Duration = .seconds(90), _ what: String = "the line that was waited for",
+        where isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws {
+        try await wait(timeout, "\(what) did not come") { state in
+            let output = state.streams[Stream.output.rawValue]
+            if output.lines.contains(where: isWanted) { return .success(()) }
+            return output.isAtEnd ? .failure(TestSupportError("the stream ended")) : nil
+        }
+    }
+
     /// The next line with a prefix.
     ///
     /// - Throws: as ``nextLine(of:timeout:_:where:)``.

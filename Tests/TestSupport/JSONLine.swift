@@ -36,4 +36,9 @@ extension ChildProcess {
         guard let json = JSONLine(line) else { throw TestSupportError("no JSON: \(line)") }
         return json
     }
+
+    /// Waits for a line of JSON with that event, and skips none: for events that come in any order.
+    public func waitForEvent(_ event: String, timeout: Duration = .seconds(90)) async throws {
+        try await waitForLine(timeout: timeout, "the event \"\(event)\"") { JSONLine($0)?.event == event }
+    }
 }

@@ -68,7 +68,7 @@ struct AccountTests {
             try await BridgeBed.withService(["1:Speed:float=0.5"]) { _, target in
                 let command = ["mqtt", target, "--broker", "mqtts://localhost:\(broker.port)", "--json"]
                 try await ChildProcess.with(ElementalProcess.path, command) { bridge in
-                    try await bridge.nextLine(timeout: .seconds(20), "that nobody vouches") {
+                    _ = try await bridge.nextLine(timeout: .seconds(20), "that nobody vouches") {
                         $0.contains("certificate")
                     }
                 }

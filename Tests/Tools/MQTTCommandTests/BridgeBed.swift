@@ -11,7 +11,8 @@ enum BridgeBed {
     ) async throws -> Result {
         let arguments = ["mqtt"] + targets + ["--broker", "mqtt://127.0.0.1:\(port)", "--json"] + options
         return try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { bridge in
-            try await bridge.nextEvent("bridging", timeout: .seconds(30))
+            // A service may have been reached, or not, before the broker was.
+            try await bridge.waitForEvent("bridging", timeout: .seconds(30))
             return try await body(bridge)
         }
     }
