@@ -19,7 +19,7 @@ struct DashboardFixture: Sendable {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
-        configuration.port = port
+        configuration.port = LastingPort.again(port)
         return ElementalService("robot", displayName: "Rover", elements: elements, configuration: configuration)
     }
 
@@ -30,7 +30,7 @@ struct DashboardFixture: Sendable {
         _ elements: ElementCatalogue, others: [Int] = [], policy: BoardPolicy = .full, token: String? = nil,
         _ body: (DashboardFixture) async throws -> Void
     ) async throws {
-        let service = makeService(elements)
+        let service = makeService(elements, port: try LastingPort.next())
         try await service.start()
         let servicePort = try #require(service.port)
         try await with([servicePort] + others, policy: policy, token: token) { port in

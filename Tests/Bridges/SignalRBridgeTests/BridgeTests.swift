@@ -165,7 +165,7 @@ struct BridgeTests {
     func aReconnectedHubGetsTheNewestValues() async throws {
         let service = service(Rover.all)
         try await service.start()
-        let port = try RawSocket.listen().port
+        let port = try LastingPort.next()
         let ended = Notes<Void>()
         let away = Notes<Void>()
         let device = try await connect(service)
@@ -250,7 +250,7 @@ struct BridgeTests {
         let service = service(Rover.all)
         try await service.start()
         let device = try await connect(service)
-        let port = try RawSocket.listen().port
+        let port = try LastingPort.next()
         let bridge = try bridge(device, Rover.all, port)
         await #expect(throws: SignalRError.self) { try await bridge.run() }
         await device.close()

@@ -157,7 +157,7 @@ struct NegotiationTests {
 
     @Test
     func anUnreachableServer() async throws {
-        let port = try RawSocket.listen().port
+        let port = try LastingPort.next()
         #expect(
             await failure(HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").build())?.code == .connectionFailed)
         #expect(await failure(HubConnectionBuilder(url: "ws://nobody.invalid/hub").build())?.code == .connectionFailed)

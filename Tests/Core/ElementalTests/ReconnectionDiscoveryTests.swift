@@ -57,9 +57,10 @@ struct ReconnectionDiscoveryTests {
     /// Stops a service and gives its port to another one.
     private static func holdingPort(_ service: ElementalService) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
-        configuration.port = try #require(service.port)
-        configuration.isPublished = false
+        let port = try #require(service.port)
         await service.stop()
+        configuration.port = LastingPort.again(port)
+        configuration.isPublished = false
         let holder = ElementalService("other", elements: [], configuration: configuration)
         holder.onConnectionRequest { _ in .refuse("another service is here") }
         try await holder.start()

@@ -329,14 +329,14 @@ struct RevocationTests {
 struct SecureReconnectionTests {
     private static func stop(_ service: ElementalService) async { await service.stop(reason: "back soon") }
 
-    private static func service(at port: Int, _ security: ServiceSecurity) async throws -> ElementalService {
+    private static func service(at port: Int? = nil, _ security: ServiceSecurity) async throws -> ElementalService {
         try await Reconnecting.service(at: port, Lamp.all) { $0.security = security }
     }
 
     @Test
     func aServiceInThePlaceOfThePairedOneIsAFailedAttempt() async throws {
         let ends = try PairedEnds()
-        let first = try await Self.service(at: 0, ends.serviceSecurity)
+        let first = try await Self.service(ends.serviceSecurity)
         let port = try #require(first.port)
         let policy = Reconnecting.Noting(Array(repeating: .milliseconds(10), count: 10_000))
         let device = try await ends.connect(port) { $0.reconnection = policy }
@@ -366,7 +366,7 @@ struct SecureReconnectionTests {
     @Test
     func aDeviceThatWasEncryptedStaysSo() async throws {
         let ends = try PairedEnds()
-        let first = try await Self.service(at: 0, ends.serviceSecurity)
+        let first = try await Self.service(ends.serviceSecurity)
         let port = try #require(first.port)
         let policy = Reconnecting.Noting(Array(repeating: .milliseconds(10), count: 10_000))
         let device = try await ends.connect(port) {

@@ -110,7 +110,7 @@ struct HubTests {
 
     @Test
     func aHubThatIsNotThereIsDisconnected() async throws {
-        let port = try RawSocket.listen().port
+        let port = try LastingPort.next()
         try await withGateway(
             .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
             { $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"] }

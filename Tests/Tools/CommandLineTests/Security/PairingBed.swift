@@ -45,7 +45,7 @@ struct PairingBed: Sendable {
         name = isPublished ? "Lamp \(UUID().uuidString.prefix(8))" : nil
         state = folder + "/user"
         serviceState = try SecurityState(directory: folder + "/service")
-        service = try await Self.start(serviceState, policy, port: 0, name: name)
+        service = try await Self.start(serviceState, policy, port: LastingPort.next(), name: name)
         guard let port = service.port else { throw TestSupportError("the service has no port") }
         self.port = port
         try service.send(true, to: Self.light)
@@ -60,7 +60,7 @@ struct PairingBed: Sendable {
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
-        configuration.port = port
+        configuration.port = LastingPort.again(port)
         configuration.isPublished = name != nil
         switch policy {
         case .open: break
