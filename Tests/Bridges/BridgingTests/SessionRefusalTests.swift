@@ -1,9 +1,34 @@
 import Bridging
+import Dispatch
 import Elemental
 import ElementalSecurity
 import Support
 import TestSupport
 import Testing
+
+/// A store that tells what state it is in when it may.
+private final class SlowStore: TrustStore {
+    private let store: InMemoryTrustStore
+    private let asked = Locked(false)
+    let goesOn = DispatchSemaphore(value: 0)
+
+    init(_ store: InMemoryTrustStore) { self.store = store }
+
+    /// Whether somebody waits, or has waited, for the state.
+    var isAsked: Bool { asked.withLock { $0 } }
+
+    func read() -> TrustedPeers { store.read() }
+
+    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
+
+    func revision() -> TrustRevision {
+        let revision = store.revision()
+        asked.withLock { $0 = true }
+        goesOn.wait()
+        goesOn.signal()
+        return revision
+    }
+}
 
 /// Services that do not admit the client, or that the client does not accept.
 @Suite(.timeLimit(.minutes(2)))
@@ -55,6 +80,29 @@ struct SessionRefusalTests {
             _ = try await ElementalDevice.pair(
                 host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", options: options
             ) { _ in PairingSecret(code: code) }
+            try await log.wait(for: "connected", of: key)
+        }
+        await service.stop()
+    }
+
+    /// What is stored while the first attempt is refused is noticed, however late the store is looked at for the first time.
+    @Test
+    func theStoreIsLookedAtBeforeTheFirstAttempt() async throws {
+        try trustClient()
+        let service = try await startService(security: paired)
+        let key = service.key
+        let slow = SlowStore(clientStore)
+        try await withSessions([service.subject]) { options in
+            use(&options)
+            options.trust = slow
+        } _: { _, log in
+            defer { slow.goesOn.signal() }
+            try await eventually("a look at the store") { slow.isAsked }
+            // Not refused before that either, for which there is time enough.
+            try await Task.sleep(for: .milliseconds(300), clock: .suspending)
+            #expect(log.refusals(of: key).isEmpty)
+            try trustService(at: try #require(service.port))
+            slow.goesOn.signal()
             try await log.wait(for: "connected", of: key)
         }
         await service.stop()

@@ -148,8 +148,10 @@ extension ServiceSessions {
 // Who is trusted may change while a service is refused.
 extension ServiceSessions {
     /// Looks at the store again and again while a service is refused, and tries again when it has changed.
-    func watch(_ store: any TrustStore) async {
-        var known = await Self.revision(of: store)
+    ///
+    /// - Parameter first: its revision before the first attempt to connect.
+    func watch(_ store: any TrustStore, since first: TrustRevision) async {
+        var known = first
         while !Task.isCancelled {
             await Delay.wait(options.trustInterval)
             let refused = state.withLock { $0.entries.values.compactMap(\.session) }.filter(\.isRefused)
@@ -162,7 +164,7 @@ extension ServiceSessions {
     }
 
     /// On a thread that may block.
-    private static func revision(of store: any TrustStore) async -> TrustRevision {
+    static func revision(of store: any TrustStore) async -> TrustRevision {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: store.revision()) }
         }
