@@ -48,6 +48,10 @@ public final class ChildProcess: Sendable {
     private let queue = DispatchQueue(label: "child")
     private let state = Locked(State())
 
+    /// To write to a process that has ended is an error of the call. It would end the tests, until SwiftNIO has opened a
+    /// socket in them.
+    private static let ignoreBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
     /// Starts a process.
     ///
     /// - Parameters:
@@ -58,6 +62,7 @@ public final class ChildProcess: Sendable {
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         namespace: String? = nil
     ) throws {
+        Self.ignoreBrokenPipes
         let prefix = namespace.map { ["ip", "netns", "exec", $0] } ?? []
         let command = prefix + [executable] + arguments
         self.environment = try StateOfTests.environment(adding: environment)
@@ -187,6 +192,13 @@ public final class ChildProcess: Sendable {
         guard written == bytes.count else {
             throw TestSupportError("cannot write to \(title)\n\(transcript)")
         }
+    }
+
+    /// Writes the last lines of standard input and closes it. A process that does not want them may have ended already: what
+    /// it says of that is what counts.
+    public func endInput(with lines: [String]) {
+        for line in lines { try? writeLine(line) }
+        closeInput()
     }
 
     /// Closes the process's standard input.

@@ -23,8 +23,7 @@ public enum ElementalProcess {
         _ arguments: [String], input: [String]? = nil, timeout: Duration = .seconds(30)
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
         try await ChildProcess.with(path, arguments) { child in
-            for line in input ?? [] { try child.writeLine(line) }
-            child.closeInput()
+            child.endInput(with: input ?? [])
             let status = try await child.waitForExit(timeout: timeout)
             return (status, child.lines(of: .output), child.lines(of: .error))
         }

@@ -93,8 +93,7 @@ struct PairingBed: Sendable {
         _ arguments: String..., input: [String] = []
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
         try await ChildProcess.with(ElementalProcess.path, arguments + ["--state", state, "--timeout", "30"]) { child in
-            for line in input { try child.writeLine(line) }
-            child.closeInput()
+            child.endInput(with: input)
             let status = try await child.waitForExit()
             return (status, child.lines(of: .output), child.lines(of: .error))
         }
@@ -104,8 +103,7 @@ struct PairingBed: Sendable {
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
         try await ChildProcess.with(ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", "30"])
         { child in
-            for line in input { try child.writeLine(line) }
-            child.closeInput()
+            child.endInput(with: input)
             let status = try await child.waitForExit()
             let error = child.lines(of: .output).last.flatMap { JSONLine($0) }
             guard status == .exited(1), let error, error.event == "error", let code: String = error["code"],
