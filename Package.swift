@@ -331,20 +331,22 @@ let package = Package(
             dependencies: ["Elemental", "Support"],
             path: "Tests/ledger"
         ),
+        // A module of tests for each folder of Sources, whose folders these mirror.
         .testTarget(
-            name: "ElementalWireTests", dependencies: ["ElementalWire", "TestSupport", "WireVectors"],
-            path: "Tests/Core/ElementalWireTests"),
-        .testTarget(
-            name: "ElementalSecurityTests", dependencies: ["ElementalSecurity", "ElementalWire", "TestSupport"],
-            path: "Tests/Core/ElementalSecurityTests",
-            resources: [.embedInCode("cpace-x25519-vectors.json"), .embedInCode("pairing-vectors.json")]),
-        .testTarget(
-            name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"],
-            path: "Tests/Core/QRCodeTests",
-            exclude: ["matrices.py"]),
-        .testTarget(
-            name: "ZeroconfTests", dependencies: ["Support", "TestSupport", "Zeroconf", "zeroconf-probe"],
-            path: "Tests/Core/ZeroconfTests"),
+            name: "CoreTests",
+            dependencies: [
+                "ElementalSecurity", "ElementalWire", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                "zeroconf-probe",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Core",
+            exclude: ["Elemental", "EmbeddedWire", "QRCode/matrices.py"],
+            resources: [
+                .embedInCode("ElementalSecurity/cpace-x25519-vectors.json"),
+                .embedInCode("ElementalSecurity/pairing-vectors.json"),
+            ]),
         .testTarget(
             name: "ElementalTests",
             dependencies: [
@@ -354,55 +356,28 @@ let package = Package(
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            path: "Tests/Core/ElementalTests"),
+            path: "Tests/Core/Elemental"),
         .testTarget(
-            name: "SupportTests",
-            dependencies: [
-                "Support",
-                "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Core/SupportTests"),
-        .testTarget(
-            name: "SerialLinkTests", dependencies: ["SerialLink", "TestSupport"], path: "Tests/Micro/SerialLinkTests"),
-        .testTarget(
-            name: "ElementalMicroTests",
+            name: "MicroTests",
             dependencies: ["ElementalMicro", "ElementalWire", "SerialLink", "TestSupport"],
-            path: "Tests/Micro/ElementalMicroTests"),
+            path: "Tests/Micro",
+            exclude: ["EmbeddedService", "EmbeddedTraffic", "EveryType"]),
         .testTarget(
-            name: "FirmwareTests", dependencies: ["ElementalMicro", "TestSupport"], path: "Tests/Micro/FirmwareTests"),
+            name: "CommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
+            path: "Tests/Commodore",
+            exclude: ["VirtualCommodore/py65"]),
         .testTarget(
-            name: "PETSCIITests", dependencies: ["PETSCII"],
-            path: "Tests/Commodore/PETSCIITests"),
-        .testTarget(
-            name: "VirtualCommodoreTests", dependencies: ["PETSCII", "TestSupport", "VirtualCommodore"],
-            path: "Tests/Commodore/VirtualCommodoreTests",
-            exclude: ["py65"]),
-        .testTarget(
-            name: "CommodoreProgramTests",
-            dependencies: ["CommodoreGateway", "Elemental", "PETSCII", "TestSupport", "VirtualCommodore"],
-            path: "Tests/Gateways/CommodoreProgramTests"),
-        .testTarget(
-            name: "CommodoreGatewayTests",
+            name: "GatewaysTests",
             dependencies: [
-                "CommodoreGateway", "Elemental", "PETSCII", "SerialLines", "SignalR", "Support", "TestSupport",
-                "VirtualCommodore",
+                "CommodoreGateway", "Elemental", "PETSCII", "SerialGateway", "SerialLines", "SignalR", "Support",
+                "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            path: "Tests/Gateways/CommodoreGatewayTests"
-        ),
+            path: "Tests/Gateways"),
         .testTarget(
-            name: "SerialGatewayTests",
+            name: "ClientsTests",
             dependencies: [
-                "Elemental", "SerialGateway", "SerialLines", "Support", "TestSupport",
-            ],
-            path: "Tests/Gateways/SerialGatewayTests"),
-        .testTarget(
-            name: "SignalRTests",
-            dependencies: [
-                "ClientTransport", "SignalR", "Support", "TestSupport",
+                "ClientTransport", "MQTT", "OSC", "SignalR", "Support", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -410,118 +385,39 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            path: "Tests/Clients/SignalRTests"
-        ),
+            path: "Tests/Clients"),
         .testTarget(
-            name: "MQTTTests",
+            name: "BridgesTests",
             dependencies: [
-                "ClientTransport", "MQTT", "Support", "TestSupport",
+                "Bridging", "Dashboard", "Elemental", "ElementalSecurity", "MQTT", "MQTTBridge", "OSC", "OSCBridge",
+                "ServiceMetrics", "SignalR", "SignalRBridge", "Support", "TestSupport", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Tests/Clients/MQTTTests"
-        ),
+            path: "Tests/Bridges"),
         .testTarget(
-            name: "BridgingTests",
-            dependencies: [
-                "Bridging", "Elemental", "ElementalSecurity", "Support", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Bridges/BridgingTests"
-        ),
-        .testTarget(
-            name: "WebServerTests",
-            dependencies: [
-                "Support", "TestSupport", "WebServer",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Bridges/WebServerTests"
-        ),
-        .testTarget(
-            name: "ServiceMetricsTests",
-            dependencies: ["Bridging", "Elemental", "ServiceMetrics", "Support", "TestSupport"],
-            path: "Tests/Bridges/ServiceMetricsTests"
-        ),
-        .testTarget(
-            name: "DashboardTests",
-            dependencies: [
-                "Bridging", "Dashboard", "Elemental", "ElementalSecurity", "Support", "TestSupport", "WebServer",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Bridges/DashboardTests"
-        ),
-        .testTarget(
-            name: "SignalRBridgeTests", dependencies: ["Elemental", "SignalR", "SignalRBridge", "TestSupport"],
-            path: "Tests/Bridges/SignalRBridgeTests"),
-        .testTarget(
-            name: "MQTTBridgeTests",
-            dependencies: [
-                "Bridging", "Elemental", "MQTT", "MQTTBridge", "Support", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/Bridges/MQTTBridgeTests"
-        ),
-        .testTarget(
-            name: "OSCTests",
-            dependencies: ["OSC", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Tests/Clients/OSCTests"
-        ),
-        .testTarget(
-            name: "OSCBridgeTests",
-            dependencies: [
-                "Bridging", "Elemental", "OSC", "OSCBridge", "Support", "TestSupport",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            path: "Tests/Bridges/OSCBridgeTests"
-        ),
-        .testTarget(
-            name: "ElementalRecordingTests",
+            name: "RecordingTests",
             dependencies: ["Bridging", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
-            path: "Tests/Recording/ElementalRecordingTests",
-            exclude: ["peer.py"]),
+            path: "Tests/Recording",
+            exclude: ["ElementalRecording/peer.py"]),
         .testTarget(
-            name: "ElementalObservationTests",
+            name: "ObservationTests",
             dependencies: [
                 "Elemental", "ElementalCLI", "ElementalObservation", "ElementalSecurity", "Support", "TestSupport",
                 "Zeroconf",
             ],
-            path: "Tests/Observation/ElementalObservationTests"),
+            path: "Tests/Observation"),
+        // The command line with real daemons, brokers and browsers, and the implementations in other languages.
         .testTarget(
-            name: "CommandLineTests",
+            name: "ToolsTests",
             dependencies: [
-                "ElementalBench", "ElementalCLI", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support", "TestSupport",
+                "WireVectors", "Zeroconf",
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
-            path: "Tests/Tools/CommandLineTests"),
-        // `elemental mqtt` with real brokers.
-        .testTarget(
-            name: "MQTTCommandTests", dependencies: ["ElementalCLI", "TestSupport"],
-            path: "Tests/Tools/MQTTCommandTests"),
-        // The dashboard's page in a real browser.
-        .testTarget(
-            name: "BrowserTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/BrowserTests"),
-        // The script for Wireshark in tshark.
-        .testTarget(
-            name: "WiresharkTests", dependencies: ["ElementalCLI", "ElementalWire", "TestSupport"],
-            path: "Tests/Tools/WiresharkTests"),
-        // The Debian package, made of the tests' own build.
-        .testTarget(
-            name: "PackageTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PackageTests"),
-        // The second implementation, in Python, with the command line.
-        .testTarget(
-            name: "PythonTests", dependencies: ["ElementalCLI", "TestSupport"], path: "Tests/Tools/PythonTests"),
-        // `elemental osc` with other implementations of OSC and OSCQuery.
-        .testTarget(
-            name: "OSCCommandTests",
-            dependencies: ["ElementalCLI", "OSC", "TestSupport", .product(name: "NIOCore", package: "swift-nio")],
-            path: "Tests/Tools/OSCCommandTests"
-        ),
-        // What the pages say: their programs are compiled and their commands run.
+            path: "Tests/Tools"),
+        // Compiles the programs on the pages, and runs their commands.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
@@ -529,10 +425,9 @@ let package = Package(
                 "SerialGateway",
                 "SignalR", "SignalRBridge",
                 "TestSupport", "VirtualCommodore",
-            ]
-        ),
+            ],
+            path: "Tests/Documentation"),
         .testTarget(
-            name: "FaultTests", dependencies: ["ElementalCLI", "TestSupport", "ledger"],
-            path: "Tests/Core/FaultTests"),
+            name: "FaultTests", dependencies: ["ElementalCLI", "TestSupport", "ledger"], path: "Tests/Faults"),
     ]
 )

@@ -22,7 +22,7 @@ public final class AMQTTBroker: ProcessBroker {
     /// - Parameter port: the port to listen on; one that is free if `nil`.
     public init(port: Int? = nil) throws {
         guard let program = MQTTPeers.program(Self.program) else { throw TestSupportError(MQTTPeers.missing("amqtt")) }
-        let port = try port ?? LastingPort.next()
+        let port = try port ?? PortLease.port()
         self.port = port
         process = try BrokerProcess(
             program, named: "amqtt", readyLine: " bind to ",

@@ -30,6 +30,9 @@ public final class BrokerProcess: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// The process since its last start.
+    var running: ChildProcess? { process.withLock { $0 } }
+
     /// All that it logged since its last start.
     public var transcript: String { process.withLock { $0 }?.transcript ?? "" }
 
@@ -39,7 +42,7 @@ public final class BrokerProcess: Sendable {
         let child = try ChildProcess(executable, arguments)
         process.withLock { $0 = child }
         let readyLine = readyLine
-        try await child.nextLine(of: .error, timeout: .seconds(30), "that the broker listens") {
+        try await child.nextLine(of: .error, "that the broker listens") {
             $0.contains(readyLine)
         }
     }
@@ -49,7 +52,7 @@ public final class BrokerProcess: Sendable {
         guard let child = process.withLock({ $0 }), child.isRunning else { return }
         child.send(signal: SIGCONT)
         child.send(signal: SIGTERM)
-        try await child.waitForExit(timeout: .seconds(20))
+        try await child.waitForExit()
     }
 
     /// Kills it as a crash would, and returns when it has ended.

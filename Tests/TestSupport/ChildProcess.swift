@@ -18,25 +18,13 @@ public final class ChildProcess: Sendable {
         case exited(Int32)
         /// It was terminated by this signal.
         case signalled(Int32)
-    }
 
-    private struct Waiter: Sendable {
-        let id: Int
-        /// Checks the state, resumes the waiter if its wait is over, and returns whether it did.
-        let attempt: @Sendable (inout State) -> Bool
-    }
-
-    private struct State {
-        var streams = [LineBuffer(), LineBuffer()]
-        var status: ExitStatus?
-        var isInputOpen = true
-        var waiters: [Waiter] = []
-        var lastWaiter = 0
-
-        func transcript(_ title: String) -> String {
-            "--- \(title), status \(status.map { "\($0)" } ?? "running")\n"
-                + "--- standard output\n" + streams[0].lines.joined(separator: "\n")
-                + "\n--- standard error\n" + streams[1].lines.joined(separator: "\n") + "\n---"
+        /// Waits on the calling thread until a child has ended, and reaps it.
+        init(waitingFor processID: pid_t) {
+            var code: Int32 = 0
+            while waitpid(processID, &code, 0) == -1 && errno == EINTR {}
+            let signal = code & 0x7F
+            self = signal == 0 ? .exited((code >> 8) & 0xFF) : .signalled(signal)
         }
     }
 
@@ -44,13 +32,14 @@ public final class ChildProcess: Sendable {
     public let processID: Int32
     private let title: String
     private let environment: [String: String]
-    private let input: Int32
-    private let queue = DispatchQueue(label: "child")
-    private let state = Locked(State())
-
-    /// To write to a process that has ended is an error of the call. It would end the tests, until SwiftNIO has opened a
-    /// socket in them.
-    private static let ignoreBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+    /// The pipe to its standard input, until that is closed. Its lock is held during a write, which waits while the pipe is
+    /// full: nothing that reads the process's output needs it.
+    private let input: Locked<Int32?>
+    private let streams = [Transcript<String>(), Transcript<String>()]
+    /// Nil while it runs. Under this lock the process is reaped: its id cannot be reused before.
+    private let status = Locked<ExitStatus?>(nil)
+    /// Its status, once all of its output was read too.
+    private let exit = Transcript<ExitStatus>()
 
     /// Starts a process.
     ///
@@ -62,7 +51,6 @@ public final class ChildProcess: Sendable {
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         namespace: String? = nil
     ) throws {
-        Self.ignoreBrokenPipes
         let prefix = namespace.map { ["ip", "netns", "exec", $0] } ?? []
         let command = prefix + [executable] + arguments
         self.environment = try StateOfTests.environment(adding: environment)
@@ -70,16 +58,25 @@ public final class ChildProcess: Sendable {
             executable: command[0], arguments: Array(command.dropFirst()), environment: self.environment)
         title = command.joined(separator: " ")
         processID = spawn.processID
-        input = spawn.input
-        read(spawn.output, into: .output)
-        read(spawn.errorOutput, into: .error)
-        // A thread of its own: it waits for as long as the child lives.
-        Thread.detachNewThread { self.reap() }
+        input = Locked(spawn.input)
+        let (streams, exit) = (streams, exit)
+        let readers = DispatchGroup()
+        for (descriptor, stream) in zip([spawn.output, spawn.errorOutput], streams) {
+            readers.enter()
+            Thread.detachNewThread {
+                Self.read(descriptor, into: stream)
+                readers.leave()
+            }
+        }
+        // A thread of its own: it waits for as long as the child lives, and for a grandchild that holds a pipe open.
+        Thread.detachNewThread { [self] in
+            let status = reap()
+            readers.wait()
+            exit.add(status)
+        }
     }
 
-    deinit {
-        if state.withLock({ $0.isInputOpen }) { close(input) }
-    }
+    deinit { closeInput() }
 
     /// Runs a process during the body, and ends it in every case.
     ///
@@ -110,11 +107,11 @@ public final class ChildProcess: Sendable {
     @discardableResult
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        namespace: String? = nil, timeout: Duration = .seconds(90)
+        namespace: String? = nil, within timeout: Duration = Patience.wait
     ) async throws -> String {
         try await with(executable, arguments, environment: environment, namespace: namespace) { child in
             child.closeInput()
-            let status = try await child.waitForExit(timeout: timeout)
+            let status = try await child.waitForExit(within: timeout)
             guard status == .exited(0) else {
                 throw TestSupportError("\(child.title) ended with \(status)\n\(child.transcript)")
             }
@@ -122,76 +119,95 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// The next line for which the condition holds; lines before it are skipped for good.
+    /// A line, and its place among the lines of its stream.
+    public struct OutputLine: Sendable, CustomStringConvertible {
+        public let text: String
+        public let place: TranscriptPlace
+
+        public var description: String { text }
+    }
+
+    /// Takes the first line that matches out of those that no wait has taken, or waits for one.
     ///
+    /// - Parameters:
+    ///   - what: what the line is called if it does not come.
+    ///   - after: where the search begins; at the first line if `nil`.
     /// - Throws: ``TestSupportError`` with all that was printed, if the time is over or the stream ends before.
     @discardableResult
     public func nextLine(
-        of stream: Stream = .output, timeout: Duration = .seconds(90), _ what: String = "the line that was waited for",
+        of stream: Stream = .output, after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,
+        _ what: String = "the line", fileID: String = #fileID, line: Int = #line,
         where isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws -> String {
-        try await wait(timeout, "\(what) did not come") { state in
-            if let line = state.streams[stream.rawValue].take(where: isWanted) { return .success(line) }
-            return state.streams[stream.rawValue].isAtEnd ? .failure(TestSupportError("the stream ended")) : nil
+    ) async throws -> OutputLine {
+        do {
+            let found = try await streams[stream.rawValue].find(after: place, within: timeout, where: isWanted)
+            return OutputLine(text: found.entry, place: found.place)
+        } catch {
+            throw TestSupportError("\(fileID):\(line): \(what) \(error.description)\n\(transcript)")
         }
     }
 
-    /// Waits for a line on standard output, which may be a skipped one, and skips none.
+    /// Takes the first line with a prefix out of those that no wait has taken, or waits for one.
     ///
-    /// - Throws: as ``nextLine(of:timeout:_:where:)``.
-    public func waitForLine(
-        timeout: Duration = .seconds(90), _ what: String = "the line that was waited for",
-        where isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws {
-        try await wait(timeout, "\(what) did not come") { state in
-            let output = state.streams[Stream.output.rawValue]
-            if output.lines.contains(where: isWanted) { return .success(()) }
-            return output.isAtEnd ? .failure(TestSupportError("the stream ended")) : nil
-        }
-    }
-
-    /// The next line with a prefix.
-    ///
-    /// - Throws: as ``nextLine(of:timeout:_:where:)``.
+    /// - Throws: as ``nextLine(of:after:within:_:fileID:line:where:)``.
     @discardableResult
-    public func nextLine(beginningWith text: String, timeout: Duration = .seconds(90)) async throws -> String {
-        try await nextLine(timeout: timeout, "a line beginning with \"\(text)\"") { $0.hasPrefix(text) }
+    public func nextLine(
+        beginningWith text: String, of stream: Stream = .output, after place: TranscriptPlace? = nil,
+        within timeout: Duration = Patience.wait, fileID: String = #fileID, line: Int = #line
+    ) async throws -> OutputLine {
+        try await nextLine(
+            of: stream, after: place, within: timeout, "a line beginning with \"\(text)\"", fileID: fileID, line: line
+        ) { $0.hasPrefix(text) }
     }
 
-    /// Waits for the process's end.
+    /// Waits for the process's end, and for that of its output.
     ///
     /// - Throws: ``TestSupportError`` with all that was printed, if the time is over before.
     @discardableResult
-    public func waitForExit(timeout: Duration = .seconds(90)) async throws -> ExitStatus {
-        try await wait(timeout, "it did not end") { state in
-            // After all of its output. This waits for a grandchild that holds the pipe open, too.
-            guard state.streams.allSatisfy(\.isAtEnd) else { return nil }
-            return state.status.map { .success($0) }
+    public func waitForExit(
+        within timeout: Duration = Patience.wait, fileID: String = #fileID, line: Int = #line
+    ) async throws -> ExitStatus {
+        do {
+            return try await exit.find(after: nil, within: timeout, takes: false) { _ in true }.entry
+        } catch {
+            throw TestSupportError("\(fileID):\(line): the end \(error.description)\n\(transcript)")
         }
     }
 
-    /// All lines so far, including skipped ones.
-    public func lines(of stream: Stream) -> [String] {
-        state.withLock { $0.streams[stream.rawValue].lines }
-    }
+    /// All lines so far, those that were taken included.
+    public func lines(of stream: Stream) -> [String] { streams[stream.rawValue].all }
 
-    /// All that the process printed so far.
+    /// The place of the newest line of a stream.
+    public func place(in stream: Stream = .output) -> TranscriptPlace { streams[stream.rawValue].place }
+
+    /// All that the process printed so far, with times in seconds.
     public var transcript: String {
-        state.withLock { $0.transcript(title) }
+        let lines = zip(["out", "err"], streams).flatMap { name, stream in
+            stream.lines.map { (time: $0.time, text: "\(name)| \($0.text)") }
+        }
+        let status = status.withLock { $0 }.map { "\($0)" } ?? "running"
+        return "--- \(title), \(status)\n\(TranscriptPlace.text(lines.sorted { $0.time < $1.time }))\n---"
     }
 
     /// Whether the process is still running.
-    public var isRunning: Bool { state.withLock { $0.status == nil } }
+    public var isRunning: Bool { status.withLock { $0 == nil } }
 
-    /// Writes a line to the process's standard input.
+    /// Writes a line to the process's standard input. Waits while the pipe is full.
+    ///
+    /// - Throws: ``TestSupportError`` if the process has closed its standard input or has ended.
     public func writeLine(_ line: String) throws {
-        let bytes = Array((line + "\n").utf8)
-        let written = state.withLock { state in
-            state.isInputOpen ? bytes.withUnsafeBytes { Foundation.write(input, $0.baseAddress, $0.count) } : -1
+        var bytes = Array((line + "\n").utf8)[...]
+        let isWritten = input.withLock { input in
+            guard let input else { return false }
+            while !bytes.isEmpty {
+                let count = bytes.withUnsafeBytes { Foundation.write(input, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                bytes.removeFirst(count)
+            }
+            return true
         }
-        guard written == bytes.count else {
-            throw TestSupportError("cannot write to \(title)\n\(transcript)")
-        }
+        guard isWritten else { throw TestSupportError("cannot write to its standard input\n\(transcript)") }
     }
 
     /// Writes the last lines of standard input and closes it. A process that does not want them may have ended already: what
@@ -203,111 +219,71 @@ public final class ChildProcess: Sendable {
 
     /// Closes the process's standard input.
     public func closeInput() {
-        state.withLock { state in
-            if state.isInputOpen { close(input) }
-            state.isInputOpen = false
+        input.withLock { input in
+            if let input { close(input) }
+            input = nil
         }
     }
 
     /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
-        // Under the lock, as is reaping: the ID cannot be reused before the process is reaped.
-        state.withLock { state in
-            if state.status == nil { kill(processID, signal) }
+        status.withLock { status in
+            if status == nil { kill(processID, signal) }
         }
     }
 
     /// Kills the process if it is still running, and waits for its end.
     public func end() async {
-        closeInput()
+        // Before its input is closed: a write that waits for a full pipe ends with the process.
         send(signal: SIGKILL)
+        closeInput()
         // A killed process ends soon; one stuck in the kernel must not hang the test.
-        _ = try? await waitForExit(timeout: .seconds(20))
-    }
-
-    // MARK: - Waiting
-
-    private func wait<Value: Sendable>(
-        _ timeout: Duration, _ complaint: String,
-        until check: @escaping @Sendable (inout State) -> Result<Value, any Error>?
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let id = enqueue { [title] state in
-                guard let result = check(&state) else { return false }
-                let transcript = state.transcript(title)
-                continuation.resume(
-                    with: result.mapError { TestSupportError("\(complaint): \($0)\n\(transcript)") })
-                return true
-            }
-            guard let id else { return }
-            queue.asyncAfter(deadline: .now() + timeout.seconds * Double(Sanitizer.patience)) {
-                let isStillWaiting = self.state.withLock { state in
-                    let count = state.waiters.count
-                    state.waiters.removeAll { $0.id == id }
-                    return state.waiters.count < count
-                }
-                if isStillWaiting {
-                    let message = "\(complaint) within \(timeout * Sanitizer.patience)\n\(self.transcript)"
-                    continuation.resume(throwing: TestSupportError(message))
-                }
-            }
-        }
-    }
-
-    /// Tries at once, and keeps the failed ones for later.
-    private func enqueue(_ attempt: @escaping @Sendable (inout State) -> Bool) -> Int? {
-        state.withLock { state in
-            guard !attempt(&state) else { return nil }
-            state.lastWaiter += 1
-            state.waiters.append(Waiter(id: state.lastWaiter, attempt: attempt))
-            return state.lastWaiter
-        }
-    }
-
-    private func change(_ body: (inout State) -> Void) {
-        state.withLock { state in
-            body(&state)
-            let waiters = state.waiters
-            var left: [Waiter] = []
-            for waiter in waiters where !waiter.attempt(&state) {
-                left.append(waiter)
-            }
-            state.waiters = left
-        }
+        _ = try? await waitForExit(within: .seconds(20))
     }
 
     // MARK: - Reading
 
     /// Reads on a thread of its own. With Dispatch read sources, fewer threads would do, but libdispatch on Linux (Swift
     /// 6.3.1) crashed in `_dispatch_event_loop_drain` again and again while children ended.
-    private func read(_ descriptor: Int32, into stream: Stream) {
-        Thread.detachNewThread { [weak self] in
-            var buffer = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = Foundation.read(descriptor, &buffer, buffer.count)
-                if count > 0 {
-                    self?.change { $0.streams[stream.rawValue].append(buffer[..<count]) }
-                } else if count == 0 || errno != EINTR {
-                    break
+    private static func read(_ descriptor: Int32, into stream: Transcript<String>) {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        var rest: [UInt8] = []
+        while true {
+            let count = Foundation.read(descriptor, &buffer, buffer.count)
+            if count > 0 {
+                var start = 0
+                while let end = Self.newline(in: buffer, start..<count) {
+                    stream.add(String(decoding: rest + buffer[start..<end], as: UTF8.self))
+                    rest = []
+                    start = end + 1
                 }
+                rest += buffer[start..<count]
+            } else if count == 0 || errno != EINTR {
+                break
             }
-            close(descriptor)
-            self?.change { $0.streams[stream.rawValue].end() }
+        }
+        close(descriptor)
+        if !rest.isEmpty { stream.add(String(decoding: rest, as: UTF8.self)) }
+        stream.end()
+    }
+
+    /// The first newline in a part of a buffer. memchr, because a process may write megabytes.
+    private static func newline(in buffer: [UInt8], _ range: Range<Int>) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, let found = memchr(base + range.lowerBound, 0x0A, range.count) else {
+                return nil
+            }
+            return UnsafeRawPointer(found) - base
         }
     }
 
-    private func reap() {
+    private func reap() -> ExitStatus {
         var information = siginfo_t()
         while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
-        change { state in
-            var status: Int32 = 0
-            waitpid(processID, &status, 0)
-            let signal = status & 0x7F
-            state.status = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+        return status.withLock { status in
+            let ended = ExitStatus(waitingFor: processID)
+            status = ended
+            return ended
         }
     }
-}
-
-extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -2,9 +2,7 @@ import Foundation
 
 /// The 6502 program in Samples/Commodore, built by its own Makefile.
 public enum CommodoreProgram {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-        path: "../../Samples/Commodore"
-    ).standardizedFileURL.path
+    private static let folder = Repository.path("Samples/Commodore")
 
     /// Why the program cannot be built here, or nil.
     public static let unavailableReason: String? = {

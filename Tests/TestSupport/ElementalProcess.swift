@@ -11,20 +11,20 @@ public enum ElementalProcess {
     ///
     /// - Returns: status, standard output and standard error.
     public static func run(
-        _ arguments: String..., input: [String]? = nil, timeout: Duration = .seconds(30)
+        _ arguments: String..., input: [String]? = nil, within timeout: Duration = Patience.wait
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
-        try await run(arguments, input: input, timeout: timeout)
+        try await run(arguments, input: input, within: timeout)
     }
 
     /// Runs a command to its end.
     ///
     /// - Returns: status, standard output and standard error.
     public static func run(
-        _ arguments: [String], input: [String]? = nil, timeout: Duration = .seconds(30)
+        _ arguments: [String], input: [String]? = nil, within timeout: Duration = Patience.wait
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
         try await ChildProcess.with(path, arguments) { child in
             child.endInput(with: input ?? [])
-            let status = try await child.waitForExit(timeout: timeout)
+            let status = try await child.waitForExit(within: timeout)
             return (status, child.lines(of: .output), child.lines(of: .error))
         }
     }

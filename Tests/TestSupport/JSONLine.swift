@@ -4,12 +4,15 @@ import Foundation
 public struct JSONLine: @unchecked Sendable {
     // Foundation's property-list objects, never mutated after parsing.
     private let object: [String: Any]
+    /// Its place among the lines of a process's output.
+    public let place: TranscriptPlace
 
-    public init?(_ line: String) {
+    public init?(_ line: String, at place: TranscriptPlace = .start) {
         guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
             return nil
         }
         self.object = object
+        self.place = place
     }
 
     /// The event.
@@ -23,22 +26,22 @@ public struct JSONLine: @unchecked Sendable {
 }
 
 extension ChildProcess {
-    /// The next line of JSON with that event.
+    /// Takes the first line of JSON with that event out of those that no wait has taken, or waits for one.
+    ///
+    /// - Throws: as ``nextLine(of:after:within:_:fileID:line:where:)``.
     @discardableResult
     public func nextEvent(
-        _ event: String, timeout: Duration = .seconds(90),
-        where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
+        _ event: String, after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,
+        fileID: String = #fileID, line: Int = #line, where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
     ) async throws -> JSONLine {
-        let line = try await nextLine(timeout: timeout, "the event \"\(event)\"") { line in
-            guard let json = JSONLine(line), json.event == event else { return false }
+        let found = try await nextLine(
+            after: place, within: timeout, "the event \"\(event)\"", fileID: fileID, line: line
+        ) { line in
+            // Most lines are others, and parsing takes a hundred times as long as looking for the name.
+            guard line.contains("\"\(event)\""), let json = JSONLine(line), json.event == event else { return false }
             return isWanted(json)
         }
-        guard let json = JSONLine(line) else { throw TestSupportError("no JSON: \(line)") }
+        guard let json = JSONLine(found.text, at: found.place) else { throw TestSupportError("no JSON: \(found)") }
         return json
-    }
-
-    /// Waits for a line of JSON with that event, and skips none: for events that come in any order.
-    public func waitForEvent(_ event: String, timeout: Duration = .seconds(90)) async throws {
-        try await waitForLine(timeout: timeout, "the event \"\(event)\"") { JSONLine($0)?.event == event }
     }
 }

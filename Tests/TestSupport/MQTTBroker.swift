@@ -35,5 +35,3 @@ extension MQTTBroker {
         }
     }
 }
-
-extension MosquittoBroker: MQTTBroker {}

@@ -2,8 +2,7 @@ import Foundation
 
 /// The peers of the MQTT tests: brokers and clients of others, set up by `Tests/mqtt-peers/install`.
 public enum MQTTPeers {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: ".build/mqtt-peers").path
+    static let folder = Repository.path(".build/mqtt-peers")
 
     /// The path of a program in that folder, if it is there.
     static func program(_ name: String) -> String? {

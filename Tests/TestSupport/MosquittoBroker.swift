@@ -5,7 +5,7 @@ import Support
 ///
 /// It keeps nothing on disk: a broker that is killed and started again has forgotten what was retained, unless the
 /// settings say `persistence true`.
-public final class MosquittoBroker: Sendable {
+public final class MosquittoBroker: ProcessBroker {
     /// What a broker with TLS has: files in PEM form.
     public struct Certificates: Sendable {
         /// The certificate of the authority that signed the broker's own, which clients have to trust.
@@ -23,8 +23,8 @@ public final class MosquittoBroker: Sendable {
     public let port: Int
     /// The certificates of a broker with TLS.
     public let certificates: Certificates?
-    private let folder: String
-    private let process = Locked<ChildProcess?>(nil)
+    /// Its process.
+    public let process: BrokerProcess
 
     private static let executable =
         MQTTPeers.program("mosquitto")
@@ -47,22 +47,25 @@ public final class MosquittoBroker: Sendable {
         _ settings: [String] = ["allow_anonymous true"], port: Int? = nil, isSecure: Bool = false
     ) async throws {
         if let reason = Self.unavailableReason { throw TestSupportError(reason) }
-        self.port = try port ?? LastingPort.next()
-        folder = FileManager.default.temporaryDirectory.appending(path: "mosquitto-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        certificates = isSecure ? try await Self.makeCertificates(in: folder) : nil
-        var lines = ["listener \(self.port) 127.0.0.1"]
-        if let certificates { lines += ["certfile \(certificates.certificate)", "keyfile \(certificates.key)"] }
-        // As root it would become the user mosquitto, who cannot read the folder.
-        if geteuid() == 0 { lines.append("user root") }
-        lines += settings.map { $0.replacingOccurrences(of: "{folder}", with: folder) }
-        if !settings.contains(where: { $0.hasPrefix("persistence ") }) { lines.append("persistence false") }
-        lines += ["persistence_location \(folder)/", "log_dest stderr"]
-        lines += ["error", "warning", "notice", "information"].map { "log_type \($0)" }
-        try write(lines.joined(separator: "\n") + "\n", to: "mosquitto.conf")
+        guard let executable = Self.executable else { throw TestSupportError("mosquitto is missing") }
+        let port = try port ?? PortLease.port()
+        self.port = port
+        // It says so once it listens, on standard error, for it does not flush standard output.
+        process = try BrokerProcess(
+            executable, named: "mosquitto", readyLine: " running",
+            settings: { folder in
+                var lines = ["listener \(port) 127.0.0.1"]
+                if isSecure { lines += ["certfile \(folder)/broker.pem", "keyfile \(folder)/broker.key"] }
+                // As root it would become the user mosquitto, who cannot read the folder.
+                if geteuid() == 0 { lines.append("user root") }
+                lines += settings.map { $0.replacingOccurrences(of: "{folder}", with: folder) }
+                if !settings.contains(where: { $0.hasPrefix("persistence ") }) { lines.append("persistence false") }
+                lines += ["persistence_location \(folder)/", "log_dest stderr"]
+                lines += ["error", "warning", "notice", "information"].map { "log_type \($0)" }
+                return lines.joined(separator: "\n") + "\n"
+            }, arguments: { ["-c", $0] })
+        certificates = isSecure ? try await Self.makeCertificates(in: process.folder) : nil
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Runs a broker during the body, and ends it in every case.
     public static func with<Result>(
@@ -83,56 +86,24 @@ public final class MosquittoBroker: Sendable {
         }
     }
 
-    /// Starts it unless it runs, and returns when it listens.
-    public func start() async throws {
-        guard process.withLock({ $0?.isRunning }) != true, let executable = Self.executable else { return }
-        let child = try ChildProcess(executable, ["-c", "\(folder)/mosquitto.conf"])
-        process.withLock { $0 = child }
-        // It says so once it listens, on standard error, for it does not flush standard output.
-        try await child.nextLine(of: .error, timeout: .seconds(20), "that the broker runs") { $0.hasSuffix(" running") }
-    }
-
-    /// Ends it in good order, and returns when it has ended.
-    public func stop() async throws {
-        guard let child = process.withLock({ $0 }), child.isRunning else { return }
-        child.send(signal: SIGCONT)
-        child.send(signal: SIGTERM)
-        try await child.waitForExit(timeout: .seconds(20))
-    }
-
-    /// Kills it as a crash would, and returns when it has ended.
-    public func kill() async { await process.withLock { $0 }?.end() }
-
     /// Kills it and starts it again at the same port.
     public func restart() async throws {
         await kill()
         try await start()
     }
 
-    /// Stops the process (SIGSTOP): its port still accepts connections, and nobody answers.
-    public func pause() { process.withLock { $0 }?.send(signal: SIGSTOP) }
-
-    /// Lets a stopped process go on (SIGCONT).
-    public func resume() { process.withLock { $0 }?.send(signal: SIGCONT) }
-
-    /// Waits for a line of its log that contains a text; lines before it are skipped for good.
-    @discardableResult
-    public func logLine(containing text: String) async throws -> String {
-        guard let child = process.withLock({ $0 }) else { throw TestSupportError("the broker was not started") }
-        return try await child.nextLine(of: .error, timeout: .seconds(30), "'\(text)' in the broker's log") {
-            $0.contains(text)
-        }
+    /// Waits for a line of its log that contains a text.
+    public func logLine(containing text: String) async throws {
+        guard let child = process.running else { throw TestSupportError("the broker was not started") }
+        try await child.nextLine(of: .error, "'\(text)' in the broker's log") { $0.contains(text) }
     }
 
-    /// All that it logged since its last start.
-    public var transcript: String { process.withLock { $0 }?.transcript ?? "" }
-
     /// The broker's process, for its memory and processor time.
-    public var figures: ProcessFigures? { process.withLock { $0 }.map { ProcessFigures(of: $0) } }
+    public var figures: ProcessFigures? { process.running.map { ProcessFigures(of: $0) } }
 
     /// Writes a file into its folder, such as an access list. A broker reads it when it starts.
     public func write(_ text: String, to file: String) throws {
-        try text.write(toFile: "\(folder)/\(file)", atomically: false, encoding: .utf8)
+        try text.write(toFile: "\(process.folder)/\(file)", atomically: false, encoding: .utf8)
     }
 
     /// Writes `{folder}/passwords`, which the settings name with `password_file {folder}/passwords`.
@@ -141,7 +112,7 @@ public final class MosquittoBroker: Sendable {
         for (user, password) in users {
             try await ChildProcess.run(
                 MQTTPeers.program("mosquitto_passwd") ?? "mosquitto_passwd",
-                ["-b", "\(folder)/passwords", user, password])
+                ["-b", "\(process.folder)/passwords", user, password])
         }
     }
 

@@ -21,6 +21,8 @@ public final class TopicWatch: Sendable {
     private struct State {
         var readLineCount = 0
         var messages: [BrokerMessage] = []
+        /// By topic: the index of the message with which the last wait for it ended.
+        var reached: [String: Int] = [:]
     }
 
     private let child: ChildProcess
@@ -71,34 +73,40 @@ public final class TopicWatch: Sendable {
         Dictionary(messages.map { ($0.topic, $0) }) { $1 }.filter { !$0.value.payload.isEmpty }
     }
 
-    /// Waits until the newest message of a topic is as it should be.
+    /// Waits for a message of a topic: the first that matches, from the one on with which the last wait for this topic ended.
+    /// Brokers keep the order of one topic, and none between two.
     @discardableResult
     public func wait(
-        for topic: String, within timeout: Duration = .seconds(30), fileID: String = #fileID, line: Int = #line,
+        for topic: String, within timeout: Duration = Patience.wait, fileID: String = #fileID, line: Int = #line,
         where isWanted: (String) -> Bool
     ) async throws -> BrokerMessage {
         try await wait(within: timeout, "\(topic), as it should be", fileID: fileID, line: line) { watch in
-            watch.newest(of: topic).flatMap { isWanted($0.text) ? $0 : nil }
+            let messages = watch.messages
+            let start = watch.state.withLock { $0.reached[topic] } ?? 0
+            guard let index = messages.indices.dropFirst(start)
+                .first(where: { messages[$0].topic == topic && isWanted(messages[$0].text) })
+            else { return nil }
+            watch.state.withLock { $0.reached[topic] = index }
+            return messages[index]
         }
     }
 
-    /// Waits until the newest message of a topic has this text.
+    /// Waits for a message of a topic with this text, as ``wait(for:within:fileID:line:where:)`` does.
     @discardableResult
     public func wait(
-        for topic: String, toBe text: String, within timeout: Duration = .seconds(30), fileID: String = #fileID,
+        for topic: String, toBe text: String, within timeout: Duration = Patience.wait, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> BrokerMessage {
-        try await wait(within: timeout, "'\(text)' at \(topic)", fileID: fileID, line: line) { watch in
-            watch.newest(of: topic).flatMap { $0.text == text ? $0 : nil }
-        }
+        try await wait(for: topic, within: timeout, fileID: fileID, line: line) { $0 == text }
     }
 
     /// Waits for something in all messages.
+    @discardableResult
     public func wait<Value>(
-        within timeout: Duration = .seconds(30), _ what: String, fileID: String = #fileID, line: Int = #line,
+        within timeout: Duration = Patience.wait, _ what: String, fileID: String = #fileID, line: Int = #line,
         _ find: (TopicWatch) -> Value?
     ) async throws -> Value {
-        let end = SuspendingClock.now + timeout * Sanitizer.patience
+        let end = SuspendingClock.now + timeout
         while true {
             if let value = find(self) { return value }
             guard SuspendingClock.now < end, child.isRunning else {

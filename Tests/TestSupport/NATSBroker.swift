@@ -24,7 +24,7 @@ public final class NATSBroker: ProcessBroker {
         guard let program = MQTTPeers.program("nats-server") else {
             throw TestSupportError(MQTTPeers.missing("nats-server"))
         }
-        let port = try port ?? LastingPort.next()
+        let port = try port ?? PortLease.port()
         self.port = port
         // MQTT needs JetStream, which keeps what is retained, and a name of the server. Its own protocol gets a port, too,
         // which the system chooses.

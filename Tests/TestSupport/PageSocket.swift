@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// A browser's end of a WebSocket, byte by byte, for tests of what a page is told.
 public final class PageSocket: Sendable {
@@ -11,6 +12,8 @@ public final class PageSocket: Sendable {
     }
 
     private let socket: RawSocket
+    /// The messages that came while a later one was waited for.
+    private let left = Locked<[(kind: String, message: JSONLine)]>([])
 
     private init(_ socket: RawSocket) { self.socket = socket }
 
@@ -77,10 +80,14 @@ public final class PageSocket: Sendable {
         }
     }
 
-    /// The next message of that kind, the member `t`; others are skipped.
+    /// The first message of that kind, the member `t`, that matches. Others are left for later waits.
     public func next(
         _ kind: String, where isWanted: (JSONLine) -> Bool = { _ in true }
     ) async throws -> JSONLine {
+        let earlier: JSONLine? = left.withLock { left in
+            left.firstIndex { $0.kind == kind && isWanted($0.message) }.map { left.remove(at: $0).message }
+        }
+        if let earlier { return earlier }
         while true {
             switch try await next() {
             case .text(let text):
@@ -88,9 +95,15 @@ public final class PageSocket: Sendable {
                     throw TestSupportError("no message of the page: \(text)")
                 }
                 if t == kind, isWanted(json) { return json }
+                left.withLock { $0.append((t, json)) }
             case .binary: break
-            case .close(let code): throw TestSupportError("closed with \(code) while waiting for '\(kind)'")
+            case .close(let code, let reason):
+                let kinds = left.withLock { $0.map(\.kind) }
+                throw TestSupportError("closed with \(code) '\(reason)' before '\(kind)'; there were \(kinds)")
             }
         }
     }
+
+    /// Forgets the messages that no wait took, where the next one has to come from now on.
+    public func forget() { left.withLock { $0 = [] } }
 }

@@ -2,16 +2,14 @@ import Foundation
 
 /// Third-party implementations of SignalR, set up by `Tests/signalr-peers/install`.
 public enum Peers {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    public static let folder = root.appending(path: ".build/signalr-peers").path
+    public static let folder = Repository.path(".build/signalr-peers")
 
     /// Whether they are installed. `Tests/run` installs them, or says why it cannot.
     public static let areThere = ["server", "signalrcore", "pysignalr"].allSatisfy {
         FileManager.default.fileExists(atPath: "\(folder)/\($0)/installed")
     }
 
-    private static func script(_ name: String) -> String { root.appending(path: "Tests/signalr-peers/\(name)").path }
+    private static func script(_ name: String) -> String { Repository.path("Tests/signalr-peers/\(name)") }
 
     /// Runs a peer's script during the body.
     public static func with<Result>(
@@ -34,7 +32,7 @@ public enum Peers {
         let hub = hub(isSecure: isSecure, address: address)
         try await ChildProcess.with(hub.path, hub.arguments) { hub in
             let line = try await hub.nextLine(beginningWith: "listening ")
-            try await body(hub, try port(line))
+            try await body(hub, try port(line.text))
         }
     }
 

@@ -126,7 +126,7 @@ public final class PrivateAvahi: Sendable {
         if let daemon = state.withLock({ $0.daemon }) {
             daemon.send(signal: SIGCONT)
             daemon.send(signal: SIGTERM)
-            _ = try? await daemon.waitForExit(timeout: .seconds(5))
+            _ = try? await daemon.waitForExit(within: .seconds(5))
         }
         await killAll()
         try? FileManager.default.removeItem(atPath: directory)
@@ -148,13 +148,13 @@ public final class PrivateAvahi: Sendable {
     }
 
     private func waitFor(_ process: ChildProcess, _ what: String, _ isDone: () async -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while await !isDone() {
-            guard process.isRunning, ContinuousClock.now < deadline else {
-                throw TestSupportError("\(what) did not come\n\(process.transcript)")
-            }
-            try await Task.sleep(for: .milliseconds(30), clock: .suspending)
+        do {
+            // No reason to wait on when the process has ended.
+            try await eventually(what, every: .milliseconds(30)) { await isDone() || !process.isRunning }
+        } catch {
+            throw TestSupportError("\(error)\n\(process.transcript)")
         }
+        guard process.isRunning else { throw TestSupportError("\(what) did not come\n\(process.transcript)") }
     }
 
     private func writeConfiguration() throws {

@@ -9,7 +9,7 @@ import Support
 ///
 /// swift-subprocess, 1.0.2, cannot give a child a controlling terminal and ends it with a closure; a process takes 1.0 to
 /// 1.1 ms with it rather than 0.8, and it adds 11 s to the first build on 2 cores, swift-system included.
-struct ProcessSpawn {
+package struct ProcessSpawn {
     let processID: pid_t
     /// The test's ends of the pipes.
     let input: Int32
@@ -18,7 +18,12 @@ struct ProcessSpawn {
 
     private static let oneAtATime = Locked(())
 
+    /// To write to a process that has ended is an error of the call. It would end the tests, until SwiftNIO has opened a
+    /// socket in them.
+    private static let ignoreBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
     init(executable: String, arguments: [String], environment: [String: String]) throws {
+        Self.ignoreBrokenPipes
         self = try Self.oneAtATime.withLock { _ in
             try Self(alone: executable, arguments: arguments, environment: environment)
         }
@@ -28,6 +33,19 @@ struct ProcessSpawn {
     static func waitForChildrenThatBegin() {
         // posix_spawn returns after that.
         oneAtATime.withLock { _ in }
+    }
+
+    /// Runs a process to its end, on the calling thread, and ignores what it prints: for conditions of tests, which are
+    /// found out before any test runs.
+    package static func run(_ executable: String, _ arguments: [String]) throws -> ChildProcess.ExitStatus {
+        let process = try ProcessSpawn(
+            executable: executable, arguments: arguments, environment: ProcessInfo.processInfo.environment)
+        close(process.input)
+        // They print less than a pipe holds.
+        let status = ChildProcess.ExitStatus(waitingFor: process.processID)
+        close(process.output)
+        close(process.errorOutput)
+        return status
     }
 
     private init(alone executable: String, arguments: [String], environment: [String: String]) throws {

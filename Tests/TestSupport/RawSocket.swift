@@ -14,7 +14,7 @@ public final class RawSocket: Sendable {
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var timeout = timeval(tv_sec: 60, tv_usec: 0)
+        var timeout = timeval(tv_sec: Int(Patience.wait.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         // Sends at once instead of waiting for more data. It has no effect on datagrams.
@@ -79,9 +79,28 @@ public final class RawSocket: Sendable {
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
+        if port != 0 { raw.reuseAddress() }
         guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
         guard Glibc.listen(descriptor, backlog) == 0 else { throw Failure("listen") }
         return (raw, try raw.localPort())
+    }
+
+    /// A socket that is bound to a port and does not listen, see ``PortLease``.
+    static func lease(port: Int) throws -> RawSocket {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        let raw = RawSocket(descriptor)
+        // On all addresses of the machine, as a server may be.
+        guard with(loopback(port, "0.0.0.0"), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        // Not before: two leases of one port would be allowed.
+        raw.reuseAddress()
+        return raw
+    }
+
+    /// Lets it be bound to a port at which a connection still ends, or which is leased.
+    private func reuseAddress() {
+        var isOn: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// A UDP socket on a port of this machine; 0 lets the system choose.
@@ -137,7 +156,7 @@ public final class RawSocket: Sendable {
         guard count == bytes.count else { throw Failure("sendto") }
     }
 
-    /// Reads exactly this number of bytes; fails after 20 s or at the end of the stream.
+    /// Reads exactly this number of bytes, or fails at the end of ``Patience/wait`` or at the end of the stream.
     public func read(_ count: Int) async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var bytes: [UInt8] = []
@@ -172,7 +191,7 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// Reads what has arrived, at least one byte; empty at the end of the stream. Fails after 20 s.
+    /// Reads what has arrived, at least one byte; empty at the end of the stream. Fails at the end of ``Patience/wait``.
     public func readSome() async throws -> [UInt8] {
         try await blocking { [descriptor] in
             var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -15,10 +15,6 @@ public enum Sanitizer: String, Sendable {
         return dlsym(everything, sanitizer.symbol) != nil
     }
 
-    /// The factor for time limits with a sanitizer: about the cost of the thread sanitizer when many threads share two
-    /// CPUs.
-    public static var patience: Int { current == nil ? 1 : 5 }
-
     /// The variable of the environment that says where sanitizers write: this, a full stop and the process's id.
     public static let logVariable = "SANITIZER_LOG"
 

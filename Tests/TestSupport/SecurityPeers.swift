@@ -2,9 +2,7 @@ import Foundation
 
 /// Peers of encrypted connections in Python, and what attacks them: `Tests/security-peers`.
 public enum SecurityPeers {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let environment = root.appending(path: ".build/security-peers").path
+    private static let environment = Repository.path(".build/security-peers")
     private static let python = environment + "/bin/python3"
 
     /// Whether what they need is installed. `Tests/run` installs it, or says why it cannot.
@@ -12,7 +10,7 @@ public enum SecurityPeers {
 
     private static func command(_ script: String, _ arguments: [String]) -> [String] {
         // Nothing is written beside the scripts.
-        ["-B", root.appending(path: "Tests/security-peers/\(script)").path] + arguments
+        ["-B", Repository.path("Tests/security-peers/\(script)")] + arguments
     }
 
     /// Runs a script to its end.
@@ -26,21 +24,11 @@ public enum SecurityPeers {
     }
 
     /// Runs a script during the body, and ends it.
+    @discardableResult
     public static func with<Result>(
         _ script: String, _ arguments: [String] = [], namespace: String? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         try await ChildProcess.with(python, command(script, arguments), namespace: namespace, body)
-    }
-
-    /// A folder that exists during the body.
-    public static func withFolder<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Result
-    ) async throws -> Result {
-        let folder = NSTemporaryDirectory() + "peer-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        return try await body(folder)
     }
 }

@@ -81,22 +81,22 @@ public final class TerminalProcess: Sendable {
     /// Waits until the output contains a text.
     ///
     /// - Throws: ``TestSupportError`` with all output, if it does not.
-    public func waitFor(_ text: String, timeout: Duration = .seconds(90)) async throws {
+    public func waitFor(_ text: String, within timeout: Duration = Patience.wait) async throws {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }
 
     /// Waits for the process's end.
-    public func waitForExit(timeout: Duration = .seconds(90)) async throws -> ChildProcess.ExitStatus {
+    public func waitForExit(within timeout: Duration = Patience.wait) async throws -> ChildProcess.ExitStatus {
         try await wait(timeout, "it did not end") { state.withLock { $0.status != nil } }
         guard let status = state.withLock({ $0.status }) else { throw TestSupportError("it did not end") }
         return status
     }
 
     private func wait(_ timeout: Duration, _ complaint: String, until condition: () -> Bool) async throws {
-        let end = SuspendingClock.now + timeout * Sanitizer.patience
-        while !condition() {
-            guard SuspendingClock.now < end else { throw TestSupportError("\(complaint) from \(title):\n\(output)") }
-            try await Task.sleep(for: .milliseconds(10), clock: .suspending)
+        do {
+            try await eventually(complaint, within: timeout, every: .milliseconds(10)) { condition() }
+        } catch {
+            throw TestSupportError("\(error), from \(title):\n\(output)")
         }
     }
 
@@ -116,11 +116,6 @@ public final class TerminalProcess: Sendable {
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
-        state.withLock { state in
-            var status: Int32 = 0
-            waitpid(processID, &status, 0)
-            let signal = status & 0x7F
-            state.status = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
-        }
+        state.withLock { $0.status = ChildProcess.ExitStatus(waitingFor: processID) }
     }
 }

@@ -49,8 +49,8 @@ public final class TestBed: Sendable {
     public static let unavailableReason: String? = {
         if let reason = PrivateAvahi.unavailableReason { return reason }
         let name = "\(prefix)\(getpid())-probe"
-        let isMade = (try? TestBed.runBlocking("ip", ["netns", "add", name])) == 0
-        _ = try? TestBed.runBlocking("ip", ["netns", "delete", name])
+        let isMade = (try? ProcessSpawn.run("ip", ["netns", "add", name])) == .exited(0)
+        _ = try? ProcessSpawn.run("ip", ["netns", "delete", name])
         return isMade ? nil : "network namespaces cannot be made here (\"ip netns add\" fails)"
     }()
 
@@ -195,8 +195,8 @@ public final class TestBed: Sendable {
     /// Starts the process that carries the frames of a bad link.
     private func relayed() throws -> ChildProcess? {
         guard hasBadLink else { return nil }
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bad-link.py")
-        let relay = try ChildProcess("python3", [script.path, a.namespace, b.namespace, Self.link])
+        let script = Repository.path("Tests/TestSupport/bad-link.py")
+        let relay = try ChildProcess("python3", [script, a.namespace, b.namespace, Self.link])
         relayProcess.withLock { $0 = relay }
         return relay
     }
@@ -225,16 +225,5 @@ public final class TestBed: Sendable {
 
     private func ip(_ arguments: [String]) async throws {
         try await ChildProcess.run("ip", arguments)
-    }
-
-    private static func runBlocking(_ program: String, _ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A bridge on another host, whose network is allowed in part: `Tests/Tools/OSCCommandTests` runs this on the second of two hosts.
+"""A bridge on another host, whose network is allowed in part: `Tests/Tools/ElementalCLI/OSC` runs this on the second of two hosts.
 
 Usage: remote.py HOST PORT QUERY-PORT IPV6-HOST OWN-ADDRESS OUTSIDE-ADDRESS
 

@@ -24,7 +24,7 @@ from elemental.outbox import Outbox  # noqa: E402
 
 with open(os.path.join(ROOT, "Tests/WireVectors/vectors.json")) as file:
     VECTORS = json.load(file)
-with open(os.path.join(ROOT, "Tests/Core/ElementalSecurityTests/pairing-vectors.json")) as file:
+with open(os.path.join(ROOT, "Tests/Core/ElementalSecurity/pairing-vectors.json")) as file:
     PAIRINGS = json.load(file)
 
 

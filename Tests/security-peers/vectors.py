@@ -3,7 +3,7 @@
     python3 vectors.py SEED COUNT
 
 prints COUNT pairings with the random bytes of the seed, as JSON: what both ends know, what they draw, and every frame.
-Tests/Core/ElementalSecurityTests/pairing-vectors.json was printed with 2026 8.
+Tests/Core/ElementalSecurity/pairing-vectors.json was printed with 2026 8.
 """
 
 import json

@@ -1,0 +1,139 @@
+import Bridging
+import Elemental
+import ElementalSecurity
+import Support
+import TestSupport
+import Testing
+
+/// Elements that the tests of sessions share.
+enum Rover {
+    static let speed = Element<Float>(1, "Speed", range: -1...1)
+    static let label = Element<String>(2, "Label")
+    static let count = Element<UInt32>(3, "Count")
+    static let light = Element<Bool>(4, "Light")
+    static let all: ElementCatalogue = [speed, label, count]
+    /// What a later version of the program has.
+    static let newer: ElementCatalogue = [label, Element<Int32>(3, "Count"), light]
+}
+
+/// What sessions told, in order.
+final class SessionLog: Sendable {
+    private let log = Locked<[SessionEvent]>([])
+
+    func add(_ event: SessionEvent) { log.withLock { $0.append(event) } }
+
+    var events: [SessionEvent] { log.withLock { $0 } }
+
+    /// The states of a service, in a word each; of a refusal its kind. Those that repeat the one before are left out.
+    func states(of key: ServiceKey) -> [String] {
+        var words: [String] = []
+        for case .state(key, let state) in events where words.last != Self.word(state) {
+            words.append(Self.word(state))
+        }
+        return words
+    }
+
+    private static func word(_ state: SessionState) -> String {
+        switch state {
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .away: "away"
+        case .refused(let refusal): "\(refusal.kind)"
+        case .gone: "gone"
+        }
+    }
+
+    /// The values of an element.
+    func values(of key: ServiceKey, _ element: some AnyElement) -> [ElementValue] {
+        events.compactMap { event in
+            if case .value(key, element.definition, let value) = event { value } else { nil }
+        }
+    }
+
+    /// The devices that were connected, and with which elements.
+    func connections(of key: ServiceKey) -> [(device: ElementalDevice, catalogue: ElementCatalogue)] {
+        events.compactMap { event in
+            if case .state(key, .connected(let device, let catalogue)) = event { (device, catalogue) } else { nil }
+        }
+    }
+
+    func refusals(of key: ServiceKey) -> [SessionRefusal] {
+        events.compactMap { event in
+            if case .state(key, .refused(let refusal)) = event { refusal } else { nil }
+        }
+    }
+
+    var excesses: [Int] { events.compactMap { if case .tooMany(let count) = $0 { count } else { nil } } }
+    var keys: Set<ServiceKey> { Set(events.compactMap(\.key)) }
+
+    /// Waits until a service is in a state, by its word.
+    func wait(
+        for word: String, of key: ServiceKey, _ count: Int = 1, line: Int = #line,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        try await eventually("\(word), \(states(of: key))", within: .seconds(30), line: line) {
+            states(of: key).last == word && states(of: key).count { $0 == word } >= count
+        }
+    }
+}
+
+/// Follows services during the body. Nothing is tried again soon by the clock alone: what happens soon was called for.
+func withSessions(
+    _ subjects: [ServiceSubject], _ change: (inout SessionOptions) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (ServiceSessions, SessionLog) async throws -> Void
+) async throws {
+    var options = SessionOptions(name: "tester")
+    options.connect.timeout = .seconds(20)
+    options.firstRetry = .milliseconds(20)
+    options.longestRetry = .milliseconds(200)
+    options.refusalInterval = .seconds(3600)
+    options.trustInterval = .milliseconds(50)
+    change(&options)
+    let sessions = ServiceSessions(subjects, options)
+    let log = SessionLog()
+    sessions.onEvent { log.add($0) }
+    let running = Task { try await sessions.run() }
+    let result: Result<Void, any Error>
+    do {
+        result = .success(try await body(sessions, log))
+    } catch {
+        result = .failure(error)
+    }
+    running.cancel()
+    try await running.value
+    try result.get()
+}
+
+/// A service on loopback, unpublished, that is started.
+func startService(
+    _ elements: ElementCatalogue = Rover.all, port: Int = 0, security: ServiceSecurity = .open
+) async throws -> ElementalService {
+    var configuration = ServiceConfiguration()
+    configuration.address = "127.0.0.1"
+    configuration.isPublished = false
+    configuration.port = PortLease.again(port)
+    configuration.security = security
+    let service = ElementalService("test", displayName: "Rover", elements: elements, configuration: configuration)
+    try await service.start()
+    return service
+}
+
+extension ElementalService {
+    var subject: ServiceSubject { .address(host: "127.0.0.1", port: port ?? 0) }
+    var key: ServiceKey { ServiceKey(host: "127.0.0.1", port: port ?? 0) }
+
+    /// Opens the pairing window.
+    ///
+    /// - Returns: what a person would type.
+    func code(role: Role = .control) async throws -> String {
+        let shown = Locked<String?>(nil)
+        let registration = onEvent { event in
+            if case .pairing(.opened(let secret, for: _, role: _)) = event { shown.withLock { $0 = secret.text } }
+        }
+        defer { registration.cancel() }
+        try openPairing(role: role)
+        try await eventually("a code") { shown.withLock { $0 } != nil }
+        return try #require(shown.withLock { $0 })
+    }
+}

@@ -1,0 +1,234 @@
+import Bridging
+import Dispatch
+import Elemental
+import ElementalSecurity
+import Support
+import TestSupport
+import Testing
+
+/// A store that tells what state it is in when it may.
+private final class SlowStore: TrustStore {
+    private let store: InMemoryTrustStore
+    private let asked = Locked(false)
+    let goesOn = DispatchSemaphore(value: 0)
+
+    init(_ store: InMemoryTrustStore) { self.store = store }
+
+    /// Whether somebody waits, or has waited, for the state.
+    var isAsked: Bool { asked.withLock { $0 } }
+
+    func read() -> TrustedPeers { store.read() }
+
+    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
+
+    func revision() -> TrustRevision {
+        let revision = store.revision()
+        asked.withLock { $0 = true }
+        goesOn.wait()
+        goesOn.signal()
+        return revision
+    }
+}
+
+/// Services that do not admit the client, or that the client does not accept.
+@Suite(.backstop)
+struct SessionRefusalTests {
+    private let service = Ed25519Identity()
+    private let client = Ed25519Identity()
+    private let serviceStore = InMemoryTrustStore()
+    private let clientStore = InMemoryTrustStore()
+
+    private var paired: ServiceSecurity { .paired(identity: service, store: serviceStore) }
+
+    private func use(_ options: inout SessionOptions) {
+        options.connect.security = .automatic(identity: client, store: clientStore)
+        options.trust = clientStore
+    }
+
+    @Test
+    func aPairingWithTheCodeConnects() async throws {
+        let service = try await startService(security: paired)
+        let key = service.key
+        try await withSessions([service.subject], use) { sessions, log in
+            try await log.wait(for: "notPaired", of: key)
+            #expect(try #require(log.refusals(of: key).first).message.contains("pair"))
+            await #expect { try await sessions.pair(key, code: "1234567") } throws: {
+                ($0 as? ElementalError)?.code == .wrongCode
+            }
+            let code = try await service.code()
+            try await sessions.pair(key, code: code)
+            try await log.wait(for: "connected", of: key)
+            // The store, in which the pairing is, may have been looked at before the pairing was over: then it is connected
+            // to once more.
+            try await eventually("it is connected with the role") { sessions.device(of: key)?.grantedRole == .control }
+            let states = log.states(of: key).filter { $0 != "connecting" }
+            #expect(states.first == "notPaired" && Set(states.dropFirst()) == ["connected"], "\(states)")
+        }
+        await service.stop()
+    }
+
+    @Test
+    func aPairingMadeElsewhereConnects() async throws {
+        let service = try await startService(security: paired)
+        let key = service.key
+        try await withSessions([service.subject], use) { _, log in
+            try await log.wait(for: "notPaired", of: key)
+            let code = try await service.code()
+            var options = ConnectOptions()
+            options.timeout = .seconds(20)
+            options.security = .automatic(identity: client, store: clientStore)
+            _ = try await ElementalDevice.pair(
+                host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", options: options
+            ) { _ in PairingSecret(code: code) }
+            try await log.wait(for: "connected", of: key)
+        }
+        await service.stop()
+    }
+
+    /// What is stored while the first attempt is refused is noticed, however late the store is looked at for the first time.
+    @Test
+    func theStoreIsLookedAtBeforeTheFirstAttempt() async throws {
+        try trustClient()
+        let service = try await startService(security: paired)
+        let key = service.key
+        let slow = SlowStore(clientStore)
+        try await withSessions([service.subject]) { options in
+            use(&options)
+            options.trust = slow
+        } _: { _, log in
+            defer { slow.goesOn.signal() }
+            try await eventually("a look at the store") { slow.isAsked }
+            // Not refused before that either, for which there is time enough.
+            try await Task.sleep(for: .milliseconds(300), clock: .suspending)
+            #expect(log.refusals(of: key).isEmpty)
+            try trustService(at: try #require(service.port))
+            slow.goesOn.signal()
+            try await log.wait(for: "connected", of: key)
+        }
+        await service.stop()
+    }
+
+    @Test
+    func whoeverAsksIsTriedAgain() async throws {
+        try trustClient()
+        let service = try await startService(security: paired)
+        let key = service.key
+        try await withSessions([service.subject]) { options in
+            use(&options)
+            options.trust = nil
+        } _: { sessions, log in
+            try await log.wait(for: "notPaired", of: key)
+            try trustService(at: try #require(service.port))
+            sessions.retry(key)
+            try await log.wait(for: "connected", of: key)
+        }
+        await service.stop()
+    }
+
+    /// The service trusts the client. Before it starts: it looks once a second.
+    private func trustClient(_ role: Role = .control) throws {
+        try serviceStore.update { peers in
+            try peers.pin(
+                TrustedClient(fingerprint: client.fingerprint, name: "tester", role: role, services: ["test"]),
+                own: service.fingerprint)
+        }
+    }
+
+    /// The client trusts the service.
+    private func trustService(at port: Int) throws {
+        try clientStore.update { peers in
+            peers.services = [
+                TrustedService(
+                    fingerprint: service.fingerprint, service: "test", instance: "127.0.0.1:\(port)",
+                    hosts: [TrustedService.Host("127.0.0.1", port: UInt16(port))], role: .control)
+            ]
+        }
+    }
+
+    @Test
+    func theRoleIsTheOneAskedForUntilAPairingGrantsMore() async throws {
+        try trustClient()
+        let service = try await startService(
+            security: .pairedToControl(identity: service, store: serviceStore))
+        let key = service.key
+        try trustService(at: try #require(service.port))
+        let asked = Locked<[ServicePlace]>([])
+        try await withSessions([service.subject]) { options in
+            use(&options)
+            options.role = { place in
+                asked.withLock { $0.append(place) }
+                return .observe
+            }
+        } _: { sessions, log in
+            try await log.wait(for: "connected", of: key)
+            #expect(sessions.device(of: key)?.grantedRole == .observe)
+            #expect(log.connections(of: key).last?.catalogue.allSatisfy { $0.access == .read } == true)
+            #expect(asked.withLock { $0 }.count == 1)
+            let code = try await service.code()
+            try await sessions.pair(key, code: code)
+            try await eventually { log.connections(of: key).last?.device.grantedRole == .control }
+            #expect(log.connections(of: key).last?.catalogue[id: 1]?.access.contains(.write) == true)
+            #expect(log.connections(of: key).count == 2)
+        }
+        await service.stop()
+    }
+
+    @Test
+    func aRevokedClientIsToldSo() async throws {
+        try trustClient()
+        let service = try await startService(security: paired)
+        let key = service.key
+        try trustService(at: try #require(service.port))
+        try await withSessions([service.subject], use) { sessions, log in
+            try await log.wait(for: "connected", of: key)
+            try serviceStore.update { _ = $0.revoke(client.fingerprint) }
+            try await log.wait(for: "notPaired", of: key)
+            #expect(sessions.device(of: key) == nil)
+        }
+        await service.stop()
+    }
+
+    @Test
+    func anotherIdentityIsNotSpokenToUntilItIsPaired() async throws {
+        let port = try PortLease.port()
+        try trustClient()
+        let first = try await startService(port: port, security: paired)
+        let key = first.key
+        try trustService(at: port)
+        try await withSessions([first.subject], use) { sessions, log in
+            try await log.wait(for: "connected", of: key)
+            await first.stop()
+            let second = try await startService(
+                port: port, security: .paired(identity: Ed25519Identity(), store: InMemoryTrustStore()))
+            try await log.wait(for: "identityChanged", of: key)
+            // The user forgets the old one.
+            try clientStore.update { $0.services = [] }
+            try await log.wait(for: "notPaired", of: key)
+            let code = try await second.code()
+            try await sessions.pair(key, code: code)
+            try await log.wait(for: "connected", of: key, 2)
+            await second.stop()
+        }
+    }
+
+    @Test
+    func anOlderServiceTellsNoElements() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let key = ServiceKey(host: "127.0.0.1", port: port)
+        let serving = Task {
+            let peer = try await listener.accept()
+            // The UDP identifier is all that it says.
+            try peer.write([0xFF, 1, 0, 0, 0, 7])
+            _ = try await peer.readToEnd()
+        }
+        try await withSessions([.address(host: "127.0.0.1", port: port)]) {
+            $0.connect.timeout = .milliseconds(500)
+        } _: { sessions, log in
+            try await log.wait(for: "other", of: key)
+            #expect(try #require(log.refusals(of: key).first).message.hasPrefix("tells no elements"))
+            // And it is not kept waiting.
+            _ = try await serving.value
+            #expect(sessions.device(of: key) == nil)
+        }
+    }
+}

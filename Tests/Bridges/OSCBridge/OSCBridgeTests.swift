@@ -1,0 +1,174 @@
+import Bridging
+import Dispatch
+import Elemental
+import NIOCore
+import NIOEmbedded
+import NIOPosix
+import OSC
+import Support
+import TestSupport
+import Testing
+
+@testable import OSCBridge
+
+/// A bridge between sockets and services of this process.
+struct OSCBridgeTests {
+    private static let cutoff = Element<Float>(1, "Cutoff")
+    private static let mode = Element<UInt8>(2, "Mode", latest: true)
+
+    /// A socket that sends messages to a bridge and reads what it is told.
+    private struct Surface {
+        let socket: RawSocket
+        let port: Int
+
+        init(_ port: Int) throws {
+            socket = try RawSocket.datagram()
+            self.port = port
+        }
+
+        func send(_ address: String, _ arguments: [OSCArgument]) throws {
+            var bytes = ByteBuffer()
+            bytes.writeOSC(OSCMessage(address, arguments))
+            try socket.send(datagram: Array(bytes.readableBytesView), to: port)
+        }
+
+        func next() async throws -> OSCPacket {
+            try OSCPacket(reading: ByteBuffer(bytes: try await socket.readDatagram()))
+        }
+    }
+
+    private static func service(
+        _ name: String = "Synth", on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) async throws -> ElementalService {
+        var configuration = ServiceConfiguration()
+        configuration.eventLoopGroup = group
+        configuration.address = "127.0.0.1"
+        configuration.isPublished = false
+        let service = ElementalService(
+            "synth", displayName: name, elements: [cutoff, mode], configuration: configuration)
+        try await service.start()
+        return service
+    }
+
+    /// Runs a bridge to a service during the body, which gets its UDP port and the service's prefix.
+    private static func withBridge(
+        to service: ElementalService, _ body: (_ port: Int, _ prefix: String) async throws -> Void
+    ) async throws {
+        var options = OSCBridgeOptions()
+        options.port = 0
+        options.setsElements = true
+        options.isAnnounced = false
+        let bridge = try OSCBridge([.address(host: "127.0.0.1", port: try #require(service.port))], options: options)
+        let begun = Locked<(port: Int, prefix: String)>((0, ""))
+        bridge.onEvent { event in
+            switch event {
+            case .listening(let port, _): begun.withLock { $0.port = port }
+            case .shown(_, _, let prefix): begun.withLock { $0.prefix = prefix }
+            default: break
+            }
+        }
+        let running = Task { try await bridge.run() }
+        let result: Result<Void, any Error>
+        do {
+            try await eventually("the bridge") { begun.withLock { $0.port > 0 && !$0.prefix.isEmpty } }
+            let (port, prefix) = begun.withLock { $0 }
+            result = .success(try await body(port, prefix))
+        } catch {
+            result = .failure(error)
+        }
+        running.cancel()
+        try? await running.value
+        try result.get()
+    }
+
+    /// It handles values, and neither tells nor relays them.
+    @Test(.backstop)
+    func ofAServiceThatSaysNothingSurfacesAreToldEachValue() async throws {
+        let service = try await Self.service()
+        let handled = Locked<[Float]>([])
+        service.onValue(of: Self.cutoff) { value, _ in handled.withLock { $0.append(value) } }
+        try await Self.withBridge(to: service) { port, prefix in
+            let (mover, other) = (try Surface(port), try Surface(port))
+            let address = prefix + "Cutoff"
+            // A value that is not known is not told; it is a surface from now on.
+            try other.send(address, [])
+            try mover.send(address, [.float(0)])
+            #expect(try await other.next() == .message(OSCMessage(address, [.float(0)])))
+            let values = (1...100).map { Float($0) }
+            for value in values { try mover.send(address, [.float(value)]) }
+            for value in values {
+                #expect(try await other.next() == .message(OSCMessage(address, [.float(value)])))
+            }
+            #expect(handled.withLock { $0 } == [0] + values)
+        }
+        await service.stop()
+    }
+
+    /// A surface moves an element, and the service takes longer for its value than the surface moves.
+    @Test(.backstop)
+    func aSlowServiceDoesNotMoveTheFaderBack() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let service = try await Self.service(on: group)
+        let (isHandling, mayHandle) = (Locked(false), DispatchSemaphore(value: 0))
+        service.onValue(of: Self.cutoff) { value, _ in
+            guard value == 2 else { return }
+            isHandling.withLock { $0 = true }
+            mayHandle.wait()
+        }
+        try await Self.withBridge(to: service) { port, prefix in
+            defer { mayHandle.signal() }
+            let (mover, other) = (try Surface(port), try Surface(port))
+            let address = prefix + "Cutoff"
+            try other.send(address, [])
+            try mover.send(address, [.float(0)])
+            #expect(try await other.next() == .message(OSCMessage(address, [.float(0)])))
+            // It is still moving, and missed what the other was told.
+            try mover.send(address, [.float(2)])
+            try await eventually("the service handles it") { isHandling.withLock { $0 } }
+            // The fault itself: the service takes longer than the 400 ms for which a surface moves.
+            try await Task.sleep(for: .milliseconds(700))
+            mayHandle.signal()
+            #expect(try await other.next() == .message(OSCMessage(address, [.float(2)])))
+            try mover.send(address, [])
+            #expect(try await mover.next() == .message(OSCMessage(address, [.float(2)])))
+        }
+        await service.stop()
+        try await group.shutdownGracefully()
+    }
+
+    /// Two services have instances of one name, and neither loses its addresses to the other.
+    @Test func instancesOfOneNameHaveAddressesOfTheirOwn() async throws {
+        let service = try await Self.service()
+        let device = try await ElementalDevice.connect(
+            host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: service.elements)
+        let channel = EmbeddedChannel()
+        let core = BridgeCore(OSCBridgeOptions(), on: channel.eventLoop) { _ in }
+        let keys = [ServiceKey(service: "robot", name: "Rover"), ServiceKey(service: "lamp", name: "Rover")]
+        for key in keys { core.take(.state(key, .connected(device, service.elements))) }
+        #expect(Set(core.levels.keys) == ["Rover", "Rover~:lamp"])
+        #expect(core.addresses.count == 4)
+        core.take(.state(keys[0], .gone))
+        #expect(core.addresses.keys.sorted() == ["/Rover~:lamp/Cutoff", "/Rover~:lamp/Mode"])
+        // The tree is what it was when somebody asked.
+        guard case .root(let services)? = core.node(at: "/") else {
+            Issue.record("no root")
+            return
+        }
+        #expect(services.map(\.description) == ["lamp/Rover"])
+        #expect(core.node(at: "/Rover") == nil)
+        await device.close()
+        await service.stop()
+    }
+
+    @Test func whoIsSilentIsForgottenUnlessNamed() throws {
+        let channel = EmbeddedChannel()
+        let surfaces = Surfaces([], on: channel.eventLoop)
+        let addresses = try (1...2).map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
+        surfaces.addNamed(addresses[0], channel)
+        #expect(surfaces.surface(at: addresses[1], channel).isNew)
+        surfaces.forgetSilent(at: .now())
+        #expect(surfaces.count == 2)
+        surfaces.forgetSilent(at: .now() + Surfaces.time + .seconds(1))
+        #expect(surfaces[addresses[0]] != nil && surfaces[addresses[1]] == nil)
+    }
+}

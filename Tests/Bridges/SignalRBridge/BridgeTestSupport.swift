@@ -1,0 +1,76 @@
+import Elemental
+import SignalR
+import SignalRBridge
+import Synchronization
+import TestSupport
+import Testing
+
+/// The events of a bridge.
+struct BridgeNotes: Sendable {
+    /// The names of elements with a value that was not forwarded.
+    let failed = Transcript<String>()
+}
+
+/// A service on loopback, unpublished.
+func service(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
+    var configuration = ServiceConfiguration()
+    configuration.address = "127.0.0.1"
+    configuration.isPublished = false
+    configuration.port = PortLease.again(port)
+    return ElementalService("rover", displayName: "Rover", elements: elements, configuration: configuration)
+}
+
+/// A client of the service that reconnects quickly.
+func connect(_ service: ElementalService) async throws -> ElementalDevice {
+    var options = ConnectOptions()
+    options.timeout = .seconds(20)
+    options.reconnection = .forever(every: .milliseconds(20))
+    return try await ElementalDevice.connect(
+        host: "127.0.0.1", port: try #require(service.port), as: "bridge", elements: service.elements, options: options)
+}
+
+func bridge(
+    _ device: ElementalDevice, _ elements: ElementCatalogue, _ port: Int, _ hubProtocol: HubProtocol = .json,
+    interval: Duration = .zero
+) throws -> HubBridge {
+    let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol)
+        .withAutoReconnect(.exponential(first: .milliseconds(20), maximum: .milliseconds(200), jitter: 0)).build()
+    var options = BridgeOptions()
+    options.interval = interval
+    return try HubBridge(device: device, elements: elements, connection: connection, options: options)
+}
+
+/// Runs a bridge between a service and a hub during the body.
+func withBridge(
+    _ service: ElementalService, _ elements: ElementCatalogue, _ port: Int, _ hubProtocol: HubProtocol = .json,
+    interval: Duration = .zero, _ body: (HubBridge, BridgeNotes) async throws -> Void
+) async throws {
+    let device = try await connect(service)
+    let bridge = try bridge(device, elements, port, hubProtocol, interval: interval)
+    let notes = BridgeNotes()
+    bridge.onEvent { event in
+        if case .failed(let element, _, _) = event { notes.failed.add(element.name) }
+    }
+    let opened = Transcript<Void>()
+    bridge.connection.onOpened { opened.add(()) }
+    let running = Task { try await bridge.run() }
+    try await opened.next()
+    try await body(bridge, notes)
+    running.cancel()
+    #expect(try await running.value == nil)
+    await device.close()
+}
+
+/// Another client of the hub, during the body.
+func withWatcher(
+    _ port: Int, _ hubProtocol: HubProtocol, _ methods: [String], _ heard: Transcript<(String, HubValue)>,
+    _ body: (HubConnection) async throws -> Void
+) async throws {
+    let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol).build()
+    for method in methods {
+        connection.onAny(method) { arguments in heard.add((arguments.method, try arguments.decode(at: 0))) }
+    }
+    try await connection.start()
+    try await body(connection)
+    await connection.stop()
+}

@@ -1,0 +1,259 @@
+import Elemental
+import Foundation
+import SignalR
+import SignalRBridge
+import TestSupport
+import Testing
+
+/// A service, a bridge, a third-party hub, and another client of the hub.
+@Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"), .backstop)
+struct SignalRBridgeTests {
+    enum Rover {
+        static let speed = Element<Float>(1, "Speed", range: -1...1)
+        static let level = Element<UInt32>(2, "Level", latest: true)
+        static let arm = Element<Vector3>(3, "Left arm")
+        static let all: ElementCatalogue = [speed, level, arm]
+    }
+
+    /// One value of each type that reveals errors in byte order and sign.
+    static let values: [(name: String, value: ElementValue)] = [
+        ("int8", .int8(-128)), ("uint8", .uint8(255)), ("int16", .int16(-32768)), ("uint16", .uint16(65535)),
+        ("int32", .int32(.min)), ("uint32", .uint32(.max)), ("int64", .int64(.min)), ("uint64", .uint64(.max)),
+        ("float", .float(0.1)), ("double", .double(-1.0 / 3)), ("string", .string("é\"\u{1e}😀")),
+        ("data", .data(Data([0, 1, 255]))), ("bool", .bool(true)), ("float2", .float2([1, -2.5])),
+        ("float3", .float3([1, 2, 3.25])), ("float4", .float4([1, 2, 3, 0.1])),
+        ("float4x4", .float4x4(Matrix4x4((0..<16).map { Float($0) / 4 }))),
+    ]
+
+    @Test(arguments: [false, true])
+    func valuesOfAllTypesPassBothWays(_ isBinary: Bool) async throws {
+        let elements = try ElementCatalogue(
+            Self.values.enumerated().map { try ElementDefinition(id: $0, name: "v \($1.name)", type: $1.value.type) })
+        // Without values for elements that are not forwarded.
+        let set = Transcript<(Int8, ElementValue?)>()
+        let service = service(elements)
+        service.onAnyValue { element, value, _ in set.add((element.id, value)) }
+        try await service.start()
+        let hubProtocol: HubProtocol = isBinary ? .messagePack : .json
+        let heard = Transcript<(String, HubValue)>()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, elements, port, hubProtocol) { bridge, _ in
+                bridge.onEvent { if case .failed(let element, _, _) = $0 { set.add((element.id, nil)) } }
+                try await withWatcher(port, hubProtocol, Self.values.map { "V\($0.name)" }, heard) { watcher in
+                    for (id, (name, value)) in Self.values.enumerated() {
+                        let element = try #require(elements[id: Int8(id)])
+                        // To the hub, and what the hub has of it back.
+                        try service.send(value, to: element)
+                        let (method, told) = try await heard.next()
+                        #expect(method.lowercased() == "v\(name)")
+                        try await watcher.send("Tell", method, told)
+                        let (back, same) = try await set.next()
+                        #expect(back == Int8(id))
+                        #expect(same == value)
+                    }
+                }
+            }
+        }
+        await service.stop()
+    }
+
+    @Test
+    func invalidCallsOfTheHubAreRefusedAndNothingElse() async throws {
+        let set = Transcript<Float>()
+        let service = service(Rover.all)
+        service.onValue(of: Rover.speed) { value, _ in set.add(value) }
+        try await service.start()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, Rover.all, port) { _, events in
+                try await withWatcher(port, .json, [], Transcript()) { watcher in
+                    try await watcher.send("Tell", "Speed", "fast")
+                    #expect(try await events.failed.next() == "Speed")
+                    try await watcher.send("Tell", "Speed", 5)
+                    #expect(try await events.failed.next() == "Speed")
+                    try await watcher.send("Tell", "LeftArm", [1, 2])
+                    #expect(try await events.failed.next() == "Left arm")
+                    try await watcher.send("Tell", "speed", 0.5)
+                    #expect(try await set.next() == 0.5)
+                }
+            }
+        }
+        await service.stop()
+    }
+
+    @Test
+    func onlyTheNewestOfLatestValuesIsForwardedAndAllOthers() async throws {
+        let service = service(Rover.all)
+        try await service.start()
+        let heard = Transcript<(String, HubValue)>()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, Rover.all, port, interval: .milliseconds(100)) { _, events in
+                try await withWatcher(port, .json, ["Speed", "Level"], heard) { _ in
+                    for number in 1...500 { try service.send(UInt32(number), to: Rover.level) }
+                    for number in 1...3 { try service.send(Float(number) / 4, to: Rover.speed) }
+                    var (levels, speeds): ([HubValue], [HubValue]) = ([], [])
+                    while levels.last != .integer(500) || speeds.count < 3 {
+                        let (method, value) = try await heard.next()
+                        if method.lowercased() == "level" { levels.append(value) } else { speeds.append(value) }
+                    }
+                    #expect(speeds == [.double(0.25), .double(0.5), .double(0.75)])
+                    // How many are forwarded depends on how long sending takes; all 500 would take 50 s.
+                    #expect(levels.count < 400)
+                }
+            }
+        }
+        await service.stop()
+    }
+
+    /// A value that is waiting when the hub sets another.
+    @Test
+    func anOlderValueDoesNotOvertakeTheHubs() async throws {
+        let set = Transcript<UInt32>()
+        let service = service(Rover.all)
+        service.onValue(of: Rover.level) { value, _ in set.add(value) }
+        try await service.start()
+        let heard = Transcript<(String, HubValue)>()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, Rover.all, port, interval: .seconds(3)) { bridge, _ in
+                try await withWatcher(port, .json, ["Speed", "Level"], heard) { watcher in
+                    try service.send(1, to: Rover.level)
+                    _ = try await heard.next()
+                    try service.send(2, to: Rover.level)
+                    try await eventually { bridge.device.value(of: Rover.level) == 2 }
+                    try await watcher.send("Tell", "Level", 9)
+                    #expect(try await set.next() == 9)
+                    // When the second of these may go, the older level could have gone long since.
+                    for speed in [0.25, 0.5] { try service.send(Float(speed), to: Rover.speed) }
+                    var levels: [HubValue] = []
+                    while true {
+                        let (method, value) = try await heard.next()
+                        if method.lowercased() == "level" {
+                            levels.append(value)
+                        } else if value == .double(0.5) {
+                            break
+                        }
+                    }
+                    #expect(!levels.contains(.integer(2)), "\(levels)")
+                }
+            }
+        }
+        await service.stop()
+    }
+
+    @Test
+    func anEchoOfALatestValueIsDropped() async throws {
+        let set = Transcript<UInt32>()
+        let service = service(Rover.all)
+        service.onValue(of: Rover.level) { value, _ in set.add(value) }
+        try await service.start()
+        let heard = Transcript<(String, HubValue)>()
+        try await Peers.withHub { _, port in
+            try await withBridge(service, Rover.all, port) { _, _ in
+                try await withWatcher(port, .json, ["Level"], heard) { watcher in
+                    try service.send(7, to: Rover.level)
+                    _ = try await heard.next()
+                    try await watcher.send("Tell", "Level", 7)
+                    try await watcher.send("Tell", "Level", 8)
+                    #expect(try await set.next() == 8)
+                    #expect(set.all == [8])
+                }
+            }
+        }
+        await service.stop()
+    }
+
+    @Test
+    func aReconnectedHubGetsTheNewestValues() async throws {
+        let service = service(Rover.all)
+        try await service.start()
+        let port = try PortLease.port()
+        let ended = Transcript<Void>()
+        let away = Transcript<Void>()
+        let device = try await connect(service)
+        async let run: Void = {
+            try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { hub in
+                try await hub.nextLine(beginningWith: "listening")
+                let bridge = try bridge(device, Rover.all, port)
+                bridge.onEvent { event in if case .hubAway = event { away.add(()) } }
+                let running = Task { try await bridge.run() }
+                bridge.connection.onClosed { _ in ended.add(()) }
+                let heard = Transcript<(String, HubValue)>()
+                try await withWatcher(port, .json, ["Speed"], heard) { _ in
+                    // The bridge is there as soon as a value arrives.
+                    try await eventually {
+                        try service.send(0.25, to: Rover.speed)
+                        return !heard.all.isEmpty
+                    }
+                }
+                await hub.end()
+                try await away.next()
+                try service.send(0.5, to: Rover.speed)
+                try service.send(9, to: Rover.level)
+                try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { again in
+                    try await again.nextLine(beginningWith: "listening")
+                    let heard = Transcript<(String, HubValue)>()
+                    try await withWatcher(port, .json, ["Speed", "Level", "LeftArm"], heard) { watcher in
+                        // Values that came before this watcher did are told by the hub to nobody: what is the newest is
+                        // asked for by a new one.
+                        try await eventually {
+                            try service.send(10, to: Rover.level)
+                            try service.send(0.75, to: Rover.speed)
+                            return heard.all.contains { $0.1 == .integer(10) }
+                        }
+                    }
+                }
+                running.cancel()
+                #expect(try await running.value == nil)
+            }
+        }()
+        try await run
+        try await ended.next()
+        await device.close()
+        await service.stop()
+    }
+
+    @Test
+    func aReconnectedServiceIsBridgedAgain() async throws {
+        let port = try PortLease.port()
+        let first = service(Rover.all, port: port)
+        try await first.start()
+        let heard = Transcript<(String, HubValue)>()
+        try await Peers.withHub { _, hub in
+            let device = try await connect(first)
+            let bridge = try bridge(device, Rover.all, hub)
+            let running = Task { try await bridge.run() }
+            try await withWatcher(hub, .json, ["Level"], heard) { watcher in
+                try await eventually {
+                    try first.send(UInt32.random(in: 0...(.max)), to: Rover.level)
+                    return !heard.all.isEmpty
+                }
+                await first.stop()
+                // Kept until the service is back.
+                try await eventually { device.isReconnecting }
+                let set = Transcript<UInt32>()
+                try await watcher.send("Tell", "Level", 77)
+                let again = service(Rover.all, port: port)
+                again.onValue(of: Rover.level) { value, _ in set.add(value) }
+                try await again.start()
+                #expect(try await set.next() == 77)
+                try again.send(78, to: Rover.level)
+                while try await heard.next().1 != .integer(78) {}
+                // A device that ends for good ends the bridge.
+                device.disconnect()
+                #expect(try await running.value != nil)
+                await again.stop()
+            }
+        }
+    }
+
+    @Test
+    func anUnreachableHubIsAnErrorAtTheStart() async throws {
+        let service = service(Rover.all)
+        try await service.start()
+        let device = try await connect(service)
+        let port = try PortLease.port()
+        let bridge = try bridge(device, Rover.all, port)
+        await #expect(throws: SignalRError.self) { try await bridge.run() }
+        await device.close()
+        await service.stop()
+    }
+}

@@ -1,0 +1,80 @@
+import ElementalSecurity
+import ElementalWire
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Pairing over a connection.
+struct PairedByCodeTests {
+    @Test(arguments: [PairingSecret.Kind.code, .secret])
+    func bothEndsTrustEachOtherAfterwards(_ kind: PairingSecret.Kind) async throws {
+        try await Strangers.with { ends, service, port, secrets in
+            let paired = Transcript<TrustedClient>()
+            service.onEvent { event in if case .pairing(.paired(let client)) = event { paired.add(client) } }
+            try service.openPairing(for: .seconds(60), role: .observe, kind)
+            try await secrets.wait(for: 1)
+            let trusted = try await Strangers.pair(ends, port, with: secrets.all[0])
+            #expect(trusted.fingerprint == ends.service.fingerprint)
+            #expect(trusted.service == "test")
+            #expect(trusted.role == .observe)
+            try await paired.wait(for: 1)
+            #expect(paired.all.map(\.fingerprint) == [ends.client.fingerprint])
+            #expect(paired.all.map(\.role) == [.observe])
+            let device = try await Strangers.connect(ends, port)
+            #expect(device.grantedRole == .observe)
+            await device.close()
+            // The window closed with the success.
+            let error = await #expect(throws: ElementalError.self) {
+                _ = try await Strangers.pair(ends, port, with: secrets.all[0])
+            }
+            #expect(error?.code == .pairingClosed)
+        }
+    }
+
+    @Test
+    func fiveWrongCodesCloseTheWindow() async throws {
+        try await Strangers.with { ends, service, port, secrets in
+            try service.openPairing()
+            try await secrets.wait(for: 1)
+            let code = try #require(secrets.all.first).text
+            let wrong = PairingSecret(code: code == "000000" ? "000001" : "000000")
+            var codes: [ElementalError.Code?] = []
+            for _ in 0..<6 {
+                let error = await #expect(throws: ElementalError.self) {
+                    _ = try await Strangers.pair(ends, port, with: wrong)
+                }
+                codes.append(error?.code)
+            }
+            #expect(codes == Array(repeating: .wrongCode, count: 5) + [.pairingClosed])
+            #expect(ends.serviceStore.read().clients.isEmpty)
+            #expect(ends.clientStore.read().services.isEmpty)
+        }
+    }
+
+    @Test
+    func withoutAWindowNobodyPairs() async throws {
+        try await Strangers.with { ends, service, port, _ in
+            let error = await #expect(throws: ElementalError.self) {
+                _ = try await Strangers.pair(ends, port, with: nil)
+            }
+            #expect(error?.code == .pairingClosed)
+        }
+    }
+
+    @Test
+    func anOpenServiceHasNothingToPairFor() async throws {
+        try await withService { service, port in
+            let error = #expect(throws: ElementalError.self) { try service.openPairing() }
+            #expect(error?.code == .invalidState)
+            var options = ConnectOptions.patient
+            options.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())
+            let other = await #expect(throws: ElementalError.self) {
+                _ = try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                    nil
+                }
+            }
+            #expect(other?.code == .connectionFailed)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Values that are none of an element's choices, at both ends.
+struct ChoiceRefusalTests {
+    private enum Heater {
+        static let mode = Element<UInt8>(1, "Mode", choices: [0: "off", 1: "heat", 2: "cool"])
+        static let fan = Element<String>(2, "Fan", choices: ["slow", "fast"])
+        static let all: ElementCatalogue = [mode, fan]
+    }
+
+    @Test
+    func aValueThatIsNoChoiceIsNotSentAndTheErrorTellsTheChoices() async throws {
+        try await withPair(Heater.all, client: Heater.all) { service, device in
+            let mode = #expect(throws: ElementalError.self) { try device.send(3, to: Heater.mode) }
+            #expect(mode?.code == .outOfRange)
+            #expect(mode?.message == "element 'Mode' takes one of 'off' (0), 'heat' (1), 'cool' (2), not 3")
+            let fan = #expect(throws: ElementalError.self) {
+                try device.send(.string("medium"), to: Heater.fan.definition)
+            }
+            #expect(fan?.code == .outOfRange && fan?.message.contains("'slow', 'fast', not medium") == true)
+            #expect(throws: ElementalError.self) { try service.send("", to: Heater.fan) }
+            try device.send(2, to: Heater.mode)
+            try await eventually { service.devices.first?.value(of: Heater.mode) == 2 }
+        }
+    }
+
+    /// A client that knows the elements without their choices.
+    @Test
+    func aValueThatIsNoChoiceIsRefusedAndFollowedByTheCurrentOne() async throws {
+        let mode = Element<UInt8>(1, "Mode")
+        let fan = Element<String>(2, "Fan")
+        try await withPair(Heater.all, client: [mode, fan]) { service, device in
+            service.relayAll()
+            try service.send(1, to: Heater.mode)
+            try await eventually { device.value(of: mode) == 1 }
+            let refusals = Transcript<ValueRefusal.Reason>()
+            let values = Transcript<UInt8>()
+            device.onRefusal { _, refusal, _ in refusals.add(refusal.reason) }
+            device.onValue(of: mode) { values.add($0) }
+            try device.send(3, to: mode)
+            try device.send("medium", to: fan)
+            try device.send(2, to: mode)
+            try device.send("fast", to: fan)
+            _ = try await device.ping(timeout: .seconds(20))
+            #expect(refusals.all == [.notAChoice, .notAChoice])
+            #expect(values.all == [1, 1, 2], "the newest, the current behind the refusal, and the one taken")
+            #expect(service.value(of: Heater.mode) == 2 && service.value(of: Heater.fan) == "fast")
+            #expect(service.devices.first?.statistics.messagesRejected == 2)
+        }
+    }
+
+    @Test
+    func aClientWithoutElementsLearnsTheChoices() async throws {
+        try await withPair(Heater.all, client: nil) { _, device in
+            #expect(device.knownElements["Mode"]?.choices == Heater.mode.choices)
+            #expect(device.knownElements["Fan"]?.choices == Heater.fan.choices)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import ElementalWire
+import NIOPosix
+import Testing
+import TestSupport
+
+@testable import Elemental
+
+/// The handlers at one time, and the event loop's view of those that there are now.
+struct HandlerSnapshotTests {
+    private static func device() async throws -> ElementalDevice {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        return try await loop.submit {
+            ElementalDevice(
+                role: .client, name: "tester", address: nil, service: nil, elements: ElementTable([]),
+                executor: LoopExecutor(on: loop), limits: DeviceLimits(), logger: ServiceConfiguration().logger)
+        }.get()
+    }
+
+    /// Calls the handlers of each element with one byte.
+    private func call(_ snapshot: HandlerSnapshot, _ ids: [Int8], _ device: ElementalDevice) {
+        for id in ids { [UInt8(id)].withUnsafeBytes { snapshot.call(id, ReceivedBytes($0), device) } }
+    }
+
+    @Test
+    func eachValueReachesTheHandlersOfItsElementInTheirOrder() async throws {
+        let device = try await Self.device()
+        let called = Transcript<String>()
+        func handler(_ name: String) -> HandlerSnapshot.Handler {
+            HandlerSnapshot.Handler { value, _ in called.add("\(name)\(value.bytes.first ?? 0)") }
+        }
+        let snapshot = HandlerSnapshot(
+            byElement: [
+                0: [handler("a")], 5: [handler("b"), handler("c"), handler("d")], 6: [], 127: [handler("e")],
+            ], forAll: [])
+        #expect(!snapshot.hasForAll)
+        call(snapshot, [0, 1, 4, 5, 6, 126, 127], device)
+        #expect(called.all == ["a0", "b5", "c5", "d5", "e127"])
+    }
+
+    @Test
+    func ofTwoSnapshotsTheFirstOnesHandlersAreCalledFirst() async throws {
+        let device = try await Self.device()
+        let called = Transcript<String>()
+        func snapshot(_ name: String, _ ids: Int8...) -> HandlerSnapshot {
+            let handler = HandlerSnapshot.Handler { value, _ in called.add("\(name)\(value.bytes.first ?? 0)") }
+            return HandlerSnapshot(
+                byElement: Dictionary(uniqueKeysWithValues: ids.map { ($0, [handler]) }), forAll: [])
+        }
+        let (first, second) = (snapshot("a", 2, 7), snapshot("b", 0, 7, 9))
+        let none = HandlerSnapshot(byElement: [:], forAll: [])
+        let both = HandlerSnapshot.joining(first, second)
+        call(both, Array(0...10), device)
+        #expect(called.all == ["b0", "a2", "a7", "b7", "b9"])
+        #expect(both.next == nil)
+        #expect(HandlerSnapshot.joining(first, none) === first)
+        #expect(HandlerSnapshot.joining(none, second) === second)
+    }
+
+    @Test
+    func aSnapshotWithoutHandlersCallsNone() async throws {
+        let device = try await Self.device()
+        call(HandlerSnapshot(byElement: [:], forAll: []), [0, 127], device)
+        call(HandlerSnapshot(byElement: [3: []], forAll: []), [3], device)
+    }
+
+    /// Its handlers live as long as the snapshot, and no longer.
+    @Test
+    func handlersAreLetGoWithTheSnapshot() async throws {
+        final class Token: Sendable {}
+        let device = try await Self.device()
+        weak var observed: Token?
+        do {
+            let table = HandlerTable()
+            var snapshot: HandlerSnapshot?
+            do {
+                let token = Token()
+                observed = token
+                let handler = table.reserve()
+                #expect(table.add(handler, for: 1) { _, _ in withExtendedLifetime(token) {} })
+                snapshot = table.snapshot
+                table.remove(handler)
+            }
+            #expect(observed != nil)
+            if let snapshot { call(snapshot, [1], device) }
+            snapshot = nil
+            #expect(observed == nil)
+        }
+    }
+
+    @Test
+    func aViewSeesEachChangeWhenItIsRefreshed() async throws {
+        let device = try await Self.device()
+        let called = Transcript<UInt8>()
+        let (shared, own) = (HandlerTable(), HandlerTable())
+        var view = HandlerView(shared: shared, own: own)
+        func isStale() -> [Bool] { [view.isSharedStale, view.isOwnStale] }
+        #expect(isStale() == [false, false])
+        for (table, stale) in [(own, [false, true]), (shared, [true, false])] {
+            let token = table.reserve()
+            table.add(token, for: 2) { value, _ in called.add(value.bytes.first ?? 0) }
+            #expect(isStale() == stale)
+            view.refresh(at: view.versions)
+            #expect(isStale() == [false, false])
+            view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+            table.remove(token)
+            #expect(isStale() == stale)
+            view.refresh(at: view.versions)
+            view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+        }
+        #expect(called.all == [2, 2])
+    }
+}

@@ -1,0 +1,226 @@
+import ElementalWire
+import NIOCore
+import NIOPosix
+import Testing
+import TestSupport
+
+@testable import Elemental
+
+/// What becomes of the bytes that come over a connection, without a connection.
+struct ReceiverTests {
+    /// A connection that notes what it is told.
+    private final class Owner: ReceiverOwner {
+        var told: [String] = []
+        weak var receiver: Receiver?
+        /// Why the incomplete values are too many.
+        var gatheringRefusal: String?
+
+        func receiveEarlyValue() { told.append("early") }
+        func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
+            told.append("system \(id) over \(transport): \(Array(value))")
+        }
+        func noteTaken(_ byteCount: Int) { told.append("taken \(byteCount)") }
+        func refuse(_ id: Int8, _ reason: ValueRefusal.Reason) { told.append("refused \(id)") }
+        func gathers(_ byteCount: Int) -> String? {
+            told.append("gathers \(byteCount)")
+            return gatheringRefusal
+        }
+        func fail(_ reason: DisconnectReason, shutdownText: String?) {
+            told.append("fails: \(reason.code)")
+            receiver?.stop()
+        }
+    }
+
+    /// Runs `body` on an event loop, as a task of the test's, with a receiver of a service and what its handler was given.
+    private func withReceiver(
+        shared: HandlerTable = .none,
+        _ change: @Sendable (inout DeviceLimits) -> Void = { _ in },
+        prepare: @Sendable (ElementalDevice, Transcript<String>) -> Void = { _, _ in },
+        _ body: @Sendable (Receiver, Owner, Transcript<String>) throws -> Void
+    ) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let executor = try await loop.submit { LoopExecutor(on: loop) }.get()
+        try await withTaskExecutorPreference(executor) { () async throws in
+            var limits = DeviceLimits()
+            change(&limits)
+            let table = ElementTable(Lamp.all)
+            let device = ElementalDevice(
+                role: .client, name: "tester", address: nil, service: nil, elements: table, executor: executor,
+                limits: limits, logger: ServiceConfiguration().logger)
+            let values = Transcript<String>()
+            prepare(device, values)
+            device.onAnyValue { element, value, _ in values.add("\(element.name) \(value)") }
+            let receiver = Receiver(device, table, ProgressReporter(device: device, shared: shared))
+            receiver.isReady = true
+            let owner = Owner()
+            owner.receiver = receiver
+            try body(receiver, owner, values)
+        }
+    }
+
+    private static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
+        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
+    }
+
+    @Test
+    func framesBecomeValuesHoweverTheyAreSplit() async throws {
+        let bytes =
+            Self.frame(3, Array("on".utf8)) + Self.frame(-7, [1, 2]) + Self.frame(5, [1, 0, 0, 0])
+            + Self.frame(3, Array("off".utf8))
+        for size in [1, 3, 7, bytes.count] {
+            try await withReceiver { receiver, owner, values in
+                for start in stride(from: 0, to: bytes.count, by: size) {
+                    let part = bytes[start..<min(start + size, bytes.count)]
+                    receiver.receive(ByteBuffer(bytes: part), for: owner)
+                }
+                #expect(values.all == ["Label on", "Level 1", "Label off"])
+                #expect(owner.told.filter { !$0.hasPrefix("gathers") } == ["system -7 over tcp: [1, 2]"])
+                #expect(receiver.gatheredByteCount == 0)
+                #expect(receiver.counts.bytesReceived == bytes.count)
+                #expect(receiver.finishBatch(for: owner) == nil)
+                #expect(receiver.counts.messagesReceived == 0)
+            }
+        }
+    }
+
+    @Test
+    func whatCannotBeTakenIsCountedAndSkipped() async throws {
+        try await withReceiver { receiver, owner, values in
+            let unknown = Self.frame(99, [1])
+            let malformed = Self.frame(5, [1])
+            let readOnly = Self.frame(6, [UInt8](repeating: 0, count: 8))
+            let outOfRange = Self.frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian) { Array($0) })
+            receiver.receive(ByteBuffer(bytes: unknown + malformed + readOnly + outOfRange), for: owner)
+            #expect(values.all.isEmpty)
+            #expect(owner.told == ["refused 6", "refused 1"])
+            #expect(receiver.counts.messagesUnknown == 1)
+            #expect(receiver.counts.messagesMalformed == 1)
+            #expect(receiver.counts.messagesRejected == 2)
+            #expect(receiver.counts.messagesReceived == 0)
+        }
+    }
+
+    /// All handlers of the service come before those of the device: one that corrects a value corrects the one that the
+    /// service has passed on.
+    @Test(arguments: [false, true])
+    func theServicesHandlersComeFirst(sharedForAll: Bool) async throws {
+        let shared = HandlerTable()
+        try await withReceiver(shared: shared) { _ in
+        } prepare: { device, values in
+            if sharedForAll {
+                shared.addForAll(shared.reserve()) { element, _, _ in values.add("shared for all \(element.id)") }
+            }
+            shared.add(shared.reserve(), for: 5) { _, _ in values.add("shared") }
+            device.handlers.add(device.handlers.reserve(), for: 5) { _, _ in values.add("own") }
+        } _: { receiver, owner, values in
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            #expect(values.all == ["shared"] + (sharedForAll ? ["shared for all 5"] : []) + ["own", "Level 1"])
+        }
+    }
+
+    /// A handler is called with every value after it was added, also if the service's handlers have just changed.
+    @Test
+    func whatIsPostponedWhileTheHandlersAreTakenIsNotForgotten() async throws {
+        let shared = HandlerTable()
+        let devices = Transcript<ElementalDevice>()
+        try await withReceiver(shared: shared) { _ in
+        } prepare: { device, _ in
+            devices.add(device)
+        } _: { receiver, owner, values in
+            for device in devices.all {
+                device.handlers.postpone {
+                    // As another thread does at this moment.
+                    device.handlers.postpone {
+                        device.handlers.add(device.handlers.reserve(), for: 5) { _, _ in values.add("late") }
+                    }
+                }
+            }
+            shared.add(shared.reserve(), for: 3) { _, _ in }
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [2, 0, 0, 0])), for: owner)
+            #expect(values.all == ["late", "Level 1", "late", "Level 2"])
+        }
+    }
+
+    /// A value before the handshake's end is for the connection to judge.
+    @Test
+    func anEarlyValueIsHandedOnOnlyIfTheConnectionIsReadyForIt() async throws {
+        try await withReceiver { receiver, owner, values in
+            receiver.isReady = false
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            #expect(owner.told == ["early"])
+            #expect(values.all.isEmpty)
+            receiver.isReady = true
+            receiver.receive(ByteBuffer(bytes: Self.frame(5, [2, 0, 0, 0])), for: owner)
+            #expect(values.all == ["Level 2"])
+        }
+    }
+
+    /// After the end has begun nothing is handed on, and nothing is kept.
+    @Test
+    func whatComesAfterTheEndIsDropped() async throws {
+        try await withReceiver { receiver, owner, values in
+            receiver.receive(ByteBuffer(bytes: Self.frame(4, [1, 2, 3]).dropLast()), for: owner)
+            #expect(receiver.gatheredByteCount > 0)
+            receiver.stop()
+            receiver.receive(ByteBuffer(bytes: [3] + Self.frame(5, [1, 0, 0, 0])), for: owner)
+            #expect(values.all.isEmpty)
+            #expect(receiver.gatheredByteCount == 0)
+        }
+    }
+
+    @Test
+    func aValueThatIsTooLongEndsTheConnection() async throws {
+        try await withReceiver({ $0.maximumValueByteCount = 100 }) { receiver, owner, _ in
+            receiver.receive(ByteBuffer(bytes: [4, 101, 0, 0, 0]), for: owner)
+            #expect(owner.told == ["fails: protocolViolation"])
+        }
+    }
+
+    @Test
+    func incompleteValuesThatAreTooManyEndTheConnection() async throws {
+        try await withReceiver { receiver, owner, _ in
+            owner.gatheringRefusal = "no memory"
+            receiver.receive(ByteBuffer(bytes: [4, 100, 0, 0, 0, 1, 2]), for: owner)
+            #expect(owner.told.contains("fails: limitReached"))
+            #expect(receiver.gatheredByteCount == 0)
+        }
+    }
+
+    @Test
+    func unknownElementsInARowEndTheConnectionAtTheirLimit() async throws {
+        try await withReceiver({ $0.maximumUnknownCount = 3 }) { receiver, owner, _ in
+            let unknown = Self.frame(99, [1])
+            receiver.receive(ByteBuffer(bytes: unknown + unknown + unknown), for: owner)
+            _ = receiver.finishBatch(for: owner)
+            // A known one between begins anew.
+            receiver.receive(ByteBuffer(bytes: unknown + Self.frame(5, [1, 0, 0, 0])), for: owner)
+            _ = receiver.finishBatch(for: owner)
+            receiver.receive(ByteBuffer(bytes: unknown + unknown + unknown), for: owner)
+            _ = receiver.finishBatch(for: owner)
+            #expect(owner.told.isEmpty)
+            receiver.receive(ByteBuffer(bytes: unknown), for: owner)
+            _ = receiver.finishBatch(for: owner)
+            #expect(owner.told == ["fails: protocolViolation"])
+        }
+    }
+
+    /// Over TCP the peer waits until the second is over; datagrams beyond the limit are dropped.
+    @Test
+    func moreThanASecondMayBringHasToWait() async throws {
+        try await withReceiver({ $0.maximumMessagesPerSecond = 2 }) { receiver, owner, values in
+            let level = Self.frame(5, [1, 0, 0, 0])
+            receiver.receive(ByteBuffer(bytes: level), for: owner)
+            #expect(receiver.finishBatch(for: owner) == nil)
+            receiver.receive(ByteBuffer(bytes: level), for: owner)
+            #expect(receiver.finishBatch(for: owner) != nil)
+            #expect(receiver.isThrottled)
+            let motion: [UInt8] = [UInt8](repeating: 0, count: 8)
+            motion.withUnsafeBytes { receiver.receiveDatagram(8, $0, for: owner) }
+            #expect(receiver.counts.messagesRejected == 1)
+            #expect(receiver.beginSecond() == nil)
+            motion.withUnsafeBytes { receiver.receiveDatagram(8, $0, for: owner) }
+            #expect(values.all == ["Level 1", "Level 1", "Count 0"])
+        }
+    }
+}

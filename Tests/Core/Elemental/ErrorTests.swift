@@ -1,0 +1,210 @@
+import Elemental
+import ElementalWire
+import TestSupport
+import Testing
+
+/// Errors and their messages.
+struct ErrorTests {
+    private func code(_ body: () async throws -> Void) async -> ElementalError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch let error as ElementalError {
+            return error.code
+        } catch {
+            return nil
+        }
+    }
+
+    @Test
+    func sendsThatAreRefused() async throws {
+        try await withPair { service, device in
+            #expect(await code { try device.send(1.5, to: Lamp.brightness) } == .outOfRange)
+            #expect(await code { try device.send(.nan, to: Lamp.brightness) } == .outOfRange)
+            #expect(await code { try device.send(1, to: Lamp.reading) } == .notAllowed)
+            #expect(await code { try service.send(1, to: Lamp.command) } == .notAllowed)
+            #expect(await code { try service.send(2, to: Lamp.brightness) } == .outOfRange)
+            #expect(await code { try device.send(.double(1), to: Lamp.brightness.definition) } == .wrongType)
+            #expect(await code { try service.send(true, to: Element<Bool>(99, "Unknown")) } == .unknownElement)
+            let large = Element<Data>(4, "Blob", transport: .udp)
+            #expect(await code { try device.send(Data(count: 65_502), to: large) } == .datagramTooLarge)
+            await device.close()
+            #expect(await code { try device.send(0.5, to: Lamp.brightness) } == .notConnected)
+            #expect(device.disconnectReason?.kind == .closedHere)
+            try await eventually { service.devices.isEmpty }
+        }
+    }
+
+    @Test
+    func aValueOutOfRangeFromAPeerThatDoesNotCheckIsRejected() async throws {
+        let unchecked: ElementCatalogue = [Element<Float>(1, "Brightness"), Element<Double>(6, "Reading")]
+        try await withPair(client: unchecked) { service, device in
+            let received = Transcript<Float>()
+            service.onValue(of: Lamp.brightness) { value, _ in received.add(value) }
+            try device.send(7, to: Element<Float>(1, "Brightness"))
+            try device.send(7, to: Element<Double>(6, "Reading"))
+            try device.send(0.5, to: Element<Float>(1, "Brightness"))
+            try await received.wait(for: 1)
+            #expect(received.all == [0.5])
+            try await eventually { service.devices.first?.statistics.messagesRejected == 2 }
+        }
+    }
+
+    @Test
+    func aMismatchOfTypesIsToldByName() async throws {
+        try await withService { _, port in
+            let error = await #expect(throws: ElementalError.self) {
+                _ = try await connect(port, elements: [Element<Double>(1, "Brightness")])
+            }
+            #expect(error?.code == .catalogueMismatch)
+            #expect(error?.message.contains("Brightness") == true)
+            #expect(error?.message.contains("double") == true && error?.message.contains("float") == true)
+            // An element that the service lacks does not affect the others.
+            let extra = Element<Bool>(90, "Horn")
+            let device = try await connect(port, elements: [Lamp.brightness, extra])
+            try device.send(0.5, to: Lamp.brightness)
+            let missing = #expect(throws: ElementalError.self) { try device.send(true, to: extra) }
+            #expect(missing?.code == .unknownElement)
+            #expect(missing?.message.contains("Horn") == true)
+            await device.close()
+        }
+    }
+
+    @Test
+    func aClientWithoutElementsGetsTheCatalogue() async throws {
+        try await withPair(client: nil) { _, device in
+            #expect(try await device.catalogue() == Lamp.all)
+            #expect(device.knownElements == Lamp.all)
+            try device.send(.float(0.5), to: try #require(device.knownElements["brightness"]))
+        }
+    }
+
+    @Test
+    func aTakenPortIsAnErrorThatSaysSo() async throws {
+        try await withService { _, port in
+            let error = await #expect(throws: ElementalError.self) {
+                try await withService(Lamp.all, { $0.port = port }) { _, _ in }
+            }
+            #expect(error?.code == .addressInUse)
+            #expect(error?.message.contains("\(port)") == true)
+        }
+    }
+
+    @Test("a port whose UDP half is in use is an error, and its TCP half is released")
+    func aPortTakenForUDPOnly() async throws {
+        let udp = try RawSocket.datagram(port: PortLease.port())
+        let port = try udp.localPort()
+        for _ in 0..<2 {
+            let error = await #expect(throws: ElementalError.self) {
+                try await withService(Lamp.all, { $0.port = port }) { _, _ in }
+            }
+            #expect(error?.code == .addressInUse)
+        }
+        try await withService(
+            Lamp.all,
+            {
+                $0.port = port
+                $0.allowsUDP = false
+            }
+        ) { _, got in #expect(got == port) }
+    }
+
+    @Test
+    func connectingToNothing() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let free = try RawSocket.datagram().localPort()
+        let refused = await #expect(throws: ElementalError.self) { _ = try await connect(free) }
+        #expect(refused?.code == .connectionFailed)
+        #expect(refused?.message.contains("nothing listens") == true)
+
+        let unknown = await #expect(throws: ElementalError.self) {
+            _ = try await ElementalDevice.connect(host: "no-such-host.invalid", port: 1, as: "x")
+        }
+        #expect(unknown?.code == .connectionFailed)
+
+        // Something listens and says nothing.
+        var options = ConnectOptions.patient
+        options.timeout = .milliseconds(50)
+        let silent = await #expect(throws: ElementalError.self) {
+            _ = try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: options)
+        }
+        #expect(silent?.code == .timedOut)
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test
+    func connectingCanBeCancelled() async throws {
+        let (listener, port) = try RawSocket.listen()
+        let connecting = Task { try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x") }
+        let server = try await listener.accept()
+        connecting.cancel()
+        let error = await #expect(throws: ElementalError.self) { _ = try await connecting.value }
+        #expect(error?.code == .cancelled)
+        _ = server
+    }
+
+    @Test
+    func aServiceRefusesByAddressByNameAndByNumber() async throws {
+        try await withService(Lamp.all, { $0.maximumDeviceCount = 1 }) { service, port in
+            service.onConnectionRequest { request in
+                if request.name == "intruder" { return .refuse("no \(request.name ?? "")s") }
+                return request.host == "127.0.0.2" ? .refuse("wrong host") : .accept
+            }
+            let byName = await #expect(throws: ElementalError.self) { _ = try await connect(port, as: "intruder") }
+            #expect(byName?.code == .refused)
+            #expect(byName?.message.contains("no intruders") == true)
+            let stranger = try RawSocket.connect(to: port, from: "127.0.0.2")
+            let frame = try await stranger.readFrame()
+            #expect(frame.id == SystemElement.shutdown.rawValue)
+            #expect(String(decoding: frame.value, as: UTF8.self) == "refused: wrong host")
+            stranger.closeOutput()
+            #expect(try await stranger.readToEnd().isEmpty)
+            let device = try await connect(port)
+            let second = await #expect(throws: ElementalError.self) { _ = try await connect(port) }
+            #expect(second?.code == .refused)
+            #expect(service.devices.count == 1)
+            await device.close()
+        }
+    }
+
+    @Test
+    func stoppingAServiceTellsItsDevicesWhyAfterWhatWasQueued() async throws {
+        let gone = Transcript<String>()
+        try await withService { service, port in
+            service.onEvent { event in
+                if case .deviceDisconnected(let device, let reason) = event {
+                    gone.add("\(device.name): \(reason.code)")
+                }
+            }
+            let device = try await connect(port)
+            try await eventually { service.devices.count == 1 }
+            for index in 0..<1000 { try service.send(Double(index), to: Lamp.reading) }
+            await service.stop(reason: "battery empty")
+            let reason = await device.waitUntilDisconnected()
+            #expect(reason.kind == .shutDown("battery empty"))
+            #expect(reason.isExpected)
+            #expect(device.value(of: Lamp.reading) == 999)
+            try await gone.wait(for: 1)
+            #expect(gone.all == ["tester: closedHere"])
+            // It can be started again.
+            try await service.start()
+            let again = try await connect(try #require(service.port))
+            await again.close()
+        }
+    }
+
+    @Test
+    func aServerThatVanishesIsUnexpected() async throws {
+        let (listener, port) = try RawSocket.listen()
+        async let connecting = ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: .patient)
+        var server: RawSocket? = try await listener.accept()
+        try server?.write([0xff, 1, 0, 0, 0, 1])
+        let device = try await connecting
+        _ = try await server?.readFrame()
+        _ = try await server?.readFrame()
+        server = nil
+        let reason = await device.waitUntilDisconnected()
+        #expect(reason.kind == .closedByPeer)
+        #expect(!reason.isExpected)
+    }
+}

@@ -1,0 +1,177 @@
+import Elemental
+import NIOCore
+import NIOPosix
+import Support
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Calls at fixed times on a connection's event loop.
+struct TickTests {
+    private static let latencies: [Latency] = [.standard, .lowest]
+
+    @Test(.backstop, arguments: latencies)
+    func callsComeWhenTheyAreDue(_ latency: Latency) async throws {
+        try await withService { service, port in
+            let device = try await connect(port, latency: latency)
+            let calls = Transcript<(due: NIODeadline, now: NIODeadline)>()
+            let ticks = device.onTick(every: .milliseconds(1)) { due, _ in calls.add((due: due, now: .now())) }
+            try await calls.wait(for: 100)
+            ticks.cancel()
+            let all = calls.all
+            #expect(all.allSatisfy { $0.now >= $0.due })
+            for (first, second) in zip(all, all.dropFirst()) {
+                // Several only if the loop could not make one in time.
+                let gap = (second.due - first.due).nanoseconds
+                #expect(gap > 0 && gap.isMultiple(of: 1_000_000))
+            }
+            await device.close()
+        }
+    }
+
+    @Test(.backstop, arguments: latencies)
+    func missedCallsAreLeftOut(_ latency: Latency) async throws {
+        try await withService { service, port in
+            let device = try await connect(port, latency: latency)
+            let dues = Transcript<NIODeadline>()
+            device.onTick(every: .milliseconds(1)) { due, _ in
+                dues.add(due)
+                let start = NIODeadline.now()
+                // What no handler should do: block the loop.
+                while dues.all.count == 3, NIODeadline.now() < start + .milliseconds(20) {}
+            }
+            try await dues.wait(for: 5)
+            #expect(dues.all[3] - dues.all[2] >= .milliseconds(20))
+            await device.close()
+        }
+    }
+
+    @Test(.backstop, arguments: latencies)
+    func callsThatTakeLongerThanTheirPeriodLeaveTimeForValues(_ latency: Latency) async throws {
+        try await withService { service, port in
+            service.onValue(of: Lamp.label) { value, device in try? device.send(value, to: Lamp.label) }
+            let device = try await connect(port, latency: latency)
+            let answers = Transcript<String>()
+            device.onValue(of: Lamp.label) { answers.add($0) }
+            // One whose period is shorter than its call, and more that are late because of each other.
+            for _ in 0..<3 {
+                device.onTick(every: .microseconds(500)) { _, _ in
+                    let start = NIODeadline.now()
+                    while NIODeadline.now() < start + .milliseconds(1) {}
+                }
+            }
+            for number in 0..<10 {
+                try device.send("\(number)", to: Lamp.label)
+                try await answers.wait(for: number + 1)
+            }
+            await device.close()
+        }
+    }
+
+    @Test(.backstop, arguments: latencies)
+    func noCallFollowsTheEndOfItsRegistration(_ latency: Latency) async throws {
+        try await withService { service, port in
+            let device = try await connect(port, latency: latency)
+            let endings = device.state.withLock { $0.endings.count }
+            let registration = Locked<HandlerRegistration?>(nil)
+            let (own, other, never) = (Transcript<Void>(), Transcript<Void>(), Transcript<Void>())
+            try await device.eventLoop.submit {
+                let ticks = device.onTick(every: .milliseconds(1)) { _, _ in
+                    own.add(())
+                    if own.all.count == 3 { registration.withLock { $0 }?.cancel() }
+                }
+                registration.withLock { $0 = ticks }
+                device.onTick(every: .milliseconds(1)) { _, _ in never.add(()) }.cancel()
+            }.get()
+            let others = device.onTick(every: .milliseconds(1)) { _, _ in other.add(()) }
+            try await other.wait(for: 20)
+            others.cancel()
+            // On the loop it is over by now, whatever another thread did before.
+            let count = try await device.eventLoop.submit { other.all.count }.get()
+            let later = Transcript<Void>()
+            device.onTick(every: .milliseconds(1)) { _, _ in later.add(()) }
+            try await later.wait(for: 20)
+            #expect(own.all.count == 3)
+            #expect(other.all.count == count)
+            #expect(never.all.isEmpty)
+            #expect(device.state.withLock { $0.endings.count } == endings + 1)
+            // The last one ends with the device, and is released.
+            await device.close()
+            let last = later.all.count
+            let another = try await connect(port, as: "another", latency: latency)
+            let calls = Transcript<Void>()
+            another.onTick(every: .milliseconds(1)) { _, _ in calls.add(()) }
+            try await calls.wait(for: 20)
+            #expect(later.all.count == last)
+            #expect(device.state.withLock { $0.endings.count } == 0)
+            await another.close()
+        }
+    }
+
+    @Test(arguments: ConnectionKind.allCases)
+    func whatIsSentIsWrittenWhenTheCallReturns(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
+            let received = Transcript<String>()
+            service.onValue(of: Lamp.label) { value, _ in received.add(value) }
+            let isUnsent = try await device.eventLoop.submit {
+                let connection = try #require(device.outbound.withLock { $0.link })
+                connection.batch {
+                    for number in 0..<10 { try? device.send("\(number)", to: Lamp.label) }
+                }
+                return device.outbound.withLock { $0.isStreamUnsent }
+            }.get()
+            #expect(!isUnsent)
+            try await received.wait(for: 10)
+            #expect(received.all == (0..<10).map { "\($0)" })
+        }
+    }
+
+    @Test(.backstop)
+    func itIsCalledWhileTheDeviceReconnects() async throws {
+        let service = try await Reconnecting.service()
+        let device = try await Reconnecting.connect(service, Reconnecting.soon)
+        let states = Transcript<Bool>()
+        device.onTick(every: .milliseconds(1)) { _, device in states.add(device.isConnected) }
+        try await eventually { states.all.contains(true) }
+        await service.stop()
+        try await eventually { states.all.last == false }
+        let count = states.all.count
+        try await states.wait(for: count + 10)
+        await device.close()
+    }
+
+    // MARK: The loop
+
+    @Test(.enabled(if: System.coreCount > 1), .backstop)
+    func aLoopThatCanDoWithoutSleepIsAwakeForACall() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let sleepless = try await loop.submit {
+            let sleepless = try #require(SleeplessLoop.retain(on: loop, for: .latency))
+            // Other tests that want the core do not make it sleep.
+            sleepless.share = nil
+            return NIOLoopBound(sleepless, eventLoop: loop)
+        }.get()
+        let wereAwake = Transcript<Bool>()
+        let ticker = try await loop.submit {
+            let ticker = Ticker(on: loop, every: .milliseconds(2)) { _ in wereAwake.add(sleepless.value.isAwake) }
+            ticker.start()
+            return NIOLoopBound(ticker, eventLoop: loop)
+        }.get()
+        // The first ones come before there is a pipe, and any may come late: then it was not woken for it.
+        try await eventually { wereAwake.all.count(where: \.self) >= 10 }
+        // Between the calls it sleeps.
+        try await eventually { !(try await loop.submit { sleepless.value.isAwake }.get()) }
+        // The last connection goes, awake or not, and calls go on.
+        try await loop.submit {
+            let now = NIODeadline.now()
+            sleepless.value.stayAwake(until: now + .seconds(60), now: now)
+        }.get()
+        try await loop.submit { sleepless.value.release(from: .latency) }.get()
+        let count = wereAwake.all.count
+        try await wereAwake.wait(for: count + 10)
+        try await loop.submit { ticker.value.stop() }.get()
+        try await group.shutdownGracefully()
+    }
+}

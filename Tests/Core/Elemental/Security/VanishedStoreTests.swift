@@ -1,0 +1,33 @@
+import ElementalSecurity
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// A state directory whose files vanish while a program runs.
+struct VanishedStoreTests {
+    @Test
+    func aClientWhoseStoreVanishesDoesNotSpeakInPlain() async throws {
+        try await withFolder { folder in
+            let state = try SecurityState(directory: folder + "/state")
+            let pinned = TrustedService(
+                fingerprint: Ed25519Identity().fingerprint, service: "test", instance: "Test", role: .control)
+            try state.trust.update { try $0.pin(pinned, own: state.identity.fingerprint) }
+            var options = ConnectOptions.patient
+            options.security = .automatic(identity: state.identity, store: state.trust)
+            // An open service in the place of the paired one.
+            try await withService { service, port in
+                for isThere in [true, false] {
+                    if !isThere { try FileManager.default.removeItem(atPath: state.directory + "/trust.json") }
+                    let error = await #expect(throws: ElementalError.self) {
+                        _ = try await connectByName(port, options: options)
+                    }
+                    #expect(error?.code == .connectionFailed)
+                    #expect(error?.description.contains("has vanished") == !isThere)
+                }
+                #expect(service.devices.isEmpty)
+            }
+        }
+    }
+}

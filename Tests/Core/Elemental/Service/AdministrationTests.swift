@@ -1,0 +1,135 @@
+import ElementalSecurity
+import ElementalWire
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// An admin's commands to a service.
+struct AdministrationTests {
+    private static func options(_ identity: any Identity, _ store: any TrustStore) -> ConnectOptions {
+        var options = ConnectOptions.patient
+        options.security = .required(identity: identity, store: store)
+        return options
+    }
+
+    /// A command to a service on loopback that Zeroconf would have found by its name.
+    private static func administration(
+        _ port: Int, _ options: ConnectOptions, id: String? = nil
+    ) -> ServiceAdministration {
+        var announcement = ServiceAnnouncement()
+        announcement.shortFingerprint = id
+        return ServiceAdministration(
+            connector: Connector(
+                endpoint: .host("127.0.0.1", port: port), peerName: "Test", service: "test", ownName: "",
+                elements: nil, options: options, configure: { _ in }, announcement: announcement))
+    }
+
+    private static func pair(_ port: Int, with secret: PairingSecret) async throws -> TrustedService {
+        try await ElementalDevice.pair(
+            host: "127.0.0.1", port: port, as: "newcomer",
+            options: options(Ed25519Identity(), InMemoryTrustStore())
+        ) { request in
+            #expect(request.kind == secret.kind)
+            return secret
+        }
+    }
+
+    @Test(arguments: [PairingSecret.Kind.code, .secret])
+    func anAdminOpensTheWindow(_ kind: PairingSecret.Kind) async throws {
+        let ends = try PairedEnds(.admin)
+        try await withService {
+            $0.security = ends.serviceSecurity
+        } _: { service, port in
+            let events = Transcript<PairingEvent>()
+            service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
+            let admin = Self.administration(port, Self.options(ends.client, ends.clientStore))
+            let window = try await admin.openPairing(for: .seconds(60), role: .observe, kind)
+            #expect(window.secret.kind == kind)
+            #expect(window.role == .observe)
+            #expect((1...60).contains(window.timeLeft.components.seconds))
+            #expect(try await Self.pair(port, with: window.secret).role == .observe)
+            try await events.wait(for: 3)
+            // The service itself does not know what is shown elsewhere.
+            guard case .openedByAdmin = events.all[0] else {
+                Issue.record("\(events.all[0])")
+                return
+            }
+            let newcomer = try #require(ends.serviceStore.read().clients.first { $0.name == "newcomer" })
+            #expect(newcomer.pairedBy == ends.client.fingerprint)
+        }
+    }
+
+    @Test
+    func theOwnIdentityIsAnAdminOnItsHost() async throws {
+        let ends = try PairedEnds(nil)
+        try await withService {
+            $0.security = ends.serviceSecurity
+        } _: { _, port in
+            var options = Self.options(ends.service, ends.serviceStore)
+            // As its TXT record says.
+            let window = try await Self.administration(port, options, id: ends.service.fingerprint.short)
+                .openPairing(for: .seconds(60), role: .admin, .code)
+            #expect(window.role == .admin)
+            let paired = try await Self.pair(port, with: window.secret)
+            #expect(paired.role == .control)
+            let newcomer = try #require(ends.serviceStore.read().clients.first { $0.name == "newcomer" })
+            #expect(newcomer.pairedBy == nil)
+            // Without an identity there is nobody who could be an admin.
+            options.security = .automatic
+            let error = await #expect(throws: ElementalError.self) {
+                _ = try await Self.administration(port, options).revoke(newcomer.fingerprint)
+            }
+            #expect(error?.code == .invalidState)
+        }
+    }
+
+    @Test(arguments: [Role.observe, .control])
+    func othersAreRefused(_ role: Role) async throws {
+        let ends = try PairedEnds(role)
+        try await withService {
+            $0.security = ends.serviceSecurity
+        } _: { service, port in
+            let events = Transcript<PairingEvent>()
+            service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
+            let administration = Self.administration(port, Self.options(ends.client, ends.clientStore))
+            for command in 0..<2 {
+                let error = await #expect(throws: ElementalError.self) {
+                    if command == 0 {
+                        _ = try await administration.openPairing(for: .seconds(60), role: .observe, .code)
+                    } else {
+                        _ = try await administration.revoke(ends.client.fingerprint)
+                    }
+                }
+                #expect(error?.code == .notAuthorised)
+            }
+            #expect(events.all.isEmpty)
+            #expect(ends.serviceStore.read().clients.count == 1)
+        }
+    }
+
+    @Test
+    func aRevokedClientIsDisconnectedAndWhomItLetInIsSaid() async throws {
+        let ends = try PairedEnds(.control)
+        let admin = try PairedEnds(.admin, service: ends.service)
+        try ends.serviceStore.update { peers in
+            try peers.pin(
+                TrustedClient(fingerprint: admin.client.fingerprint, name: "admin", role: .admin, services: ["test"]),
+                own: ends.service.fingerprint)
+            try peers.pin(
+                TrustedClient(
+                    fingerprint: Ed25519Identity().fingerprint, name: "guest", role: .observe, services: ["test"],
+                    pairedBy: ends.client.fingerprint),
+                own: ends.service.fingerprint)
+        }
+        try await ends.withPair { _, device in
+            let port = try #require(device.address?.port)
+            let administration = Self.administration(port, Self.options(admin.client, admin.clientStore))
+            let revocation = try await administration.revoke(ends.client.fingerprint)
+            #expect(revocation.letInCount == 1)
+            #expect(revocation.letIn.map(\.name) == ["guest"])
+            try await eventually { device.disconnectReason != nil }
+            #expect(!ends.serviceStore.read().clients.contains { $0.fingerprint == ends.client.fingerprint })
+        }
+    }
+}

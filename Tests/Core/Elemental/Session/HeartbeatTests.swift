@@ -1,0 +1,114 @@
+import ElementalWire
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import Elemental
+
+/// Peers that become silent.
+struct HeartbeatTests {
+    private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
+
+    private func heartbeat() -> Heartbeat {
+        Heartbeat(interval: .seconds(20), patience: .seconds(90), now: Self.start)
+    }
+
+    private func time(_ seconds: Int64) -> NIODeadline { Self.start + .seconds(seconds) }
+
+    @Test
+    func silenceCausesPingsAndThenATimeOut() {
+        var heartbeat = heartbeat()
+        #expect(heartbeat.step(at: time(0), listens: true, sentByteCount: 0) == .wait(time(20)))
+        #expect(heartbeat.step(at: time(20), listens: true, sentByteCount: 0) == .ping(time(40)))
+        #expect(heartbeat.step(at: time(40), listens: true, sentByteCount: 13) == .ping(time(60)))
+        #expect(heartbeat.step(at: time(60), listens: true, sentByteCount: 26) == .ping(time(80)))
+        #expect(heartbeat.step(at: time(80), listens: true, sentByteCount: 39) == .ping(time(90)))
+        #expect(heartbeat.step(at: time(90), listens: true, sentByteCount: 52) == .dead)
+    }
+
+    @Test
+    func aPeerThatSendsAndReceivesNeedsNoPings() {
+        var heartbeat = heartbeat()
+        for second in stride(from: 10, through: 100, by: 10) as StrideThrough<Int64> {
+            heartbeat.lastHeard = time(second)
+            let step = heartbeat.step(at: time(second), listens: true, sentByteCount: Int(second))
+            #expect(step == .wait(time(max(20, second + 20))))
+        }
+    }
+
+    @Test
+    func aPeerThatOnlyReceivesSendsPings() {
+        var heartbeat = heartbeat()
+        heartbeat.lastHeard = time(19)
+        #expect(heartbeat.step(at: time(20), listens: true, sentByteCount: 0) == .ping(time(40)))
+    }
+
+    @Test
+    func aPausedReaderDoesNotTimeOutItsPeer() {
+        var heartbeat = heartbeat()
+        #expect(heartbeat.step(at: time(100), listens: false, sentByteCount: 0) == .ping(time(120)))
+        #expect(heartbeat.step(at: time(120), listens: true, sentByteCount: 13) == .ping(time(140)))
+        #expect(heartbeat.step(at: time(189), listens: true, sentByteCount: 26) == .ping(time(190)))
+        #expect(heartbeat.step(at: time(190), listens: true, sentByteCount: 39) == .dead)
+    }
+
+    private static func quick(_ configuration: inout ServiceConfiguration) {
+        configuration.limits.heartbeatInterval = .milliseconds(250)
+    }
+
+    /// Quick enough to wait for, and so slow that a busy machine is not taken for a dead peer: that takes 9 s.
+    private static func patient(_ configuration: inout ServiceConfiguration) {
+        configuration.limits.heartbeatInterval = .seconds(2)
+    }
+
+    @Test
+    func aQuietConnectionIsPingedAndLives() async throws {
+        try await withPair(Lamp.all, Self.patient) { service, device in
+            let other = try #require(service.devices.first)
+            try await eventually { other.statistics.roundTripTime != nil }
+            let first = other.statistics.bytesReceived
+            try await eventually { other.statistics.bytesReceived > first }
+            #expect(device.isConnected)
+        }
+    }
+
+    @Test("a peer that has announced pings and falls silent is timed out")
+    func silentPeer() async throws {
+        try await withService(Lamp.all, Self.quick) { service, port in
+            let reasons = Transcript<DisconnectReason>()
+            service.onEvent { event in
+                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
+            }
+            let silent = try RawSocket.connect(to: port)
+            try silent.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0])
+            try await reasons.wait(for: 1)
+            guard case .timedOut(let text) = try #require(reasons.all.first).kind else {
+                Issue.record("ended by \(reasons.all)")
+                return
+            }
+            #expect(text.contains("ping"))
+            // It was pinged before.
+            var identifiers: [Int8] = []
+            while let frame = try? await silent.readFrame() { identifiers.append(frame.id) }
+            #expect(identifiers.contains(SystemElement.ping.rawValue))
+        }
+    }
+
+    @Test
+    func anOlderPeerIsLeftToTCP() async throws {
+        try await withService(Lamp.all, Self.patient) { service, port in
+            let older = try RawSocket.connect(to: port)
+            try older.write([0xfe, 1, 0, 0, 0, 0x6f])
+            // Another's pings go on for longer than the older one might live if it were pinged.
+            let device = try await connect(port)
+            let other = try #require(service.devices.first { $0.name == "tester" })
+            let first = other.statistics.bytesReceived
+            let pongByteCount = 13
+            try await eventually { other.statistics.bytesReceived > first + 5 * pongByteCount }
+            #expect(service.devices.contains { $0.name == "o" })
+            await device.close()
+            older.closeOutput()
+            #expect(try await older.readToEnd() == [0xff, 1, 0, 0, 0, 1])
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// One host, child processes, and a private avahi-daemon that starts, stops, hangs and crashes.
+@Suite(
+    .serialized,
+    .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
+struct DaemonTests {
+    @Test func anAbsentDaemonIsReportedWithAdviceAndRetried() async throws {
+        let avahi = try PrivateAvahi(hostName: "late")
+        do {
+            try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
+                try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                    for child in [publisher, browser] {
+                        let first = try await child.nextLine(beginningWith: "failed daemonUnavailable retry in 0.5")
+                        #expect(first.text.contains("sudo systemctl start avahi-daemon"))
+                        try await child.nextLine(beginningWith: "failed daemonUnavailable retry in 1.0")
+                    }
+                    try await avahi.start()
+                    try await publisher.nextLine(beginningWith: "published Rover")
+                    try await browser.nextLine(beginningWith: "found Rover | late.local. | 7000 | 127.0.0.1")
+                }
+            }
+            await avahi.remove()
+        } catch {
+            await avahi.remove()
+            throw error
+        }
+    }
+
+    @Test func aResolverSaysThatTheDaemonIsAbsent() async throws {
+        let avahi = try PrivateAvahi(hostName: "never")
+        try await probe(avahi, ["resolve", "Rover", "_robot._tcp", "5"]) { resolver in
+            let line = try await resolver.nextLine(beginningWith: "error daemonUnavailable")
+            #expect(line.text.contains("systemctl"))
+        }
+        await avahi.remove()
+    }
+
+    @Test(arguments: [false, true]) func aDaemonThatDiesIsSurvived(withItsBus: Bool) async throws {
+        try await PrivateAvahi.with(hostName: "phoenix") { avahi in
+            try await probe(avahi, ["publish", "Stays", "_robot._tcp", "7000"]) { publisher in
+                try await probe(avahi, ["publish", "Goes", "_robot._tcp", "7001"]) { leaver in
+                    try await publisher.nextLine(beginningWith: "published Stays")
+                    try await leaver.nextLine(beginningWith: "published Goes")
+                    try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                        try await browser.nextLine(beginningWith: "found ")
+                        try await browser.nextLine(beginningWith: "found ")
+                        if withItsBus { await avahi.killAll() } else { await avahi.kill() }
+                        try await browser.nextLine(beginningWith: "failed daemonUnavailable")
+                        try await publisher.nextLine(beginningWith: "failed daemonUnavailable")
+                        await leaver.end()
+                        try await avahi.start()
+                        try await publisher.nextLine(beginningWith: "published Stays")
+                        try await browser.nextLine(beginningWith: "gone Goes")
+                        #expect(browser.lines(of: .output).count { $0.hasPrefix("found Stays") } == 1)
+                        #expect(!browser.lines(of: .output).contains("gone Stays"))
+                        // The new registration and the new browse work, too.
+                        try publisher.writeLine("txt state=on")
+                        try await browser.nextLine(where: { $0.hasPrefix("updated Stays") && $0.hasSuffix("state=on") })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aHangingDaemonIsReportedAndRetried() async throws {
+        try await PrivateAvahi.with(hostName: "sloth") { avahi in
+            avahi.suspend(true)
+            try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
+                try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                    try await publisher.nextLine(beginningWith: "failed timedOut")
+                    try await browser.nextLine(beginningWith: "failed daemonUnavailable")
+                    avahi.suspend(false)
+                    try await publisher.nextLine(beginningWith: "published Rover")
+                    try await browser.nextLine(beginningWith: "found Rover")
+                    #expect(!publisher.lines(of: .output).contains { $0.hasPrefix("published Rover (") })
+                }
+            }
+        }
+    }
+
+    @Test func aNameTakenOnThisHostGetsANumber() async throws {
+        let long = String(repeating: "ä", count: 31)
+        try await PrivateAvahi.with(hostName: "crowded") { avahi in
+            for (name, second) in [("Rover", "Rover (2)"), (long, String(long.dropLast(2)) + " (2)")] {
+                try await probe(avahi, ["publish", name, "_robot._tcp", "7000"]) { one in
+                    try await one.nextLine(where: { $0 == "published \(name)" })
+                    try await probe(avahi, ["publish", name, "_robot._tcp", "7001"]) { two in
+                        try await two.nextLine(where: { $0 == "published \(second)" })
+                        try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                            try await browser.nextLine(where: { $0.hasPrefix("found \(second) |") })
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func whatIsStoppedIsWithdrawn() async throws {
+        try await PrivateAvahi.with(hostName: "polite") { avahi in
+            try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
+                    try await browser.nextLine(beginningWith: "found Rover")
+                    try publisher.writeLine("stop")
+                    try await publisher.nextLine(beginningWith: "stopped")
+                    try await browser.nextLine(beginningWith: "gone Rover")
+                    #expect(publisher.isRunning)
+                }
+            }
+        }
+    }
+
+    @Test func avahiToolsAndWeSeeEachOther() async throws {
+        try await PrivateAvahi.with(hostName: "mixed") { avahi in
+            try await probe(avahi, ["publish", "Ours", "_robot._tcp", "7000", "model=R2"]) { publisher in
+                try await publisher.nextLine(beginningWith: "published Ours")
+                let seen = try await ChildProcess.run(
+                    "avahi-browse", ["--resolve", "--parsable", "--terminate", "_robot._tcp"],
+                    environment: avahi.environment)
+                #expect(seen.contains(";Ours;_robot._tcp;local;mixed.local;127.0.0.1;7000;\"model=R2\""), "\(seen)")
+            }
+            try await ChildProcess.with(
+                "avahi-publish", ["-s", "Their one", "_screen_control._tcp", "7002", "kind=lamp", "x=1"],
+                environment: avahi.environment
+            ) { _ in
+                try await probe(avahi, ["browse", "_screen_control._tcp"]) { browser in
+                    let line = try await browser.nextLine(beginningWith: "found Their one | mixed.local. | 7002")
+                    #expect(line.text.contains("kind=lamp") && line.text.contains("x=1"))
+                }
+                try await probe(avahi, ["resolve", "Their one", "_screen_control._tcp", "10"]) { resolver in
+                    try await resolver.nextLine(beginningWith: "resolved Their one | mixed.local. | 7002 | 127.0.0.1")
+                }
+            }
+            try await probe(avahi, ["resolve", "Nobody", "_robot._tcp", "1"]) { resolver in
+                try await resolver.nextLine(beginningWith: "error timedOut")
+            }
+        }
+    }
+
+    @Test func manyRoundsLeaveNothingOpen() async throws {
+        try await PrivateAvahi.with(hostName: "tidy") { avahi in
+            try await probe(avahi, ["churn", "_robot._tcp", "6"]) { child in
+                func numbers(_ line: ChildProcess.OutputLine) -> [Int] { line.text.split(separator: " ").compactMap { Int($0) } }
+                let first = numbers(try await child.nextLine(beginningWith: "round 0"))
+                var last = numbers(try await child.nextLine(beginningWith: "round 6"))
+                // Each leaked reference would be a thread and a descriptor more. The last references end a little after
+                // their owners, and Dispatch keeps idle workers for some seconds.
+                let deadline = ContinuousClock.now + .seconds(60)
+                while last[1] > first[1] || (last.last ?? 0) > (first.last ?? 0), ContinuousClock.now < deadline {
+                    try await Task.sleep(for: .milliseconds(500), clock: .suspending)
+                    try child.writeLine("count")
+                    last = numbers(try await child.nextLine(beginningWith: "now"))
+                }
+                #expect(last[1] <= first[1], "descriptors \(first[1]) -> \(last[1])\n\(child.transcript)")
+                #expect((last.last ?? 0) <= (first.last ?? 0), "threads \(first) -> \(last)\n\(child.transcript)")
+            }
+        }
+    }
+
+    @Test(.disabled(if: Sanitizer.current == .thread, "the thread sanitizer's own thread wakes up ten times a second"))
+    func anIdleBrowserDoesNothing() async throws {
+        try await PrivateAvahi.with(hostName: "quiet") { avahi in
+            try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { _ in
+                try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                    try await browser.nextLine(beginningWith: "found Rover")
+                    // Longer than the list takes to settle; a condition cannot show that nothing happens.
+                    try await Task.sleep(for: .seconds(8), clock: .suspending)
+                    let before = switches(of: browser.processID)
+                    try await Task.sleep(for: .seconds(3), clock: .suspending)
+                    let after = switches(of: browser.processID)
+                    #expect(before > 0 && after - before < 10, "\(after - before) wake-ups in 3 s")
+                }
+            }
+        }
+    }
+
+    /// How often the process's threads have waited for something.
+    private func switches(of process: Int32) -> Int {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+        return tasks.reduce(0) { sum, task in
+            let status = (try? String(contentsOfFile: "/proc/\(process)/task/\(task)/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+        }
+    }
+
+    private func probe(
+        _ avahi: PrivateAvahi, _ arguments: [String], _ body: (ChildProcess) async throws -> Void
+    ) async throws {
+        let executable = try BuiltProduct.path(of: "zeroconf-probe")
+        try await ChildProcess.with(executable, arguments, environment: avahi.environment, body)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+
+/// The compiler, with the flags of a program that uses this package's products.
+///
+/// The flags are those with which SwiftPM compiled this test, from its build folder: the folder of the modules and the
+/// module maps of C libraries. The package's name is not among them, so that only public API is visible.
+struct SwiftCompiler {
+    private let compiler: String
+    private let flags: [String]
+    private let buildFolder: URL
+
+    init() throws {
+        buildFolder = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent()
+        let configuration = buildFolder.lastPathComponent
+        let manifest = buildFolder.appending(path: "../../\(configuration).yaml").standardizedFileURL
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        let mark = #""-module-name","DocumentationTests""#
+        guard
+            let line = text.components(separatedBy: "\n").first(where: {
+                $0.contains("args: [") && $0.contains(mark) && $0.contains(#""-emit-module""#)
+            }), let start = line.firstIndex(of: "["),
+            let arguments = try JSONDecoder().decode([String]?.self, from: Data(line[start...].utf8)),
+            let compiler = arguments.first
+        else {
+            throw TestSupportError("\(manifest.path) does not tell how SwiftPM compiled DocumentationTests")
+        }
+        self.compiler = compiler
+        var flags = ["-swift-version", "6"]
+        var rest = arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "-I", "-Xcc", "-target", "-sdk", "-module-cache-path":
+                if let value = rest.popFirst() { flags += [argument, value] }
+            case _ where argument.hasPrefix("-sanitize="): flags.append(argument)
+            default: break
+            }
+        }
+        self.flags = flags
+    }
+
+    /// Checks a program, or builds it.
+    ///
+    /// - Parameters:
+    ///   - main: its `main.swift`.
+    ///   - others: its other files by their names.
+    ///   - executable: where the built program goes; without it the program is checked only.
+    ///   - modules: those of this package that it is linked with and that `elemental` does not have.
+    /// - Returns: the compiler's diagnostics; empty if there are none.
+    func compile(
+        _ main: String, with others: [String: String] = [:], to executable: URL? = nil, modules: [String] = []
+    ) async throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = others.merging(["main.swift": main]) { $1 }
+        for (name, text) in files {
+            try text.write(to: folder.appending(path: name), atomically: false, encoding: .utf8)
+        }
+        var arguments = flags + files.keys.sorted().map { folder.appending(path: $0).path }
+        if let executable {
+            // What elemental is linked of, without its own files.
+            let objects = folder.appending(path: "objects")
+            let list = buildFolder.appending(path: "elemental.product/Objects.LinkFileList")
+            try String(contentsOf: list, encoding: .utf8).components(separatedBy: "\n")
+                .filter { !$0.contains("/ElementalCLI.build/") }.joined(separator: "\n")
+                .write(to: objects, atomically: false, encoding: .utf8)
+            arguments += ["-emit-executable", "-o", executable.path, "@\(objects.path)"]
+            for module in modules {
+                let objects = buildFolder.appending(path: "\(module).build")
+                arguments += try FileManager.default.contentsOfDirectory(atPath: objects.path)
+                    .filter { $0.hasSuffix(".o") }.map { objects.appending(path: $0).path }
+            }
+            arguments += ["-ldns_sd", "-lavahi-common", "-lstdc++"]
+        } else {
+            arguments.append("-typecheck")
+        }
+        return try await ChildProcess.with(compiler, arguments) { child in
+            child.closeInput()
+            let status = try await child.waitForExit()
+            guard status != .exited(0) else { return "" }
+            return (child.lines(of: .output) + child.lines(of: .error)).joined(separator: "\n")
+        }
+    }
+}

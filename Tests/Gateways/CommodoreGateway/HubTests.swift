@@ -1,0 +1,139 @@
+import Elemental
+import NIOCore
+import SignalR
+import TestSupport
+import Testing
+
+@testable import CommodoreGateway
+
+/// The unmodified chat program's bytes over a line, through the gateway, to a real SignalR hub.
+@Suite(
+    .enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"), .backstop)
+struct HubTests {
+    /// The address that is fixed in the program.
+    private static let address = "ws://192.168.86.250:5000/chat"
+
+    private static func result(_ record: [UInt8]) -> [UInt8] { Array(record.dropFirst(2)) }
+
+    /// What the program does until it is connected.
+    private func connect(_ machine: any MachineEnd) async throws {
+        try machine.write(ModemCommand.stopWiFi.bytes)
+        #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+        try machine.write(ModemCommand.startWiFi.bytes)
+        #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+        try machine.write(ModemCommand.startWebSocket(Array(Self.address.utf8)).bytes)
+    }
+
+    @Test
+    func itChatsThroughARealHub() async throws {
+        try await Peers.withHub { _, port in
+            let hub = "127.0.0.1:\(port)/hub"
+            try await withGateway(
+                .tcp(host: "127.0.0.1", port: 0, usesIP232: false), { $0.hubs = [Self.address: "ws://\(hub)"] }
+            ) { running in
+                let machine = try RawSocket.connect(to: running.linePort)
+                try await connect(machine)
+                #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+                try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
+                #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+                #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
+
+                try await Peers.with(
+                    "signalrcore", "client_signalrcore.py", ["http://\(hub)", "Broadcast", "NewMessage"]
+                ) { other in
+                    try await other.nextLine(beginningWith: "open")
+                    // The program sends a message: the other client receives it, and the program shows it.
+                    var program = ChatProgram()
+                    program.sent = []
+                    program.say("Hello, world", as: "Rob")
+                    try machine.write(program.sent)
+                    try await other.nextLine(beginningWith: "Rob: Hello, world")
+                    var records = [try await machine.readRecord(), try await machine.readRecord()]
+                    records.sort { $0[0] < $1[0] }
+                    #expect(records[0] == ModemResult.ok.bytes)
+                    #expect(
+                        Self.result(records[1])
+                            == ChatMessage.payloads(
+                                sender: Array("Rob".utf8), text: Array("Hello, world".utf8))[0])
+                    // The other direction, in pieces that the program can show.
+                    let long = String(repeating: "to the Commodore ", count: 20)
+                    try other.writeLine(long)
+                    var shown: [UInt8] = []
+                    while shown.count < long.utf8.count {
+                        let payload = Self.result(try await machine.readRecord())
+                        #expect(payload[0] < 128)
+                        #expect(payload[2] == 1)
+                        var texts = ByteBuffer(bytes: payload[0x11...])
+                        #expect(try texts.readMessagePackText() == ByteBuffer(string: "signalrcore"))
+                        shown += try texts.readMessagePackText().readableBytesView + [0x20]
+                    }
+                    #expect(String(decoding: shown, as: UTF8.self).hasPrefix(long.dropLast()))
+                }
+            }
+        }
+    }
+
+    @Test
+    func theGatewayKeepsTheHubFromDroppingASilentProgram() async throws {
+        let (listener, port) = try RawSocket.listen()
+        try await withGateway(
+            .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
+            {
+                $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"]
+                $0.hubPingInterval = .milliseconds(50)
+            }
+        ) { running in
+            let machine = try RawSocket.connect(to: running.linePort)
+            try await connect(machine)
+            let hub = ScriptedPeer(try await listener.accept())
+            #expect(try await hub.upgrade().target == "/hub")
+            #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+            // Nothing else is sent before the program's handshake, however long it takes.
+            try await Task.sleep(for: .milliseconds(200), clock: .suspending)
+            try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
+            #expect(try await hub.frame().bytes == ChatProgram.handshake)
+            #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8), opcode: 2))
+            #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
+            // Then it is silent: the hub gets the gateway's pings, and the program none of the hub's.
+            let ping: [UInt8] = [0x02, 0x91, 0x06]
+            for _ in 0..<3 {
+                try hub.write(ScriptedPeer.frame(ping, opcode: 2))
+                #expect(try await hub.frame() == ScriptedPeer.Frame(opcode: 2, isLast: true, bytes: ping))
+            }
+            let said = ChatMessage.invocation("NewMessage", "Ada", "Hi")
+            try hub.write(ScriptedPeer.frame(said, opcode: 2))
+            let shown = ChatMessage.payloads(sender: Array("Ada".utf8), text: Array("Hi".utf8))[0]
+            #expect(try await machine.readRecord() == ModemResult.data(shown).bytes)
+        }
+    }
+
+    @Test
+    func aHubThatIsNotThereIsDisconnected() async throws {
+        let port = try PortLease.port()
+        try await withGateway(
+            .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
+            { $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"] }
+        ) { running in
+            let machine = try RawSocket.connect(to: running.linePort)
+            try await connect(machine)
+            #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)
+        }
+    }
+
+    @Test
+    func theEndOfTheHubIsTold() async throws {
+        try await Peers.withHub { server, port in
+            try await withGateway(
+                .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
+                { $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"] }
+            ) { running in
+                let machine = try RawSocket.connect(to: running.linePort)
+                try await connect(machine)
+                #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+                await server.end()
+                #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)
+            }
+        }
+    }
+}

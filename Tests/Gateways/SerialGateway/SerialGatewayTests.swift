@@ -1,0 +1,226 @@
+import Elemental
+import Foundation
+import SerialLines
+import Support
+import TestSupport
+import Testing
+
+@testable import SerialGateway
+
+/// The gateway with real lines, devices in threads and real clients.
+struct SerialGatewayTests {
+    private static let tcp = SerialLine.listen(host: "127.0.0.1", port: 0)
+
+    /// A value each way, and one that is refused.
+    private func exchange(_ running: RunningSerialGateway) async throws {
+        let client = try await running.client()
+        #expect(client.catalogue == Oven.all)
+        let refusals = Locked<[String]>([])
+        client.onRefusal { element, refusal, _ in
+            refusals.withLock { $0.append("\(element.name): \(refusal)") }
+        }
+        try await eventually("the current value") { client.value(of: Oven.temperature) == 20.5 }
+        try client.send(21.5, to: Oven.target)
+        try await eventually("the target") { client.value(of: Oven.target) == 21.5 }
+        try client.send(27, to: Oven.target)
+        try await eventually("a refusal") { refusals.withLock { $0 } == ["Target: it burns"] }
+        #expect(client.value(of: Oven.target) == 21.5)
+        await client.close()
+    }
+
+    @Test
+    func overTCPEitherWay() async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            try await running.wait(for: "appeared oven/Kitchen")
+            try await exchange(running)
+            await device.stop()
+        }
+    }
+
+    @Test
+    func overAPseudoTerminal() async throws {
+        let link = FileManager.default.temporaryDirectory.appendingPathComponent("board-\(UUID())").path
+        try await RunningSerialGateway.with(.pseudoTerminal(link: link)) { running in
+            #expect(running.lineName == link)
+            let device = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
+            try await exchange(running)
+            await device.stop()
+        }
+        #expect(!FileManager.default.fileExists(atPath: link))
+    }
+
+    @Test
+    func aDeviceThatComesAndGoesWithItsCable() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("cable-\(UUID())").path
+        // The line is not there yet.
+        try await RunningSerialGateway.with(.serial(path: path)) {
+            $0.absence = .milliseconds(50)
+        } _: { running in
+            try await running.wait(for: "line lost")
+            let (descriptor, name) = try TerminalDevice.makePseudoTerminal()
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: name)
+            let device = TestBoard(.oven(), on: descriptor)
+            try await running.wait(for: "appeared oven/Kitchen")
+            try await exchange(running)
+            await device.stop()
+            try await running.wait(for: "gone")
+            try FileManager.default.removeItem(atPath: path)
+            // Another one at the same place.
+            let (other, otherName) = try TerminalDevice.makePseudoTerminal()
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: otherName)
+            let next = TestBoard(.oven(name: "Cellar"), on: other)
+            try await running.wait(for: "appeared oven/Cellar")
+            try await exchange(running)
+            await next.stop()
+        }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    @Test
+    func aNameOfItsOwnOrOfTheUsers() async throws {
+        try await RunningSerialGateway.with(Self.tcp) {
+            $0.serviceName = "heater"
+            $0.displayName = "Mine"
+        } _: { running in
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            try await running.wait(for: "appeared heater/Mine")
+            await device.stop()
+        }
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let device = try TestBoard.dial(try running.linePort, .counter)
+            let name = "appeared counter/\(HostName.current) \(running.lineName)"
+            try await running.wait(for: name)
+            await device.stop()
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aResetKeepsTheClients(restores: Bool) async throws {
+        try await RunningSerialGateway.with(Self.tcp) {
+            $0.restores = restores
+        } _: { running in
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            let client = try await running.client()
+            try client.send(21.5, to: Oven.target)
+            try client.send("mine", to: Oven.label)
+            try await eventually("the label") { client.value(of: Oven.label) == "mine" }
+            try client.send("no", to: Oven.label)
+            // Its answer is behind the refusal.
+            try client.send(7, to: Oven.count)
+            try await eventually("the count") { client.value(of: Oven.count) == 7 }
+            device.reset()
+            try await running.wait(for: "returned oven/Kitchen")
+            if restores {
+                try await running.wait(for: "restored 3")
+                device.perform { try? $0.send(99, to: Oven.temperature) }
+                try await eventually("what was sent after it") { client.value(of: Oven.temperature) == 99 }
+                // It may have been sent before the board had read what is restored, but not before the board's own values.
+                try await eventually("the restored value") { client.value(of: Oven.target) == 21.5 }
+            } else {
+                try await eventually("its own value") { client.value(of: Oven.target) == 18 }
+                #expect(!running.events.contains { $0.hasPrefix("restored") })
+            }
+            #expect(client.isConnected)
+            await client.close()
+            await device.stop()
+        }
+    }
+
+    @Test
+    func refusalsGoToWhoeverSetTheValue() async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            let (good, bad) = (try await running.client("good"), try await running.client("bad"))
+            let refusals = Locked<[String]>([])
+            for (client, name) in [(good, "good"), (bad, "bad")] {
+                client.onRefusal { element, _, _ in refusals.withLock { $0.append("\(name) \(element.name)") } }
+            }
+            for round in 1...50 {
+                let target = 5 + Float(round) / 4
+                try good.send(target, to: Oven.target)
+                try bad.send("no", to: Oven.label)
+                try await eventually("round \(round)") {
+                    refusals.withLock { $0.count } == round && good.value(of: Oven.target) == target
+                }
+            }
+            #expect(refusals.withLock { Set($0) } == ["bad Label"])
+            await good.close()
+            await bad.close()
+            await device.stop()
+        }
+    }
+
+    @Test
+    func withoutItsDeviceAServiceRefuses() async throws {
+        try await RunningSerialGateway.with(Self.tcp) {
+            $0.absence = .seconds(60)
+        } _: { running in
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            let client = try await running.client()
+            let refusals = Locked<[String]>([])
+            client.onRefusal { _, refusal, _ in refusals.withLock { $0.append(refusal.description) } }
+            await device.stop()
+            try await running.wait(for: "lost")
+            try client.send(20, to: Oven.target)
+            try await eventually("a refusal") { refusals.withLock { $0 } == ["the device on the line is not there"] }
+            await client.close()
+        }
+    }
+
+    @Test(arguments: [0, 0.0025])
+    func moreThanTheLineCarriesArrivesInOrder(faults: Double) async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let device = try TestBoard.dial(try running.linePort, .counter, faults: .each(faults))
+            let client = try await running.client()
+            let count: UInt32 = faults == 0 ? 20_000 : 500
+            for number in 1...count { try await client.sendWhenReady(number, to: Oven.count) }
+            try await eventually("the last one") { client.value(of: Oven.temperature) == Float(count) }
+            await client.close()
+            await device.stop()
+        }
+    }
+
+    @Test(arguments: ["no name", "", "-", "x\u{1B}[2J", String(repeating: "x", count: 63)])
+    func aNameThatCannotBePublished(service: String) async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let device = try TestBoard.dial(try running.linePort, .oven(service: service))
+            // It is listened to again later each time.
+            for time in ["0.5", "1.0"] {
+                try await eventually("rejected: \(running.events)") {
+                    running.events.contains { $0.hasPrefix("rejected for \(time) seconds: the device") }
+                }
+            }
+            #expect(!running.events.contains { $0.hasPrefix("appeared") })
+            await device.stop()
+            // The next one is heard at once.
+            let other = try TestBoard.dial(try running.linePort, .oven())
+            try await running.wait(for: "appeared oven/Kitchen")
+            await other.stop()
+        }
+    }
+
+    @Test
+    func garbageCostsNothing() async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            var random = SeededGenerator(seed: 3)
+            let socket = try RawSocket.connect(to: try running.linePort)
+            for _ in 0..<100 { try socket.write((0..<4096).map { _ in UInt8(truncatingIfNeeded: random.next()) }) }
+            socket.closeOutput()
+            let device = try TestBoard.dial(try running.linePort, .oven())
+            try await exchange(running)
+            await device.stop()
+        }
+    }
+
+    @Test
+    func aLineThatCannotBeOpened() async throws {
+        for (line, text) in [
+            (SerialLine.serial(path: "/etc/passwd"), "not a serial device"),
+            (.pseudoTerminal(link: "/nonexistent/link"), "cannot create the link"),
+        ] {
+            let error = await #expect(throws: SerialGatewayError.self) { try await SerialGateway(line: line).run() }
+            #expect(error?.description.contains(text) == true)
+        }
+    }
+}

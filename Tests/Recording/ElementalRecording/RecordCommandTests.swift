@@ -1,0 +1,405 @@
+import Foundation
+import Support
+import TestSupport
+import Testing
+
+@testable import ElementalCLI
+
+/// `elemental record`, `replay`, `export` and `info`, with real services.
+struct RecordCommandTests {
+    private static let elements = [
+        "--element", "1:Speed:float:-1...1:unit m/s=0.5", "--element", "2:Camera:bool:latest=on",
+        "--element", "3:Aim:float2", "--element", "4:Note:string:ro=seven", "--element",
+        "5:Mode:uint8:choices off,heat:wo",
+    ]
+
+    private func publish(port: Int = 0, elements: [String] = elements) -> [String] {
+        ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--json"] + elements
+    }
+
+    /// Runs a service and a recorder of it, which is connected.
+    private func withRecorder(
+        _ options: [String] = [], elements: [String] = elements,
+        _ body: (_ service: ChildProcess, _ recorder: ChildProcess, _ file: String) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "robot.mcap").path
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: elements)) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let arguments = ["record", target, "--json", "--to", file] + options
+                try await ChildProcess.with(ElementalProcess.path, arguments) { recorder in
+                    try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
+                    try await body(service, recorder, file)
+                }
+            }
+        }
+    }
+
+    private func info(_ file: String) async throws -> [JSONLine] {
+        let result = try await ElementalProcess.run("info", file, "--json")
+        try #require(result.status == .exited(0), "\(result)")
+        return result.output.compactMap { JSONLine($0) }
+    }
+
+    /// Waits until so many values are in the file, which is read while it is written.
+    private func waitForValues(_ count: Int, in file: String) async throws {
+        try await eventually("\(count) values in the file") {
+            guard let result = try? await info(file).first else { return false }
+            return result.number("values") == Double(count)
+        }
+    }
+
+    @Test(.backstop)
+    func whatIsRecordedIsReplayed() async throws {
+        try await withRecorder { service, recorder, file in
+            for line in ["Speed=0.25", "Aim=1,-0.5", "Camera=off", "Note=eight"] { try service.writeLine(line) }
+            // The three values of the beginning before them.
+            try await waitForValues(7, in: file)
+            recorder.send(signal: SIGTERM)
+            let end = try await recorder.nextEvent("recorded")
+            #expect(end.number("values") == 7 && end.number("lost") == 0 && end["end"] == "finished")
+            let status = try await recorder.waitForExit()
+            #expect(status == .exited(0))
+            #expect(end.number("bytes") == Double(try Data(contentsOf: URL(filePath: file)).count))
+
+            let lines = try await info(file)
+            #expect(lines.first?["complete"] == true)
+            let elements = lines.filter { $0.event == "element" }
+            #expect(elements.compactMap { $0["element"] as String? } == ["Speed", "Camera", "Aim", "Note", "Mode"])
+            #expect(elements.map { $0.number("values") } == [2, 2, 1, 2, 0])
+            let human = try await ElementalProcess.run("info", file)
+            #expect(human.output.contains { $0.contains("Speed") && $0.contains("m/s") })
+
+            // The replayed service is described in the same words.
+            let replay = ["replay", file, "--publish", "--loop", "--unlisted", "--address", "127.0.0.1", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, replay) { replay in
+                let port = try await replay.listeningPort()
+                try await replay.nextEvent("replaying")
+                let described = try await [service.listeningPortAgain(), port].asyncMap { port in
+                    try await ElementalProcess.run("describe", "127.0.0.1:\(port)", "--json").output
+                        .filter { $0.contains("\"event\":\"element\"") }.map(Self.withoutValue)
+                }
+                #expect(described[0] == described[1] && described[0].count == 5)
+                let seen = try await ElementalProcess.run(
+                    "watch", "127.0.0.1:\(port)", "Note", "Speed", "--count", "12", "--json")
+                #expect(seen.status == .exited(0))
+                let notes = Set(seen.output.compactMap { JSONLine($0) }.compactMap { $0["value"] as String? })
+                #expect(notes.isSuperset(of: ["seven", "eight"]))
+                replay.send(signal: SIGINT)
+                let counts = try await replay.nextEvent("replayed")
+                #expect(counts.number("refused") == 0 && counts.number("values") ?? 0 > 7)
+                let status = try await replay.waitForExit()
+                #expect(status == .exited(0))
+            }
+        }
+    }
+
+    private static func withoutValue(_ line: String) -> String {
+        line.replacing(/,"value":.*/, with: "")
+    }
+
+    @Test(.backstop)
+    func aRecorderThatIsKilledLeavesAFileThatReplays() async throws {
+        try await withRecorder { service, recorder, file in
+            try service.writeLine("Speed=0.25")
+            try await waitForValues(4, in: file)
+            recorder.send(signal: SIGKILL)
+            _ = try await recorder.waitForExit()
+            let lines = try await info(file)
+            #expect(lines.first?["complete"] == false && lines.first?.number("values") == 4)
+            let json = try await ElementalProcess.run("export", file, "--json")
+            let values = json.output.compactMap { JSONLine($0) }.filter { $0.event == "value" }
+            #expect(values.count == 4 && values.last?.number("value") == 0.25)
+
+            // Into a service with other elements: what does not fit is told.
+            let other = [
+                "--element", "9:Speed:float:0...0.3", "--element", "2:Camera:int8", "--element", "4:Note:string:ro=x",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: other)) { target in
+                let address = "127.0.0.1:\(try await target.listeningPort())"
+                let replay = try await ElementalProcess.run("replay", file, "--to", address, "--json")
+                #expect(replay.status == .exited(0), "\(replay)")
+                try await target.nextEvent("value") { $0["element"] == "Speed" && $0.number("value") == 0.25 }
+                let events = replay.output.compactMap { JSONLine($0) }
+                let refused = events.filter { $0.event == "notReplayed" }
+                #expect(Set(refused.compactMap { $0["code"] as String? }) == ["outOfRange", "wrongType", "notAllowed"])
+                #expect(events.last?.number("values") == 1 && events.last?.number("refused") == 3)
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func gapsAreTold() async throws {
+        let port = try PortLease.port()
+        try await withFolder { folder in
+            let file = folder.appending(path: "gap.mcap").path
+            let arguments = ["record", "127.0.0.1:\(port)", "--json", "--to", file, "Speed"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { recorder in
+                for _ in 0..<2 {
+                    try await ChildProcess.with(ElementalProcess.path, publish(port: port)) { service in
+                        try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
+                        service.send(signal: SIGKILL)
+                        try await recorder.nextEvent("serviceState") { $0["state"] == "away" }
+                    }
+                }
+                recorder.send(signal: SIGINT)
+                let end = try await recorder.nextEvent("recorded")
+                #expect(end.number("values") == 2)
+            }
+            let events = try await info(file).compactMap(\.event).filter { ["connected", "away"].contains($0) }
+            #expect(events == ["connected", "away", "connected", "away"])
+            let human = try await ElementalProcess.run("info", file).output
+            #expect(human.count { $0.hasPrefix("at ") && $0.contains(" is away: ") } == 2)
+            #expect(human.contains { $0.contains("Speed") } && !human.contains { $0.contains("Camera") })
+        }
+    }
+
+    @Test(.backstop)
+    func itEndsAfterItsTimeAndAtItsSize() async throws {
+        try await withFolder { folder in
+            let long = [
+                "--element", "1:Text:string", "--element", "2:Count:int32=0",
+            ]
+            let text = String(repeating: "x", count: 4000)
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: long)) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let file = folder.appending(path: "size.mcap").path
+                let arguments = ["record", target, "--to", file, "--max-size", "65536", "--json"]
+                try await ChildProcess.with(ElementalProcess.path, arguments) { recorder in
+                    try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
+                    for _ in 0..<30 { try service.writeLine("Text=\(text)") }
+                    let end = try await recorder.nextEvent("recorded")
+                    #expect(end["end"] == "limitReached")
+                    let status = try await recorder.waitForExit()
+                    #expect(status == .exited(0))
+                }
+                let lines = try await info(file)
+                #expect(lines.first?["complete"] == true)
+                #expect(lines.first?.number("bytes") ?? .infinity <= 65536)
+                #expect(lines.first?.number("values") ?? 0 > 8)
+
+                let timed = folder.appending(path: "time.mcap").path
+                let result = try await ElementalProcess.run("record", target, "--for", "0.3", "--to", timed, "Count")
+                #expect(result.status == .exited(0), "\(result)")
+                #expect(result.output.count == 1 && result.output[0].hasPrefix("recorded 1 value in "))
+            }
+            let nobody = folder.appending(path: "nobody.mcap").path
+            let result = try await ElementalProcess.run(
+                "record", "127.0.0.1:1", "--for", "0.2", "--to", nobody, "--json")
+            #expect(result.status == .exited(1))
+            #expect(result.output.compactMap { JSONLine($0) }.last?["code"] == "notConnected")
+            #expect(try await info(nobody).first?["complete"] == true)
+        }
+    }
+
+    @Test(.backstop)
+    func aNameThatNoElementHasIsToldAtOnce() async throws {
+        try await withFolder { folder in
+            try await ChildProcess.with(ElementalProcess.path, publish()) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let file = folder.appending(path: "names.mcap").path
+                let result = try await ElementalProcess.run("record", target, "--to", file, "Sped")
+                #expect(result.status == .exited(1))
+                #expect(result.errors.last?.contains("did you mean 'Speed'?") == true, "\(result.errors)")
+                let again = try await ElementalProcess.run("record", target, "--to", file)
+                #expect(again.errors.last?.contains("recordings are not written over") == true, "\(again.errors)")
+            }
+        }
+    }
+
+    /// A disk of 300 KiB in a mount namespace of its own.
+    @Test(
+        .backstop, .enabled(if: geteuid() == 0, "only root can mount a disk"),
+        .enabled(if: mayMount, "no mount namespaces here"))
+    func aFullDiskLeavesAReadableFile() async throws {
+        let long = ["--element", "1:Text:string", "--element", "2:Count:int32=0"]
+        let text = String(repeating: "x", count: 4000)
+        try await withFolder { folder in
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: long)) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let script = """
+                    mount -t tmpfs -o size=300k tmpfs '\(folder.path)' || exit 9
+                    "$0" record \(target) --json --to '\(folder.path)/full.mcap'
+                    echo "status $?"
+                    "$0" info '\(folder.path)/full.mcap' --json
+                    cat '\(folder.path)/full.mcap' >&2
+                    """
+                let arguments = ["--mount", "sh", "-c", script, try ElementalProcess.path]
+                try await ChildProcess.with("unshare", arguments) { recorder in
+                    try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
+                    // Seen from here, the disk is below the other process's root.
+                    let file = "/proc/\(recorder.processID)/root\(folder.path)/full.mcap"
+                    for count in [10, 20, 30] {
+                        for _ in 0..<10 { try service.writeLine("Text=\(text)") }
+                        try await waitForValues(count + 1, in: file)
+                    }
+                    for _ in 0..<60 { try service.writeLine("Text=\(text)") }
+                    let end = try await recorder.nextEvent("recorded")
+                    #expect(end["end"] == "diskFull" && end.number("lost") ?? 0 > 0)
+                    let error = try await recorder.nextEvent("error")
+                    #expect(error["code"] == "diskFull")
+                    try await recorder.nextLine(beginningWith: "status 1")
+                    let info = try await recorder.nextEvent("recording")
+                    #expect(info["complete"] == true && info.number("values") == end.number("values"))
+                    #expect(info.number("values") ?? 0 > 30)
+                    _ = try await recorder.waitForExit()
+                }
+            }
+        }
+    }
+
+    @Test(
+        .backstop, .enabled(if: geteuid() == 0, "only root can mount a disk"),
+        .enabled(if: mayMount, "no mount namespaces here"))
+    func aReadOnlyDiskIsToldAndReadFrom() async throws {
+        try await withFolder { folder in
+            try await ChildProcess.with(ElementalProcess.path, publish(elements: Self.elements)) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let file = folder.appending(path: "there.mcap").path
+                let recording = try await ElementalProcess.run("record", target, "--to", file, "--for", "1")
+                #expect(recording.status == .exited(0))
+                let script = """
+                    mount --bind '\(folder.path)' '\(folder.path)' && mount -o remount,ro,bind '\(folder.path)' || exit 9
+                    "$0" record \(target) --json --to '\(folder.path)/new.mcap'
+                    echo "status $?"
+                    "$0" info '\(file)' --json
+                    """
+                let arguments = ["--mount", "sh", "-c", script, try ElementalProcess.path]
+                let lines = try await ChildProcess.run("unshare", arguments).split(separator: "\n").map(String.init)
+                let events = lines.compactMap { JSONLine($0) }
+                #expect(
+                    events.first { $0.event == "error" }?["code"] == "readOnly" && lines.contains("status 1"),
+                    "\(lines)")
+                #expect(events.first { $0.event == "recording" }?["complete"] == true, "\(lines)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "new.mcap").path))
+            }
+        }
+    }
+
+    private static var mayMount: Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["unshare", "--mount", "true"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    @Test(.backstop, .enabled(if: MCAPPeer.isThere, Comment(rawValue: MCAPPeer.missing)))
+    func filesOfOthersAreReplayed() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "other.mcap").path
+            try await MCAPPeer.write(file, "NONE")
+            let lines = try await info(file)
+            let elements = lines.filter { $0.event == "element" }
+            #expect(
+                elements.compactMap { $0["element"] as String? } == [
+                    "temperature", "imu/gyro", "door", "note", "status", "pose",
+                ])
+            #expect(
+                elements.compactMap { $0["type"] as String? } == [
+                    "double", "float3", "bool", "string", "string", "float4",
+                ])
+            #expect(elements.allSatisfy { $0.number("values") == 20 })
+            let omitted: [String]? = lines.first?["omitted"]
+            #expect(omitted == ["/scan: its messages are cdr, and not JSON"])
+            let csv = try await ElementalProcess.run("export", file, "--csv")
+            #expect(
+                csv.output.contains { $0.hasSuffix(",other,imu/gyro,\"3.0,0.5,-1000.0\",\r") },
+                "\(csv.output.prefix(9))")
+
+            let replay = ["replay", file, "--publish", "--loop", "--unlisted", "--address", "127.0.0.1", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, replay) { replay in
+                let target = "127.0.0.1:\(try await replay.listeningPort())"
+                let seen = try await ElementalProcess.run("watch", target, "temperature", "--count", "30", "--json")
+                #expect(seen.status == .exited(0))
+                let values = Set(seen.output.compactMap { JSONLine($0) }.compactMap { $0.number("value") })
+                #expect(values == Set((0..<20).map { 20.5 + Double($0) }))
+            }
+            for (compression, name) in [("LZ4", "lz4"), ("ZSTD", "zstd")] {
+                let compressed = folder.appending(path: "\(name).mcap").path
+                try await MCAPPeer.write(compressed, compression)
+                let result = try await ElementalProcess.run("replay", compressed, "--publish", "--unlisted")
+                #expect(result.status == .exited(1))
+                let advice = result.errors.last ?? ""
+                #expect(
+                    advice.contains("compressed with \(name)") && advice.contains("mcap compress --compression none"))
+            }
+        }
+    }
+
+    // MARK: - The command line
+
+    @Test(arguments: [
+        (["robot", "--to", "f"], ["robot"], []),
+        (["robot", "lamp", "--to", "f", "A", "B"], ["robot", "lamp"], ["A", "B"]),
+        (["robot", "--name", "A", "--to=f", "A"], ["robot"], ["A"]),
+        (["robot", "lamp", "--to", "f", "--name", "lamp"], ["robot", "lamp"], []),
+        (["--for", "3", "robot", "--to", "f", "--max-size", "100000", "--json", "A"], ["robot"], ["A"]),
+        (["--to", "f", "robot", "lamp"], ["robot", "lamp"], []),
+        (["robot", "--to", "f", "record", "--for", "1", "B"], ["robot"], ["record", "B"]),
+    ])
+    func targetsAreBeforeTheFileAndNamesBehindIt(_ arguments: [String], _ targets: [String], _ names: [String]) throws {
+        let words = try RecordCommand.parseWords(arguments)
+        let split = RecordOptions.split(words, ["record"] + arguments)
+        #expect(split.targets == targets && split.names == names)
+    }
+
+    @Test(arguments: [
+        (["record", "--to", "f"], "give the TARGETs"), (["record", "robot"], "--to"),
+        (["record", "robot", "--to", "f", "--max-size", "10"], "--max-size takes 65536"),
+        (["replay", "f"], "give --publish or --to"), (["replay", "f", "--publish", "--to", "robot"], "not both"),
+        (["replay", "f", "--publish", "--speed", "0"], "--speed takes"),
+        (["replay", "f", "--publish", "--start", "-1"], "start"),
+        (["replay", "f", "--to", "robot", "--port", "1"], "go with --publish"),
+        (["export", "f"], "give --csv or --json"),
+        (["export", "f", "--csv", "--json"], "not both"),
+        (["export", "f", "--json", "--wide"], "--wide goes with --csv"),
+    ])
+    func mistakesAreToldWithStatus64(_ arguments: [String], _ part: String) async throws {
+        let result = try await ElementalProcess.run(arguments)
+        #expect(result.status == .exited(64))
+        #expect((result.output + result.errors).joined(separator: "\n").contains(part), "\(result)")
+    }
+
+    @Test
+    func aFileThatIsNoneIsToldWithStatus1() async throws {
+        for command in [["info"], ["export", "--csv"], ["replay", "--publish", "--unlisted"]] {
+            let missing = try await ElementalProcess.run(command + ["/nowhere/x.mcap"])
+            #expect(missing.status == .exited(1))
+            #expect(missing.errors == ["elemental: cannot read /nowhere/x.mcap: there is no such file or folder"])
+            let other = try await ElementalProcess.run(command + ["/proc/self/status"])
+            #expect(other.status == .exited(1) && other.errors.last?.contains("is not an MCAP file") == true)
+        }
+    }
+}
+
+extension RecordCommand {
+    fileprivate static func parseWords(_ arguments: [String]) throws -> [String] {
+        // As the command itself does it, apart from its checks.
+        try RecordOptions.parse(Self.withoutFile(arguments)).words
+    }
+
+    private static func withoutFile(_ arguments: [String]) -> [String] {
+        guard let place = arguments.firstIndex(where: { $0.hasPrefix("--to") }) else { return arguments }
+        return Array(arguments[..<place] + arguments[(place + (arguments[place] == "--to" ? 2 : 1))...])
+    }
+}
+
+extension ChildProcess {
+    /// The port that the service told before.
+    fileprivate func listeningPortAgain() throws -> Int {
+        let event = lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == "listening" }
+        guard let port = event?.number("port") else { throw TestSupportError("no port") }
+        return Int(port)
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

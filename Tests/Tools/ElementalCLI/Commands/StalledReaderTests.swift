@@ -1,0 +1,189 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Standard output is a full pipe that nobody reads, and more and more is written.
+struct StalledReaderTests {
+    private static let publish = [
+        "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--stay", "--element", "1:Count:int32:wo",
+        "--element", "2:Speed:float=0", "--element", "3:Text:string:wo",
+    ]
+
+    private func port(of service: ChildProcess) async throws -> Int {
+        let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
+        return try #require(line.text.split(separator: " ").last.flatMap { Int($0) })
+    }
+
+    private func residentKilobytes(of process: Int32) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
+        return try #require(Int(line.filter(\.isNumber)))
+    }
+
+    @Test("a signal withdraws the service and tells its devices", arguments: [SIGTERM, SIGINT])
+    func aSignalEndsAServiceInOrder(_ signal: Int32) async throws {
+        let pipe = try UnreadPipe()
+        try await pipe.with(Self.publish) { service in
+            let port = try await port(of: service)
+            try await ChildProcess.with(
+                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", "60"]
+            ) { watch in
+                try await watch.nextLine { $0 == "Speed=0.0" }
+                let flood = try Flood(to: port, devices: 6)
+                try await flood.waitUntilStuck()
+                service.send(signal: signal)
+                try await watch.nextLine(of: .error) { $0.contains("the service has ended") }
+                let status = try await service.waitForExit()
+                #expect(status == .exited(0), "\(service.transcript)")
+            }
+        }
+    }
+
+    @Test
+    func aSecondSignalEndsAServiceAtOnce() async throws {
+        let pipe = try UnreadPipe()
+        try await pipe.with(Self.publish) { service in
+            let flood = try Flood(to: try await port(of: service), devices: 6)
+            try await flood.waitUntilStuck()
+            service.send(signal: SIGINT)
+            // Signals within 250 ms of the first count as the same one.
+            try await eventually("the second signal takes effect") {
+                service.send(signal: SIGTERM)
+                return !service.isRunning
+            }
+            let status = try await service.waitForExit()
+            #expect(status == .exited(130), "\(service.transcript)")
+        }
+    }
+
+    @Test
+    func standardInputGoesOnToWork() async throws {
+        let pipe = try UnreadPipe()
+        try await pipe.with(Self.publish) { service in
+            let port = try await port(of: service)
+            try await ChildProcess.with(
+                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", "60"]
+            ) { watch in
+                let flood = try Flood(to: port, devices: 6)
+                try await flood.waitUntilStuck()
+                for value in 1...20 {
+                    try service.writeLine("Speed=\(value)")
+                    try await watch.nextLine { $0 == "Speed=\(value).0" }
+                }
+                try service.writeLine("Sped=1")
+                try await service.nextLine(of: .error) { $0.contains("did you mean 'Speed'?") }
+            }
+        }
+    }
+
+    @Test
+    func memoryIsBoundedAndNothingIsLostWhenTheReaderComesBack() async throws {
+        let pipe = try UnreadPipe()
+        try await pipe.with(Self.publish) { service in
+            let port = try await port(of: service)
+            // More than sockets buffer: some 6 MB each.
+            let (devices, values) = (3, 10_000)
+            let padding = [UInt8](repeating: UInt8(ascii: "x"), count: 992)
+            let before = try residentKilobytes(of: service.processID)
+            let flood = try Flood(to: port, devices: devices, element: 3, limit: values) { number in
+                Array(String(10_000_000 + number).utf8) + padding
+            }
+            try await flood.waitUntilStuck()
+            #expect(flood.sent < devices * values, "it was never stuck")
+            let grown = try residentKilobytes(of: service.processID) - before
+            #expect(grown < 20 * 1024 || Sanitizer.current != nil, "it grew by \(grown) KiB")
+
+            var next = [Int](repeating: 0, count: devices)
+            var rest: [UInt8] = []
+            var unexpected: [String] = []
+            try await eventually("all values") {
+                while true {
+                    let bytes = pipe.read()
+                    if bytes.isEmpty { break }
+                    rest += bytes
+                    var start = 0
+                    while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                        let line = rest[start..<end]
+                        start = end + 1
+                        // Text=10000017xxx…  from flood2
+                        let value = Int(String(decoding: line.dropFirst(5).prefix(8), as: UTF8.self))
+                        let device = Int(String(decoding: line.suffix(1), as: UTF8.self))
+                        if let device, let value, next.indices.contains(device), value == 10_000_000 + next[device] {
+                            next[device] += 1
+                        } else {
+                            unexpected.append(String(decoding: line.prefix(40), as: UTF8.self))
+                        }
+                    }
+                    rest.removeFirst(start)
+                }
+                return next.allSatisfy { $0 == values } || !unexpected.isEmpty
+            }
+            #expect(unexpected.isEmpty, "\(unexpected.prefix(3)), \(next)")
+            service.send(signal: SIGTERM)
+            let status = try await service.waitForExit()
+            #expect(status == .exited(0))
+        }
+    }
+
+    @Test("a session ends on a signal, after reading its commands", arguments: [false, true])
+    func aSessionEnds(withErrorsInTheSamePipe: Bool) async throws {
+        let publish = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Count:int32",
+            "--element", "2:Speed:float=0",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, publish) { service in
+            let port = try await service.listeningPort()
+            let pipe = try UnreadPipe()
+            try await pipe.with(["connect", "127.0.0.1:\(port)"], andErrors: withErrorsInTheSamePipe) { session in
+                try session.writeLine("watch")
+                try await eventually("the session watches") { pipe.byteCount > 0 }
+                // The service relays them to the session.
+                let flood = try Flood(to: port, devices: 3)
+                try await flood.waitUntilStuck()
+                try session.writeLine("set Speed=0.5")
+                try await service.nextEvent("value") { $0["element"] == "Speed" }
+                session.send(signal: SIGTERM)
+                let status = try await session.waitForExit()
+                #expect(status == .exited(0), "\(session.transcript)")
+            }
+        }
+    }
+
+    @Test("standard error does not wait for standard output")
+    func errorsPassAStuckOutput() async throws {
+        let pipe = try UnreadPipe()
+        try await pipe.with(Self.publish + ["--verbose"]) { service in
+            let port = try await port(of: service)
+            let flood = try Flood(to: port, devices: 6)
+            try await flood.waitUntilStuck()
+            let newcomer = try RawSocket.connect(to: port)
+            try newcomer.write([0xFE, 8, 0, 0, 0] + Array("newcomer".utf8))
+            try await service.nextLine(of: .error) { $0.contains("newcomer connected") }
+        }
+    }
+
+    @Test
+    func aSlowReaderGetsAllOfAnOutputThatIsComplete() async throws {
+        let publish = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--stay",
+            "--element", "1:Text:string",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, publish) { service in
+            let port = try await service.listeningPort()
+            let text = String(repeating: "0123456789abcdef", count: 20_000)
+            try service.writeLine("Text=\(text)")
+            let pipe = try UnreadPipe()
+            try await pipe.with(["get", "127.0.0.1:\(port)", "Text", "--raw"]) { get in
+                try await eventually("the pipe is full") { pipe.byteCount >= 65536 }
+                var bytes: [UInt8] = []
+                try await eventually("the whole text") {
+                    bytes += pipe.read(8192)
+                    return bytes.count >= text.utf8.count
+                }
+                let status = try await get.waitForExit()
+                #expect(status == .exited(0))
+                #expect(bytes == Array(text.utf8))
+            }
+        }
+    }
+}

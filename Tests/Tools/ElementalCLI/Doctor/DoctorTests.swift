@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental doctor`.
+struct DoctorTests {
+    /// The findings of a run, by what was looked at.
+    private static func findings(_ child: ChildProcess) -> [String: JSONLine] {
+        let lines = child.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "finding" }
+        return Dictionary(lines.compactMap { line in (line["check"] as String?).map { ($0, line) } }) { $1 }
+    }
+
+    @Test(
+        "on a host of a network everything works, and multicast reaches the other one",
+        .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")), .backstop)
+    func healthy() async throws {
+        try await TestBed.with { bed in
+            let state = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)").path
+            let arguments = ["doctor", "--json", "--state", state]
+            let service = ["publish", "robot", "--security", "open", "--element", "1:Speed:float", "--json"]
+            try await bed.b.withChild(try ElementalProcess.path, service) { service in
+                try await service.nextEvent("published")
+                try await bed.a.withChild(try ElementalProcess.path, arguments) { doctor in
+                    let status = try await doctor.waitForExit()
+                    let findings = Self.findings(doctor)
+                    #expect(status == .exited(0), "\(doctor.transcript)")
+                    for check in ["D-Bus", "avahi-daemon", "state directory"] {
+                        #expect(findings[check]?["state"] == "ok", "\(check): \(doctor.transcript)")
+                    }
+                    let multicast = findings.filter { $0.key.hasPrefix("multicast on ") }
+                    #expect(multicast.count == 1)
+                    for (_, finding) in multicast {
+                        #expect(finding["state"] == "ok")
+                        let text: String = finding["text"] ?? ""
+                        #expect(text.hasPrefix("2 hosts answer"), "\(text)")
+                    }
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: state))
+        }
+    }
+
+    @Test(.backstop)
+    func withoutABusItSaysWhatToInstall() async throws {
+        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
+        try await ChildProcess.with(ElementalProcess.path, ["doctor"], environment: environment) { doctor in
+            let status = try await doctor.waitForExit()
+            #expect(status == .exited(1))
+            #expect(doctor.lines(of: .output).first == "PROBLEM  D-Bus: there is no message bus at /nowhere/bus")
+            #expect(doctor.lines(of: .output)[1].contains("sudo apt-get install dbus avahi-daemon"))
+            #expect(doctor.lines(of: .error) == ["elemental: 1 of these does not work"])
+        }
+    }
+
+    @Test(.backstop)
+    func aStateDirectoryThatCannotBeUsedIsAProblem() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)").path
+        try Data().write(to: URL(filePath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
+        let arguments = ["doctor", "--json", "--state", file]
+        try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { doctor in
+            let status = try await doctor.waitForExit()
+            #expect(status == .exited(1))
+            #expect(Self.findings(doctor)["state directory"]?["state"] == "problem", "\(doctor.transcript)")
+            #expect(Self.findings(doctor)["avahi-daemon"]?["state"] == "skipped")
+            let end = doctor.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == "examined" }
+            #expect(end?.number("problems") == 2)
+        }
+    }
+}

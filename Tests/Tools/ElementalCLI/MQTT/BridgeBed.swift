@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The processes that a test of `elemental mqtt` needs around a broker.
+enum BridgeBed {
+    /// Runs `elemental mqtt` during the body, which begins when it has reached the broker.
+    static func withBridge<Result>(
+        _ port: Int, _ targets: [String], _ options: [String] = [], environment: [String: String] = [:],
+        isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        let arguments = ["mqtt"] + targets + ["--broker", "mqtt://127.0.0.1:\(port)", "--json"] + options
+        return try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { bridge in
+            // A service may have been reached, or not, before the broker was.
+            try await bridge.nextEvent("bridging")
+            return try await body(bridge)
+        }
+    }
+
+    /// Runs a service that only listens, during the body, which gets its HOST:PORT.
+    static func withService<Result>(
+        _ elements: [String], port: Int = 0, name: String = "Rover", isolation: isolated (any Actor)? = #isolation,
+        _ body: (_ service: ChildProcess, _ target: String) async throws -> Result
+    ) async throws -> Result {
+        let arguments = [
+            "publish", "robot", "--name", name, "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--json",
+        ]
+        let specs = elements.flatMap { ["--element", $0] }
+        return try await ChildProcess.with(ElementalProcess.path, arguments + specs) { service in
+            try await body(service, "127.0.0.1:\(try await service.listeningPort())")
+        }
+    }
+
+    /// Runs a published service, found with the environment's Zeroconf, during the body.
+    static func withPublishedService<Result>(
+        _ service: String, _ name: String, _ elements: [String], environment: [String: String],
+        isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        let specs = elements.flatMap { ["--element", $0] }
+        return try await ChildProcess.with(
+            ElementalProcess.path,
+            ["publish", service, "--name", name, "--security", "open", "--json"] + specs, environment: environment, body
+        )
+    }
+}
+
+/// Where the messages of a device are.
+struct DeviceTopics {
+    /// The levels above the elements', as in `elemental/robot/rover`.
+    let base: String
+
+    /// Finds those of a service that was given as HOST:PORT, whose level ends in digits that only the bridge computes.
+    static func ofAddress(_ target: String, in watch: TopicWatch) async throws -> DeviceTopics {
+        let prefix = "elemental/address/\(target.replacing(".", with: "-").replacing(":", with: "-"))-"
+        return try await watch.wait("a topic below \(prefix)") { watch in
+            watch.topics.keys.first { $0.hasPrefix(prefix) && $0.hasSuffix("/availability") }
+                .map { DeviceTopics(base: String($0.dropLast("/availability".count))) }
+        }
+    }
+
+    var availability: String { "\(base)/availability" }
+    /// The topic of its discovery message.
+    var configuration: String {
+        let levels = base.split(separator: "/").suffix(2).joined(separator: "_")
+        return "homeassistant/device/elemental_\(levels)/config"
+    }
+
+    func callAsFunction(_ element: String) -> String { "\(base)/\(element)" }
+}
+
+extension TopicWatch {
+    /// The newest discovery message of a device, once it has one for which the condition holds.
+    func discovery(
+        of device: DeviceTopics, isAutomatic: Bool = true, fileID: String = #fileID, line: Int = #line,
+        where isWanted: (DiscoveryCheck) -> Bool = { _ in true }
+    ) async throws -> DiscoveryCheck {
+        try await wait("a discovery message as expected", fileID: fileID, line: line) { watch in
+            guard let message = watch.newest(of: device.configuration), !message.payload.isEmpty else { return nil }
+            let check = DiscoveryCheck(
+                topic: message.topic, payload: message.payload, isAutomatic: isAutomatic)
+            return isWanted(check) ? check : nil
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// A test with mosquitto and its clients as peers.
+    static var needsMosquitto: Self {
+        .enabled(
+            if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
+            "mosquitto or its clients are not there: run Tests/mqtt-peers/install")
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Services that come, change and go, and how the broker and Home Assistant are told.
+@Suite(
+    .enabled(
+        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
+        "no mosquitto: run Tests/mqtt-peers/install"),
+    .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
+struct ComingAndGoingTests {
+    @Test(.backstop)
+    func everyServiceThatIsFoundIsThere() async throws {
+        try await PrivateAvahi.with(hostName: "mqtt") { avahi in
+            try await MosquittoBroker.with { broker in
+                let environment = avahi.environment
+                try await BridgeBed.withBridge(
+                    broker.port, ["--all"], ["--control", "--id", "tests"], environment: environment
+                ) { bridge in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        try await watch.wait(for: "elemental/bridge/tests/availability", toBe: "online")
+                        let rover = DeviceTopics(base: "elemental/robot/rover")
+                        let lamp = DeviceTopics(base: "elemental/lamp/desk")
+                        try await BridgeBed.withPublishedService(
+                            "lamp", "Desk", ["1:Level:uint8=3", "2:left-arm:bool=on", "3:Left arm:bool=off"],
+                            environment: environment
+                        ) { desk in
+                            try await watch.wait(for: lamp("level"), toBe: "3")
+                            try await watch.wait(for: lamp.availability, toBe: "online")
+                            // Two names that would meet in plain letters do not meet.
+                            try await watch.wait(for: lamp("left-arm"), toBe: "true")
+                            let others = watch.topics.keys.filter { $0.hasPrefix(lamp("left-arm-")) }
+                            #expect(others.count == 1)
+                            try await BridgeBed.withPublishedService(
+                                "robot", "Rover", ["1:Pace:float=0.5"], environment: environment
+                            ) { service in
+                                try await watch.wait(for: rover("pace"), toBe: "0.5")
+                                let check = try await watch.discovery(of: rover)
+                                #expect(check.problems == [])
+                                #expect(check.device["name"] as? String == "Rover")
+                                #expect(check.device["model"] as? String == "robot")
+                                #expect(check.components.map { $0.text("unique_id") } == ["elemental_robot_rover_1"])
+                                try await MosquittoClient.publish(port: broker.port, rover("pace/set"), "0.25")
+                                try await watch.wait(for: rover("pace"), toBe: "0.25")
+                                // A crash: nobody says goodbye.
+                                service.send(signal: SIGKILL)
+                                try await watch.wait(for: rover.availability, toBe: "offline")
+                            }
+                            // It returns with other elements; the entity of the one that is gone is removed.
+                            try await BridgeBed.withPublishedService(
+                                "robot", "Rover", ["2:Left arm:double=0.75"], environment: environment
+                            ) { service in
+                                try await watch.wait(for: rover.availability, toBe: "online")
+                                let check = try await watch.discovery(of: rover) {
+                                    $0.components.map(\.key) == ["2"]
+                                }
+                                #expect(check.problems == [])
+                                let told = watch.messages(of: rover.configuration).map {
+                                    DiscoveryCheck(topic: $0.topic, payload: $0.payload)
+                                }
+                                #expect(told.contains { $0.components.contains { $0.key == "1" && $0.isRemoval } })
+                                #expect(told.allSatisfy { $0.problems == [] })
+                                #expect(watch.topics[rover("pace")] == nil, "the value of what is gone is retained")
+                                desk.send(signal: SIGTERM)
+                                try await watch.wait(for: lamp.availability, toBe: "offline")
+                                #expect(watch.newest(of: rover.availability)?.text == "online")
+                            }
+                        }
+                        bridge.send(signal: SIGINT)
+                        let status = try await bridge.waitForExit()
+                        #expect(status == .exited(0), "\(bridge.transcript)")
+                        try await watch.wait(for: "elemental/bridge/tests/availability", toBe: "offline")
+                    }
+                }
+                try await Self.expectForgotten(broker, environment)
+            }
+        }
+    }
+
+    /// `forget` empties what is retained of one service, without the service, and leaves the others.
+    private static func expectForgotten(_ broker: MosquittoBroker, _ environment: [String: String]) async throws {
+        let url = "mqtt://127.0.0.1:\(broker.port)"
+        for (target, gone) in [("robot/Rover", "robot"), ("lamp", "lamp")] {
+            try await ChildProcess.run(
+                ElementalProcess.path, ["mqtt", "forget", target, "--broker", url], environment: environment)
+            try await TopicWatch.with(port: broker.port) { watch in
+                let left = watch.topics.keys.filter { $0.contains("/\(gone)/") || $0.contains("elemental_\(gone)_") }
+                #expect(left.isEmpty, "\(left)")
+                let others = watch.topics.keys.contains { $0.hasPrefix("elemental/lamp/") }
+                #expect(others == (gone == "robot"))
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func whatIsGoneWhileNoBridgeRanIsRemoved() async throws {
+        let port = try PortLease.port()
+        try await MosquittoBroker.with { broker in
+            try await TopicWatch.with(port: broker.port) { watch in
+                let target = "127.0.0.1:\(port)"
+                let device = try await BridgeBed.withService(["1:Pace:float=0.5", "2:Level:uint8=3"], port: port) {
+                    _, _ in
+                    try await BridgeBed.withBridge(broker.port, [target]) { _ in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        _ = try await watch.discovery(of: device)
+                        try await watch.wait(for: device("pace"), toBe: "0.5")
+                        return device
+                    }
+                }
+                try await BridgeBed.withService(["2:Level:uint8=4"], port: port) { _, _ in
+                    try await BridgeBed.withBridge(broker.port, [target]) { _ in
+                        try await watch.wait(for: device("level"), toBe: "4")
+                        _ = try await watch.discovery(of: device) { $0.components.map(\.key) == ["2"] }
+                        let told = watch.messages(of: device.configuration).map {
+                            DiscoveryCheck(topic: $0.topic, payload: $0.payload)
+                        }
+                        #expect(told.contains { $0.components.contains { $0.key == "1" && $0.isRemoval } })
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Without a broker.
+struct NoBrokerTests {
+    @Test(.backstop)
+    func forgettingDoesNotWaitForABroker() async throws {
+        let port = try PortLease.port()
+        let forget = try await ElementalProcess.run("mqtt", "forget", "lamp", "--broker", "mqtt://127.0.0.1:\(port)")
+        #expect(forget.status == .exited(1))
+        #expect(forget.errors.contains { $0.contains("nothing listens there") }, "\(forget.errors)")
+    }
+}

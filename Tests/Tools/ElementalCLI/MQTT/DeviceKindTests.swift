@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Services that are more than a list of elements: one for paired clients, and a Commodore.
+@Suite(
+    .enabled(
+        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
+        "no mosquitto: run Tests/mqtt-peers/install"))
+struct DeviceKindTests {
+    /// The bridge names the command that pairs it, and connects once that was typed.
+    @Test(.backstop, arguments: [true, false])
+    func aServiceForPairedClients(hasControl: Bool) async throws {
+        try await MosquittoBroker.with { broker in
+            try await PairedLamp.with { lamp in
+                let options = ["--state", lamp.bridgeState] + (hasControl ? ["--control"] : [])
+                try await BridgeBed.withBridge(broker.port, [lamp.target], options) { bridge in
+                    let command = try await lamp.pair(bridge)
+                    #expect(command.contains(hasControl ? "control" : "observe"), "\(command)")
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = try await DeviceTopics.ofAddress(lamp.target, in: watch)
+                        try await watch.wait(for: device("level"), toBe: "0.5")
+                        let check = try await watch.discovery(of: device)
+                        #expect(check.problems == [])
+                        #expect(check.components.map(\.platform) == [hasControl ? "number" : "sensor"])
+                        guard hasControl else { return }
+                        try await MosquittoClient.publish(port: broker.port, device("level/set"), "0.25")
+                        try await watch.wait(for: device("level"), toBe: "0.25")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.backstop, .enabled(if: CommodoreProgram.isAvailable))
+    func aCommodoreIsADevice() async throws {
+        let program = FileManager.default.temporaryDirectory.appending(path: "commodore-\(UUID().uuidString).prg")
+        try Data(await CommodoreProgram.prg).write(to: program)
+        defer { try? FileManager.default.removeItem(at: program) }
+        let gateway = [
+            "c64", "gateway", "--virtual", program.path, "--unlisted", "--address", "127.0.0.1", "--name", "Den",
+            "--json",
+        ]
+        try await MosquittoBroker.with { broker in
+            try await ChildProcess.with(ElementalProcess.path, gateway) { gateway in
+                let target = "127.0.0.1:\(try await gateway.listeningPort())"
+                try await BridgeBed.withBridge(broker.port, [target], ["--control"]) { _ in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await watch.wait(for: device("present"), toBe: "true")
+                        let check = try await watch.discovery(of: device) { check in
+                            check.components.contains { $0.platform == "image" }
+                        }
+                        #expect(check.problems == [])
+                        func platform(_ name: String) -> String? {
+                            check.components.first { $0.text("name") == name }?.platform
+                        }
+                        #expect(platform("border") == "select")
+                        #expect(platform("print") == "text")
+                        // Of a virtual one they can be moved.
+                        #expect(platform("joystick1") == "number")
+                        #expect(platform("recordsSent") == "sensor")
+                        try await MosquittoClient.publish(port: broker.port, device("border/set"), "light blue")
+                        try await watch.wait(for: device("border"), toBe: "light blue")
+                        try await MosquittoClient.publish(port: broker.port, device("border/set"), "pink")
+                        try await watch.wait(for: device("border/refused")) { $0.contains("pink") }
+                        let screen = try await watch.wait(for: device("screen")) { !$0.isEmpty }
+                        #expect(screen.payload.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whatever fails, everything is right again by itself: with mosquitto, and with two brokers of others.
+@Suite(
+    .enabled(
+        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
+        "no mosquitto: run Tests/mqtt-peers/install"))
+struct FaultTests {
+    private static let elements = ["1:Speed:float:0...1=0.5", "2:Camera:bool=off", "3:Load:double:ro=1"]
+
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case mosquitto, nats, amqtt
+
+        var testDescription: String { rawValue }
+
+        var isThere: Bool {
+            switch self {
+            case .mosquitto: MosquittoBroker.unavailableReason == nil
+            case .nats: NATSBroker.unavailableReason == nil
+            case .amqtt: AMQTTBroker.unavailableReason == nil
+            }
+        }
+
+        func with(_ body: (any MQTTBroker) async throws -> Void) async throws {
+            switch self {
+            case .mosquitto: try await MosquittoBroker().run { try await body($0) }
+            case .nats: try await NATSBroker().run { try await body($0) }
+            case .amqtt: try await AMQTTBroker().run { try await body($0) }
+            }
+        }
+    }
+
+    /// Waits until all that belongs to the device is there, from a new subscription.
+    private func expectAll(_ port: Int, _ device: DeviceTopics, speed: String, bridge id: String = "tests") async throws
+    {
+        try await TopicWatch.with(port: port, ["elemental/#", "homeassistant/#"]) { watch in
+            try await watch.wait(for: "elemental/bridge/\(id)/availability", toBe: "online")
+            try await watch.wait(for: device.availability, toBe: "online")
+            try await watch.wait(for: device("speed"), toBe: speed)
+            try await watch.wait(for: device("camera"), toBe: "false")
+            try await watch.wait(for: device("load"), toBe: "1.0")
+            let check = try await watch.discovery(of: device)
+            #expect(check.problems == [])
+            #expect(check.components.count == 3)
+        }
+    }
+
+    @Test(.backstop, arguments: Kind.allCases.filter(\.isThere))
+    func aBrokerThatEndsAndReturns(kind: Kind) async throws {
+        try await kind.with { broker in
+            let port = broker.port
+            try await BridgeBed.withService(Self.elements) { service, target in
+                try await BridgeBed.withBridge(port, [target], ["--control", "--id", "tests"]) { bridge in
+                    let device = try await TopicWatch.with(port: port, ["elemental/#", "homeassistant/#"]) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await watch.wait(for: device("speed"), toBe: "0.5")
+                        try await MosquittoClient.publish(port: port, device("speed/set"), "0.25")
+                        try await watch.wait(for: device("speed"), toBe: "0.25")
+                        return device
+                    }
+                    try await expectAll(port, device, speed: "0.25")
+                    // Killed, and back with nothing of what was retained; a value changes meanwhile.
+                    await broker.kill()
+                    try await bridge.nextEvent("broker") { $0["state"] == "away" }
+                    try service.writeLine("Speed=0.75")
+                    (broker as? NATSBroker)?.forgetEverything()
+                    try await broker.start()
+                    try await expectAll(port, device, speed: "0.75")
+                    // Ended in good order, and back with what it has stored, which is then old.
+                    try await broker.stop()
+                    try service.writeLine("Speed=0.125")
+                    try await broker.start()
+                    try await bridge.nextEvent("broker") { $0["state"] == "connected" }
+                    try await expectAll(port, device, speed: "0.125")
+                    // It is controlled as before.
+                    try await MosquittoClient.publish(port: port, device("camera/set"), "on")
+                    try await service.nextEvent("value") { $0["element"] == "Camera" && $0["value"] == true }
+                    // The last will, when the bridge is killed.
+                    try await TopicWatch.with(port: port, ["elemental/#"]) { watch in
+                        bridge.send(signal: SIGKILL)
+                        try await watch.wait(for: "elemental/bridge/tests/availability", toBe: "offline")
+                    }
+                    // And another in its place.
+                    try await BridgeBed.withBridge(port, [target], ["--id", "tests"]) { _ in
+                        try service.writeLine("Camera=off")
+                        try await expectAll(port, device, speed: "0.125")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func aBrokerThatStallsGetsTheNewestValue() async throws {
+        try await MosquittoBroker.with { broker in
+            try await BridgeBed.withService(Self.elements) { service, target in
+                try await BridgeBed.withBridge(broker.port, [target], ["--rate", "0"]) { bridge in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await watch.wait(for: device("load"), toBe: "1.0")
+                        broker.pause()
+                        let before = try ProcessFigures(of: bridge).residentMemory
+                        for number in 0..<20_000 { try service.writeLine("Load=\(number)") }
+                        try service.writeLine("Camera=on\nSpeed=1")
+                        let growth = try ProcessFigures(of: bridge).residentMemory - before
+                        #expect(growth < 30_000, "\(growth) KiB")
+                        broker.resume()
+                        try await watch.wait(for: device("load"), toBe: "19999.0")
+                        try await watch.wait(for: device("camera"), toBe: "true")
+                        try await watch.wait(for: device("speed"), toBe: "1.0")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func aServiceThatEndsAndReturns() async throws {
+        let port = try PortLease.port()
+        let target = "127.0.0.1:\(port)"
+        try await MosquittoBroker.with { broker in
+            try await BridgeBed.withBridge(broker.port, [target], ["--control", "--id", "tests"]) { bridge in
+                try await TopicWatch.with(port: broker.port) { watch in
+                    let device = try await BridgeBed.withService(Self.elements, port: port) { service, _ in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await watch.wait(for: device.availability, toBe: "online")
+                        try service.writeLine("Speed=1")
+                        try await watch.wait(for: device("speed"), toBe: "1.0")
+                        service.send(signal: SIGKILL)
+                        try await watch.wait(for: device.availability, toBe: "offline")
+                        return device
+                    }
+                    // A command to a service that is not there is answered, and not kept for later.
+                    try await MosquittoClient.publish(port: broker.port, device("speed/set"), "0.25")
+                    try await bridge.nextEvent("notPassed") {
+                        $0["element"] == "Speed" && $0["direction"] == "toDevice"
+                    }
+                    try await BridgeBed.withService(Self.elements, port: port) { service, _ in
+                        try await watch.wait(for: device.availability, toBe: "online")
+                        try await watch.wait(for: device("speed"), toBe: "0.5")
+                        try await expectAll(broker.port, device, speed: "0.5")
+                        #expect(!service.lines(of: .output).contains { $0.contains("\"event\":\"value\"") })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func twoBridgesDoNotHarmEachOther() async throws {
+        try await MosquittoBroker.with { broker in
+            let port = broker.port
+            try await BridgeBed.withService(Self.elements) { service, target in
+                try await BridgeBed.withBridge(port, [target], ["--control", "--id", "one"]) { _ in
+                    try await TopicWatch.with(port: port) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await watch.wait(for: device("speed"), toBe: "0.5")
+                        try await BridgeBed.withBridge(port, [target], ["--control", "--id", "two"]) { two in
+                            try await expectAll(port, device, speed: "0.5", bridge: "two")
+                            try await MosquittoClient.publish(port: port, device("speed/set"), "0.25")
+                            try await watch.wait(for: device("speed"), toBe: "0.25")
+                            let before = watch.messages.count
+                            try service.writeLine("Camera=on")
+                            try await watch.wait(for: device("camera"), toBe: "true")
+                            try service.writeLine("Camera=off")
+                            try await watch.wait(for: device("camera"), toBe: "false")
+                            // They do not answer each other's messages in a circle.
+                            #expect(watch.messages.count - before < 20)
+                            two.send(signal: SIGTERM)
+                            let status = try await two.waitForExit()
+                            #expect(status == .exited(0), "\(two.transcript)")
+                        }
+                        // The first one is still there, and so is what it tells, also of which bridge it is.
+                        try await watch.wait(for: "elemental/bridge/two/availability", toBe: "offline")
+                        try service.writeLine("Speed=0.75")
+                        try await watch.wait(for: device("speed"), toBe: "0.75")
+                        try await expectAll(port, device, speed: "0.75", bridge: "one")
+                        // It follows a moment later, since the first one looks at what is retained before.
+                        let check = try await watch.discovery(of: device) {
+                            $0.availabilityTopics.contains("elemental/bridge/one/availability")
+                        }
+                        for topic in check.availabilityTopics { try await watch.wait(for: topic, toBe: "online") }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func homeAssistantsBirthMakesItTellEverythingAgain() async throws {
+        try await MosquittoBroker.with { broker in
+            try await BridgeBed.withService(Self.elements) { _, target in
+                try await BridgeBed.withBridge(broker.port, [target], ["--id", "tests"]) { _ in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        _ = try await watch.discovery(of: device)
+                        try await watch.wait(for: device("load"), toBe: "1.0")
+                        let before = watch.messages.count
+                        try await MosquittoClient.publish(port: broker.port, "homeassistant/status", "online")
+                        try await expectAllAgain(watch, device, after: before)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until everything has been told once more after so many messages.
+    private func expectAllAgain(_ watch: TopicWatch, _ device: DeviceTopics, after count: Int) async throws {
+        var topics: Set<String> = [device.configuration, device.availability, "elemental/bridge/tests/availability"]
+        for element in ["speed", "camera", "load"] { topics.insert(device(element)) }
+        try await watch.wait(within: .seconds(8), "all topics once more") { watch in
+            topics.isSubset(of: watch.messages.dropFirst(count).map { $0.topic }) ? true : nil
+        }
+        for message in watch.messages.dropFirst(count) where topics.contains(message.topic) {
+            #expect(!message.payload.isEmpty, "\(message.topic)")
+        }
+    }
+}

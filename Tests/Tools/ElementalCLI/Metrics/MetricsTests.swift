@@ -1,0 +1,212 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental metrics`: what a collector of metrics gets from it.
+struct MetricsTests {
+    private static let elements = [
+        "--element", "1:Speed:float:unit m/s=0.5", "--element", "2:Camera:bool=on",
+        "--element", "3:Aim \"x\":float3=1,nan,-inf", "--element", "4:Note:string=seven", "--element",
+        "5:Mode:uint8:choices off,heat=heat",
+    ]
+
+    private static func publish(port: Int = 0) -> [String] {
+        [
+            "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)",
+            "--json",
+        ] + elements
+    }
+
+    /// Runs a service and the command, which follows it.
+    private func withMetrics(
+        _ options: [String] = [],
+        _ body: (_ service: ChildProcess, _ target: String, _ metrics: ChildProcess, _ port: Int) async throws -> Void
+    ) async throws {
+        try await ChildProcess.with(ElementalProcess.path, Self.publish()) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            let arguments = ["metrics", target, "--port", "0", "--json"] + options
+            try await ChildProcess.with(ElementalProcess.path, arguments) { metrics in
+                let url: String? = try await metrics.nextEvent("serving")["url"]
+                let components = try #require(url.flatMap { URLComponents(string: $0) })
+                #expect(components.path == "/metrics")
+                try await metrics.nextEvent("serviceState") { $0["state"] == "connected" }
+                try await body(service, target, metrics, try #require(components.port))
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func servesWhatTheServiceSays() async throws {
+        try await withMetrics { service, target, metrics, port in
+            let device = "device=\"\(target)\""
+            let first = try await scrape(port) { $0.contains { $0.hasSuffix(",element=\"Mode\"} 1") } }
+            #expect(first.contains("elemental_up{\(device)} 1"))
+            #expect(first.contains("elemental_connections 1"))
+            #expect(first.contains("elemental_element_value{\(device),element=\"Speed\",unit=\"m/s\"} 0.5"))
+            #expect(first.contains("elemental_element_value{\(device),element=\"Camera\"} 1"))
+            #expect(first.contains("elemental_element_value{\(device),element=\"Aim \\\"x\\\"\",component=\"x\"} 1.0"))
+            #expect(first.contains("elemental_element_value{\(device),element=\"Aim \\\"x\\\"\",component=\"y\"} NaN"))
+            #expect(first.contains("elemental_element_value{\(device),element=\"Aim \\\"x\\\"\",component=\"z\"} -Inf"))
+            #expect(!first.contains { $0.hasPrefix("elemental_element_value") && $0.contains("Note") })
+            #expect(
+                first.contains {
+                    $0.hasPrefix("elemental_element_updated_timestamp_seconds{\(device),element=\"Note\"}")
+                })
+            try service.writeLine("Speed=2.25")
+            _ = try await scrape(port) { $0.contains { $0.hasSuffix("unit=\"m/s\"} 2.25") } }
+            _ = try await scrape(port) { Self.hasRoundTrips($0, target) }
+            metrics.send(signal: SIGTERM)
+            let status = try await metrics.waitForExit()
+            #expect(status == .exited(0), "\(metrics.transcript)")
+        }
+    }
+
+    @Test(.backstop)
+    func aServiceThatIsAwayKeepsItsCountersOnly() async throws {
+        let port = try PortLease.port()
+        let device = "device=\"127.0.0.1:\(port)\""
+        let arguments = ["metrics", "127.0.0.1:\(port)", "--port", "0", "--json"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { metrics in
+            let url: String? = try await metrics.nextEvent("serving")["url"]
+            let metricsPort = try #require(url.flatMap { URLComponents(string: $0) }?.port)
+            _ = try await scrape(metricsPort) { $0.contains("elemental_up{\(device)} 0") }
+            try await ChildProcess.with(ElementalProcess.path, Self.publish(port: port)) { service in
+                _ = try await scrape(metricsPort) { $0.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") } }
+                service.send(signal: SIGKILL)
+            }
+            let away = try await scrape(metricsPort) { $0.contains("elemental_up{\(device)} 0") }
+            #expect(!away.contains { $0.hasPrefix("elemental_element_value") })
+            #expect(away.contains("elemental_messages_received_total{\(device)} 5"))
+            try await ChildProcess.with(ElementalProcess.path, Self.publish(port: port)) { _ in
+                let back = try await scrape(metricsPort) {
+                    $0.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") }
+                        && $0.contains("elemental_messages_received_total{\(device)} 10")
+                }
+                #expect(back.contains("elemental_up{\(device)} 1"))
+                #expect(back.contains("elemental_reconnections_total{\(device)} 1"))
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func onlyWhoHasTheTokenReadsThem() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
+        let token = "0123456789abcdef0123456789abcdef"
+        try Data((token + "\n").utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await withMetrics(["--address", "0.0.0.0", "--token", "@\(file.path)"]) { _, _, _, port in
+            let refused = try await get(port)
+            #expect(refused.status == 401, "\(refused)")
+            #expect(!refused.text.contains("elemental_up"))
+            let wrong = try await get(port, ["Authorization": "Bearer \(token.dropLast())0"])
+            #expect(wrong.status == 401, "\(wrong)")
+            let right = try await get(port, ["Authorization": "Bearer \(token)"])
+            #expect(right.status == 200, "\(right)")
+            #expect(right.text.contains("elemental_up"))
+        }
+    }
+
+    @Test(.backstop)
+    func pagesOfOthersDoNotReadThem() async throws {
+        try await withMetrics { _, _, _, port in
+            #expect(try await get(port, ["Host": "evil.test"]).status == 421)
+            #expect(try await get(port, ["Origin": "http://evil.test"]).status == 403)
+            let allowed = try await get(port)
+            #expect(allowed.status == 200)
+            #expect(allowed.head.contains("text/plain; version=0.0.4; charset=utf-8"), "\(allowed.head)")
+        }
+    }
+
+    @Test(.backstop)
+    func onceConnectsPrintsAndEnds() async throws {
+        try await ChildProcess.with(ElementalProcess.path, Self.publish()) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            let (status, output, errors) = try await ElementalProcess.run("metrics", target, "--once")
+            #expect(status == .exited(0), "\(errors)")
+            #expect(output.first?.hasPrefix("# HELP elemental_up ") == true)
+            #expect(output.contains("elemental_element_value{device=\"\(target)\",element=\"Mode\"} 1"), "\(output)")
+            let json = try await ElementalProcess.run("metrics", target, "--once", "--json")
+            let event = json.output.compactMap { JSONLine($0) }.first { $0.event == "metrics" }
+            let text: String? = event?["text"]
+            #expect(text?.contains("elemental_up{device=\"\(target)\"} 1\n") == true, "\(json.output)")
+        }
+    }
+
+    @Test(.backstop)
+    func onceSaysWhichTargetIsMissing() async throws {
+        let port = try PortLease.port()
+        let (status, output, errors) = try await ElementalProcess.run(
+            "metrics", "127.0.0.1:\(port)", "--once", "--timeout", "1")
+        #expect(status == .exited(1))
+        #expect(output.contains("elemental_up{device=\"127.0.0.1:\(port)\"} 0"))
+        #expect(errors.contains { $0.contains("not connected") && $0.contains("127.0.0.1:\(port)") }, "\(errors)")
+    }
+
+    @Test(
+        arguments: [
+            ["--address", "0.0.0.0"], ["--token", "secret"], ["--once", "--port", "1"], ["--port", "65536"],
+            ["--address", "a b"],
+        ])
+    func mistakesOnTheCommandLine(_ arguments: [String]) async throws {
+        let (status, _, errors) = try await ElementalProcess.run(["metrics"] + arguments)
+        #expect(status == .exited(64), "\(errors)")
+    }
+
+    private static let promtool = Repository.path(".build/promtool/promtool")
+
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: promtool),
+            "promtool is not there: run Tests/install-promtool"),
+        .backstop)
+    func prometheusOwnProgramIsContent() async throws {
+        try await withMetrics { _, target, _, port in
+            _ = try await scrape(port) { Self.hasRoundTrips($0, target) }
+            let text = try await get(port).text
+            try await ChildProcess.with(Self.promtool, ["check", "metrics"]) { promtool in
+                for line in text.split(separator: "\n") { try promtool.writeLine(String(line)) }
+                promtool.closeInput()
+                let status = try await promtool.waitForExit()
+                #expect(status == .exited(0), "\(promtool.transcript)")
+                #expect(promtool.lines(of: .error) == [])
+            }
+        }
+    }
+
+    /// Whether the round trip to a service has been measured.
+    private static func hasRoundTrips(_ lines: [String], _ target: String) -> Bool {
+        let series = "elemental_round_trip_seconds_count{device=\"\(target)\"} "
+        return lines.contains { $0.hasPrefix(series) && !$0.hasSuffix(" 0") }
+    }
+
+    // MARK: Requests
+
+    private struct Answer: CustomStringConvertible {
+        let head: String
+        let text: String
+
+        var status: Int { head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 }
+        var description: String { head + "\n\n" + text.prefix(500) }
+    }
+
+    private func get(_ port: Int, _ headers: [String: String] = [:]) async throws -> Answer {
+        let socket = try RawSocket.connect(to: port)
+        var headers = headers
+        headers["Host"] = headers["Host"] ?? "127.0.0.1:\(port)"
+        let lines = ["GET /metrics HTTP/1.1", "Connection: close"] + headers.map { "\($0): \($1)" }
+        try socket.write(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+        let parts = String(decoding: try await socket.readToEnd(), as: UTF8.self).components(separatedBy: "\r\n\r\n")
+        return Answer(head: parts[0], text: parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    /// The lines of the metrics, once they are as expected.
+    private func scrape(_ port: Int, until isExpected: ([String]) -> Bool) async throws -> [String] {
+        var lines: [String] = []
+        for _ in 0..<600 {
+            lines = try await get(port).text.components(separatedBy: "\n")
+            if isExpected(lines) { return lines }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw TestSupportError("the metrics are not as expected: \(lines.joined(separator: "\n"))")
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental publish --from`: devices that are made of commands.
+struct PublishFromTests {
+    /// Runs a service from a file in a folder of its own during the body.
+    private func withService(
+        _ script: String, _ body: (_ service: ChildProcess, _ target: String, _ folder: URL) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "from-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "elements")
+        try script.replacing("{folder}", with: folder.path).write(to: file, atomically: true, encoding: .utf8)
+        let arguments = ["publish", "pi", "--from", file.path, "--unlisted", "--address", "127.0.0.1", "--json"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            try await body(service, target, folder)
+        }
+    }
+
+    private func text(_ file: String, in folder: URL) -> String {
+        (try? String(contentsOf: folder.appending(path: file), encoding: .utf8)) ?? ""
+    }
+
+    @Test(.backstop)
+    func commandsGiveReadingsAndTakeValues() async throws {
+        let script = """
+            1:Load:double:ro
+                read 0.1: cut -d' ' -f1 /proc/loadavg
+            2:Fan:bool=off
+                write: cat >> {folder}/fan
+            3:Count:uint32:ro
+                follow: i=0; while sleep 0.05; do i=$((i + 1)); echo $i; done
+            4:Picture:data:ro
+                read 60: printf '\\211PNG'
+            5:Note:string
+                write: cat >> {folder}/note
+            """
+        try await withService(script) { _, target, folder in
+            let (status, output, _) = try await ElementalProcess.run("get", target, "Load", "Picture")
+            #expect(status == .exited(0))
+            #expect(output.first?.hasPrefix("Load=") == true)
+            #expect(output.last == "Picture=89504e47")
+            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Count", "--count", "5", "--json"]) {
+                let status = try await $0.waitForExit()
+                #expect(status == .exited(0))
+            }
+            // Nothing from the network becomes part of a command.
+            let note = "$(touch \(folder.path)/evil) `id` ' \" ; exit 1"
+            let set = try await ElementalProcess.run("set", target, "Fan=on", "Note=\(note)")
+            #expect(set.status == .exited(0))
+            try await eventually("the commands got the values") {
+                text("fan", in: folder) == "true\n" && text("note", in: folder) == note + "\n"
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "evil").path))
+        }
+    }
+
+    @Test(.backstop)
+    func whatFailsHangsOrFloodsHarmsNobody() async throws {
+        let script = """
+            1:Good:uint8:ro
+                read 0.1: echo 7
+            2:Broken:uint8:ro
+                read 0.1: exit 3
+            3:Wrong:uint8:ro
+                read 0.1: echo 700
+            4:Hanging:uint8:ro
+                read 0.1: echo $$ > {folder}/pid; sleep 1000
+            5:Flood:uint8:ro
+                follow: yes 9
+            6:Missing:uint8:ro
+                follow: /nowhere/program 2> /dev/null
+            7:Slow:uint8
+                write: cat >> {folder}/slow; while [ ! -e {folder}/go ]; do sleep 0.02; done
+            """
+        try await withService(script) { service, target, folder in
+            for (element, part) in [("Broken", "status 3"), ("Wrong", "700"), ("Missing", "status 127")] {
+                try await eventually("it is told that \(element) fails") {
+                    service.lines(of: .output).compactMap { JSONLine($0) }.contains { event in
+                        let reason: String = event["reason"] ?? ""
+                        return event.event == "command" && event["element"] == element && event["state"] == "failed"
+                            && reason.contains(part)
+                    }
+                }
+            }
+            let (status, output, _) = try await ElementalProcess.run("get", target, "Good", "Flood")
+            #expect(status == .exited(0))
+            #expect(output == ["Good=7", "Flood=9"])
+            // A command gets the newest value once it is done with the one before.
+            let first = try await ElementalProcess.run("set", target, "Slow=1")
+            #expect(first.status == .exited(0))
+            try await eventually("the command has the first value") { text("slow", in: folder) == "1\n" }
+            let others = try await ElementalProcess.run(["set", target] + (2...20).map { "Slow=\($0)" })
+            #expect(others.status == .exited(0))
+            try Data().write(to: folder.appending(path: "go"))
+            try await eventually("the newest value came") { text("slow", in: folder).hasSuffix("\n20\n") }
+            #expect(text("slow", in: folder) == "1\n20\n")
+            try await eventually("the hanging command runs") { !text("pid", in: folder).isEmpty }
+            let pid = try #require(pid_t(text("pid", in: folder).trimmingCharacters(in: .whitespacesAndNewlines)))
+            service.send(signal: SIGTERM)
+            let end = try await service.waitForExit()
+            #expect(end == .exited(0))
+            try await eventually("its commands have ended with it") { kill(pid, 0) != 0 }
+        }
+    }
+
+    @Test(.backstop)
+    func theFileIsReadAgain() async throws {
+        try await withService("1:Value:uint8:ro\n    read 0.1: echo 1") { service, target, folder in
+            let file = folder.appending(path: "elements")
+            func write(_ text: String) throws {
+                try text.write(to: file, atomically: true, encoding: .utf8)
+                service.send(signal: SIGHUP)
+            }
+            func value(_ name: String) async throws -> String? {
+                try await ElementalProcess.run("get", target, name).output.first
+            }
+            try await eventually("the first command ran") { try await value("Value") == "Value=1" }
+            // Another command: clients stay connected.
+            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Value", "--json"]) { watch in
+                try write("1:Value:uint8:ro\n    read 0.1: echo 2")
+                try await watch.nextEvent("value") { $0.number("value") == 2 }
+            }
+            // A mistake changes nothing.
+            try write("1:Value:uint8:ro\n    reed 0.1: echo 3")
+            try await service.nextLine(of: .error, "what is wrong") { $0.contains("line 2") }
+            let unchanged = try await value("Value")
+            #expect(unchanged == "Value=2")
+            // Other elements: at the same port.
+            try write("1:Other:uint8:ro\n    read 0.1: echo 4")
+            try await service.nextEvent("stopped")
+            try await service.nextEvent("listening")
+            try await eventually("the other element is there") { try await value("Other") == "Other=4" }
+        }
+    }
+
+    @Test
+    func mistakesAreToldAtOnce() async throws {
+        let both = try await ElementalProcess.run("publish", "pi", "--from", "x", "--element", "1:A:bool")
+        #expect(both.status == .exited(64))
+        let neither = try await ElementalProcess.run("publish", "pi")
+        #expect(neither.status == .exited(64))
+        let missing = try await ElementalProcess.run("publish", "pi", "--from", "/nowhere/elements")
+        #expect(missing.status == .exited(1))
+        #expect(missing.errors.contains { $0.contains("/nowhere/elements") })
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `elemental signalr bridge` and a hub that ends the connection at a message over its limit, as ASP.NET Core does.
+struct OversizedBridgeValueTests {
+    /// The most bytes of a message that the hub accepts.
+    private static let limit = 32 * 1024
+
+    /// Ways in which hubs end a connection: by the hub protocol, by the WebSocket, and without a word.
+    enum Ending: CaseIterable {
+        case hubClose, webSocketClose, endOfStream
+    }
+
+    /// A hub that records its calls.
+    private final class Hub: Sendable {
+        private let state = Mutex((connections: 0, methods: [String]()))
+
+        var connections: Int { state.withLock { $0.connections } }
+        var methods: [String] { state.withLock { $0.methods } }
+
+        func serve(_ listener: RawSocket, _ ending: Ending) async throws {
+            while !Task.isCancelled {
+                let peer = ScriptedPeer(try await listener.accept())
+                state.withLock { $0.connections += 1 }
+                try await peer.upgrade()
+                _ = try await peer.frame()
+                try peer.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
+                try? await serve(peer, ending)
+                peer.closeOutput()
+            }
+        }
+
+        private func serve(_ peer: ScriptedPeer, _ ending: Ending) async throws {
+            while true {
+                let message = try await peer.message()
+                guard message.utf8.count <= limit else {
+                    switch ending {
+                    case .hubClose: try peer.say(#"{"type":7,"error":"Connection closed with an error."}"#)
+                    case .webSocketClose: try peer.write(ScriptedPeer.frame([0x03, 0xF1], opcode: 8))
+                    case .endOfStream: break
+                    }
+                    return
+                }
+                let call = JSONLine(message)
+                if let method: String = call?["target"] { state.withLock { $0.methods.append(method) } }
+            }
+        }
+    }
+
+    @Test(.backstop, arguments: Ending.allCases)
+    func aValueThatIsTooLargeForTheHubIsLeftOut(_ ending: Ending) async throws {
+        let (listener, port) = try RawSocket.listen()
+        let hub = Hub()
+        let serving = Task { try await hub.serve(listener, ending) }
+        let service = [
+            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
+            "1:Text:string=\(String(repeating: "x", count: 40_000))", "--element", "2:Speed:float=0.5",
+        ]
+        try await ChildProcess.with(ElementalProcess.path, service) { service in
+            let target = "127.0.0.1:\(try await service.listeningPort())"
+            let command = [
+                "signalr", "bridge", target, "--hub", "http://127.0.0.1:\(port)/hub", "--skip-negotiation", "--json",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+                try await bridge.nextEvent("notPassed") {
+                    $0["element"] == "Text" && ($0["reason"] ?? "").contains("40000 bytes")
+                }
+                // From now on the connection stays up, and smaller values pass.
+                let set = try await ElementalProcess.run("set", target, "Text=short", "Speed=0.25")
+                #expect(set.status == .exited(0))
+                try await eventually("what is set") { hub.methods.last == "Speed" && hub.methods.contains("Text") }
+                let connections = hub.connections
+                let large = String(repeating: "y", count: 50_000)
+                let again = try await ElementalProcess.run("set", target, "Text=\(large)")
+                #expect(again.status == .exited(0))
+                let more = try await ElementalProcess.run("set", target, "Text=shorter")
+                #expect(more.status == .exited(0))
+                let count = hub.methods.count
+                try await eventually("what is short") { hub.methods.count > count || hub.methods.last == "Text" }
+                #expect(hub.connections == connections)
+                let told = bridge.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "notPassed" }
+                #expect(told.count == 1)
+            }
+        }
+        serving.cancel()
+        // The accepting thread is waiting for another connection.
+        _ = try? RawSocket.connect(to: port)
+        _ = await serving.result
+    }
+}

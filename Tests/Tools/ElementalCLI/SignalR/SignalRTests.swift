@@ -1,0 +1,261 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental signalr` with a hub that is not part of this project.
+@Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
+struct SignalRCommandTests {
+    @Test(arguments: [
+        ["--transport", "websockets"], ["--transport", "sse"], ["--transport", "longpolling"],
+        ["--protocol", "messagepack"], ["--transport", "longpolling", "--protocol", "messagepack"],
+        ["--transport", "websockets", "--skip-negotiation"],
+    ])
+    func aCallPrintsItsResult(_ options: [String]) async throws {
+        try await Peers.withHub { _, port in
+            try await ChildProcess.with(
+                ElementalProcess.path,
+                ["signalr", "call", "http://127.0.0.1:\(port)/hub", "Echo"] + options + [
+                    #"{"b":[1,-2.5,null,true],"a":"é\"\u2028"}"#
+                ]
+            ) { call in
+                let status = try await call.waitForExit()
+                #expect(status == .exited(0), "\(call.transcript)")
+                #expect(call.lines(of: .output) == [#"{"a":"é\"\u2028","b":[1,-2.5,null,true]}"#])
+            }
+        }
+    }
+
+    @Test
+    func whatACallCanCarryAndSay() async throws {
+        try await Peers.withHub { _, port in
+            let url = "http://127.0.0.1:\(port)/hub"
+            func call(_ arguments: String...) async throws -> (Int32, [String], [String]) {
+                let (status, output, errors) = try await ChildProcess.with(
+                    ElementalProcess.path, ["signalr", "call", url] + arguments
+                ) { child in
+                    (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
+                }
+                guard case .exited(let code) = status else { throw TestSupportError("\(status)") }
+                return (code, output, errors)
+            }
+            #expect(try await call("Add", "--", "-1", "43").1 == ["42"])
+            #expect(try await call("Nothing").1 == ["null"])
+            #expect(try await call("Echo", "plain text").1 == [#""plain text""#])
+            #expect(try await call("Header", "X-Thing", "--header", "X-Thing: a: b").1 == [#""a: b""#])
+            #expect(try await call("Header", "Authorization", "--token", "secret").1 == [#""Bearer secret""#])
+            let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+            try "from a file\n".write(toFile: file, atomically: false, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            #expect(try await call("Header", "Authorization", "--token", "@\(file)").1 == [#""Bearer from a file""#])
+
+            let json = try await call("Add", "1", "2", "--json").1.compactMap { JSONLine($0) }
+            #expect(json.map(\.event) == ["connected", "result"])
+            #expect(json.last?.number("result") == 3)
+
+            let refused = try await call("Refuse", "because", "--json")
+            #expect(refused.0 == 1)
+            let error = refused.1.compactMap { JSONLine($0) }.last
+            #expect(error?["code"] == "invocationFailed")
+            #expect(error?["message"] == "because")
+            let slow = try await call("Slow", "--timeout", "0.5")
+            #expect(slow.0 == 1)
+            #expect(slow.2.last?.contains("--timeout") == true)
+            let broken = try await call("Echo", "[1,")
+            #expect(broken.0 == 64)
+            #expect(broken.2.joined().contains("single quotes"))
+            #expect(try await call("Echo", "1", "--header", "no header").0 == 64)
+            #expect(
+                try await call("Echo", "1", "--transport", "sse", "--protocol", "messagepack").0 == 64)
+        }
+    }
+
+    @Test
+    func aHubsOwnCertificateIsTrustedWhenAskedFor() async throws {
+        try await Peers.withHub(isSecure: true) { _, port in
+            let call = ["signalr", "call", "https://127.0.0.1:\(port)/hub", "Add", "40", "2"]
+            func run(_ options: String...) async throws -> (
+                status: ChildProcess.ExitStatus, output: [String], errors: [String]
+            ) {
+                try await ChildProcess.with(ElementalProcess.path, call + options) { child in
+                    (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
+                }
+            }
+            let trusting = try await run("--trust", "\(Peers.folder)/certificate.pem")
+            #expect(trusting.status == .exited(0), "\(trusting.errors)")
+            #expect(trusting.output == ["42"])
+            let other = try await run()
+            #expect(other.status == .exited(1))
+            #expect(other.errors.last?.contains("--trust") == true, "\(other.errors)")
+            let absent = try await run("--trust", "/nowhere.pem")
+            #expect(absent.errors.last?.contains("no such file") == true, "\(absent.errors)")
+            let empty = try await run("--trust", "/etc/passwd")
+            #expect(empty.status == .exited(1))
+            #expect(empty.errors.last?.contains("PEM") == true, "\(empty.errors)")
+        }
+    }
+
+    @Test
+    func errorsSayWhatToDo() async throws {
+        try await Peers.withHub { _, port in
+            for (url, words) in [
+                ("http://127.0.0.1:\(port)/elsewhere", "another path"), ("http://127.0.0.1:1/hub", "running there"),
+            ] {
+                let (status, _, errors) = try await ElementalProcess.run("signalr", "call", url, "Nothing")
+                #expect(status == .exited(1))
+                #expect(errors.last?.contains(words) == true, "\(errors)")
+            }
+        }
+    }
+
+    /// `elemental signalr send … && next` must not run `next`.
+    @Test(arguments: ["send", "call"])
+    func anInterruptedCommandHasFailed(_ command: String) async throws {
+        let (listener, port) = try RawSocket.listen()
+        let arguments = ["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]
+        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            // A hub that never answers.
+            let peer = try await listener.accept()
+            child.send(signal: SIGTERM)
+            let status = try await child.waitForExit()
+            #expect(status == .exited(143), "\(child.transcript)")
+            withExtendedLifetime(peer) {}
+        }
+    }
+
+    @Test
+    func whatIsSentIsHeard() async throws {
+        try await Peers.withHub { _, port in
+            let url = "http://127.0.0.1:\(port)/hub"
+            try await ChildProcess.with(
+                ElementalProcess.path, ["signalr", "listen", url, "AddMessage", "Number", "--count", "2"]
+            ) { listener in
+                try await listener.nextLine(of: .error) { $0.contains("connected") }
+                let (status, output, errors) = try await ElementalProcess.run(
+                    "signalr", "send", url, "Say", "Ada", "Hi")
+                #expect(status == .exited(0))
+                #expect(output.isEmpty)
+                #expect(errors.last == "sent Say")
+                try await listener.nextLine { $0 == #"AddMessage "Ada" "Hi""# }
+                _ = try await ElementalProcess.run("signalr", "send", url, "Say", "Ada", "2", "--transport", "sse")
+                try await listener.nextLine { $0 == #"AddMessage "Ada" 2"# }
+                let ended = try await listener.waitForExit()
+                #expect(ended == .exited(0), "\(listener.transcript)")
+            }
+        }
+    }
+
+    @Test
+    func listeningCallsTheHubFirstAndEndsOnInterrupt() async throws {
+        try await Peers.withHub { _, port in
+            try await ChildProcess.with(
+                ElementalProcess.path,
+                [
+                    "signalr", "listen", "http://127.0.0.1:\(port)/hub", "Number", "--call", "Flood", "--call", "3",
+                    "--json",
+                ]
+            ) { listener in
+                for number in 0..<3 {
+                    let line = try await listener.nextEvent("invocation")
+                    let arguments: [Int]? = line["arguments"]
+                    #expect(arguments == [number])
+                }
+                listener.send(signal: SIGINT)
+                let status = try await listener.waitForExit()
+                #expect(status == .exited(0), "\(listener.transcript)")
+            }
+        }
+    }
+
+    @Test
+    func aStreamIsPrintedAndLeft() async throws {
+        try await Peers.withHub { _, port in
+            let url = "http://127.0.0.1:\(port)/hub"
+            let (status, output, _) = try await ElementalProcess.run("signalr", "stream", url, "Counter", "4")
+            #expect(status == .exited(0))
+            #expect(output == ["0", "1", "2", "3"])
+            let some = try await ElementalProcess.run("signalr", "stream", url, "Endless", "--count", "3", "--json")
+            #expect(some.status == .exited(0))
+            #expect(
+                some.output.compactMap { JSONLine($0) }.filter { $0.event == "item" }.map { $0.number("item") }
+                    == [0, 1, 2])
+            let short = try await ElementalProcess.run("signalr", "stream", url, "Counter", "2", "--count", "3")
+            #expect(short.status == .exited(1))
+            #expect(short.output == ["0", "1"])
+            let failing = try await ElementalProcess.run("signalr", "stream", url, "Failing", "2")
+            #expect(failing.status == .exited(1))
+            #expect(failing.errors.last?.contains("Ran out of data!") == true)
+            try await ChildProcess.with(ElementalProcess.path, ["signalr", "stream", url, "Endless"]) { endless in
+                try await endless.nextLine { $0 == "5" }
+                endless.send(signal: SIGINT)
+                let status = try await endless.waitForExit()
+                #expect(status == .exited(0), "\(endless.transcript.suffix(500))")
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func listeningOutlastsTheHub() async throws {
+        var port = 0
+        var listener: ChildProcess?
+        try await Peers.withHub { _, first in
+            port = first
+            let child = try ChildProcess(
+                ElementalProcess.path,
+                ["signalr", "listen", "http://127.0.0.1:\(port)/hub", "AddMessage", "--reconnect", "--json"])
+            listener = child
+            try await child.nextEvent("connected")
+        }
+        let child = try #require(listener)
+        try await child.nextEvent("willReconnect")
+        try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { _ in
+            try await child.nextEvent("didReconnect")
+            _ = try await ElementalProcess.run(
+                "signalr", "call", "http://127.0.0.1:\(port)/hub", "Say", "Ada", "again")
+            try await child.nextEvent("invocation") { $0["arguments"] == ["Ada", "again"] }
+            child.send(signal: SIGTERM)
+            let status = try await child.waitForExit()
+            #expect(status == .exited(0), "\(child.transcript)")
+        }
+        await child.end()
+    }
+
+    @Test(.backstop)
+    func aBridgeJoinsAServiceToTheHub() async throws {
+        try await Peers.withHub { _, port in
+            let hub = "http://127.0.0.1:\(port)/hub"
+            let service = [
+                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Pace:float=0.5",
+                "--element", "2:Level:uint32:latest",
+            ]
+            try await ChildProcess.with(ElementalProcess.path, service) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                let bridge = ["signalr", "bridge", target, "--hub", hub, "--map", "Pace=Speed", "--print", "--json"]
+                try await ChildProcess.with(ElementalProcess.path, bridge) { bridge in
+                    let begins = try await bridge.nextEvent("bridging")
+                    #expect(begins["control"] == false)
+                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    for _ in 0..<3 { _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "1") }
+                    try await bridge.nextEvent("notPassed") { $0["element"] == "Pace" && $0["direction"] == "toDevice" }
+                    #expect(try await ElementalProcess.run("get", target, "Pace").output == ["Pace=0.5"])
+                    #expect(bridge.lines(of: .output).count { $0.contains("notPassed") } == 1)
+                }
+                try await ChildProcess.with(ElementalProcess.path, bridge + ["--control"]) { bridge in
+                    let begins = try await bridge.nextEvent("bridging")
+                    #expect(begins["control"] == true)
+                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "0.25")
+                    try await service.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
+                    _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Level", "much")
+                    try await bridge.nextEvent("notPassed") { $0["element"] == "Level" }
+                    bridge.send(signal: SIGINT)
+                    let status = try await bridge.waitForExit()
+                    #expect(status == .exited(0), "\(bridge.transcript)")
+                }
+                let unknown = try await ElementalProcess.run(
+                    "signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed")
+                #expect(unknown.status == .exited(1))
+                #expect(unknown.errors.last?.contains("'Pace'") == true)
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import ElementalSecurity
+import ElementalWire
+import Foundation
+import TestSupport
+import Testing
+
+/// `elemental pair`.
+struct PairCommandTests {
+    @Test
+    func aCodeOnStandardInputPairs() async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow()
+            let paired = try await bed.run("pair", bed.target, "--name", "laptop", "--json", input: [code])
+            #expect(paired.status == .exited(0), "\(paired)")
+            let event = try #require(JSONLine(paired.output.last ?? ""))
+            #expect(event.event == "paired")
+            #expect(event["service"] == "lamp")
+            #expect(event["device"] == bed.target)
+            #expect(event["fingerprint"] == "\(bed.serviceState.identity.fingerprint)")
+            #expect(event["role"] == "control")
+            let clients = try bed.serviceState.trust.read().clients
+            #expect(clients.map(\.name) == ["laptop"])
+            let own = try #require(try SecurityState.existing(directory: bed.state)?.identity.fingerprint)
+            #expect(clients.map(\.fingerprint) == [own])
+            // The service admits nobody in plain.
+            let set = try await bed.run("set", bed.target, "Light=off")
+            #expect(set.status == .exited(0), "\(set)")
+            #expect(set.output == ["Light=false"])
+        }
+    }
+
+    @Test
+    func whatTheServiceOffersLimitsTheRole() async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow(role: .observe)
+            let paired = try await bed.run("pair", bed.target, "--role", "admin", input: [code])
+            #expect(paired.status == .exited(0), "\(paired)")
+            #expect(paired.output.first?.contains("as observe, which is the most that the service offers") == true)
+            #expect(try await bed.run("get", bed.target, "Light").output == ["Light=true"])
+            let set = try await bed.failure("set", bed.target, "Light=off")
+            #expect(set.message.contains("paired to observe") && set.message.contains("elemental pair \(bed.target)"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aLongSecretComesOnStandardInputOrInAFile(_ isFile: Bool) async throws {
+        try await PairingBed.with { bed in
+            let secret = try await bed.openWindow(.secret)
+            let file = bed.state + ".secret"
+            try Data("\(secret)\n".utf8).write(to: URL(filePath: file))
+            let paired =
+                isFile
+                ? try await bed.run("pair", bed.target, "--code", "@\(file)")
+                : try await bed.run("pair", bed.target, input: [secret])
+            #expect(paired.status == .exited(0), "\(paired)")
+        }
+    }
+
+    /// Pairs until the service has answered. No more than five handshakes of a host begin each second, and each attempt
+    /// takes two: attempts that follow one another faster than handshakes are allowed would all fail.
+    private func failureOfPairing(_ bed: PairingBed, input: [String]) async throws -> (code: String, message: String) {
+        while true {
+            let error = try await bed.failure("pair", bed.target, input: input)
+            guard error.code == "connectionFailed" else { return error }
+            try await Task.sleep(for: .seconds(1), clock: .suspending)
+        }
+    }
+
+    @Test(.backstop)
+    func fiveWrongCodesCloseTheWindowAndEachCommandTriesOnce() async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow()
+            let wrong = code == "000000" ? "000001" : "000000"
+            for _ in 0..<5 {
+                let error = try await failureOfPairing(bed, input: [wrong, code])
+                #expect(error.code == "wrongCode", "\(error)")
+                #expect(error.message.contains("elemental pair \(bed.target) --state \(bed.state)"))
+                #expect(!error.message.contains(wrong) && !error.message.contains(code))
+            }
+            let error = try await failureOfPairing(bed, input: [code])
+            #expect(error.code == "pairingClosed", "\(error)")
+            #expect(try bed.serviceState.trust.read().clients.isEmpty)
+        }
+    }
+
+    @Test
+    func aServiceWithoutAWindowIsSaidToBeClosed() async throws {
+        try await PairingBed.with { bed in
+            let error = try await bed.failure("pair", bed.target, "--code", "123456")
+            #expect(error.code == "pairingClosed")
+            #expect(error.message.contains("elemental pair --open"), "\(error)")
+        }
+    }
+
+    @Test(arguments: ["", "12345", "12 34 5x", "mfrg-gzdf-mztw-q2lk-mfrg-gzdf-mztw-q2lk"])
+    func whatCannotBeACodeIsNotSent(_ text: String) async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow()
+            let error = try await bed.failure("pair", bed.target, input: [text])
+            #expect(error.code == "invalidText")
+            #expect(text.isEmpty || !error.message.contains(text))
+            // It did not count, nor did the window close.
+            #expect(try await bed.run("pair", bed.target, input: [code]).status == .exited(0))
+        }
+    }
+
+    @Test(arguments: ["mfrg-gzdf-mztw-q2lk-mfrg-gzdf-mztw-q2lk", "12345", "@"])
+    func aSecretOnTheCommandLineIsAMistakeThatDoesNotShowIt(_ text: String) async throws {
+        let result = try await ElementalProcess.run("pair", "127.0.0.1:1", "--code", text, "--json")
+        #expect(result.status == .exited(64))
+        #expect(!(result.output + result.errors).joined().contains("mfrg"), "\(result)")
+    }
+
+    @Test
+    func aServiceOfTheSameUserNeedsNoPairing() async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow()
+            let result = try await ElementalProcess.run(
+                "pair", bed.target, "--state", bed.serviceState.directory, input: [code])
+            #expect(result.status == .exited(1))
+            #expect(result.errors.last?.contains("--security paired") == true, "\(result)")
+        }
+    }
+}
+
+/// `elemental pair` at a terminal.
+struct PairPromptTests {
+    @Test
+    func theCodeIsTypedUnseen() async throws {
+        try await PairingBed.with { bed in
+            let code = try await bed.openWindow()
+            try await TerminalProcess.with(
+                try ElementalProcess.path, ["pair", bed.target, "--state", bed.state], columns: 200
+            ) { terminal in
+                try await terminal.waitFor("while you type")
+                #expect(terminal.settings != terminal.settingsAtFirst)
+                // A slip of the finger is not an attempt.
+                try terminal.type("12345\n")
+                try await terminal.waitFor("six digits; nothing was sent")
+                try terminal.type("\(code)\n")
+                #expect(try await terminal.waitForExit() == .exited(0), "\(terminal.output)")
+                #expect(terminal.output.contains("as control"))
+                #expect(!terminal.output.contains(code) && !terminal.output.contains("12345"))
+                #expect(terminal.settings == terminal.settingsAtFirst)
+            }
+            #expect(try bed.serviceState.trust.read().clients.count == 1)
+        }
+    }
+
+    @Test
+    func anInterruptionAtThePromptRestoresTheTerminal() async throws {
+        try await PairingBed.with { bed in
+            _ = try await bed.openWindow()
+            try await TerminalProcess.with(
+                try ElementalProcess.path, ["pair", bed.target, "--state", bed.state], columns: 200
+            ) { terminal in
+                try await terminal.waitFor("while you type")
+                try terminal.type("\u{3}")
+                #expect(try await terminal.waitForExit() == .exited(130), "\(terminal.output)")
+                #expect(terminal.settings == terminal.settingsAtFirst)
+            }
+            #expect(try bed.serviceState.trust.read().clients.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Elemental
+import ElementalSecurity
+import ElementalWire
+import Foundation
+import Support
+import TestSupport
+
+/// A service of the test that pairs, and a user with a state directory of its own who runs commands.
+struct PairingBed: Sendable {
+    static let light = Element<Bool>(1, "Light")
+
+    let service: ElementalService
+    /// The name by which Zeroconf finds the service; `nil` if it does not.
+    let name: String?
+    let port: Int
+    /// The state directory of the commands' user, which does not exist at first.
+    let state: String
+    /// The service's.
+    let serviceState: SecurityState
+    private let secrets = Locked<[PairingSecret]>([])
+
+    /// The service as a command's TARGET.
+    var target: String { name.map { "lamp/\($0)" } ?? "127.0.0.1:\(port)" }
+
+    /// Runs the service on loopback during the body.
+    static func with(
+        _ policy: SecurityPolicy = .paired, isPublished: Bool = false, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PairingBed) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pairing-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let bed = try await PairingBed(folder, policy, isPublished)
+        do {
+            try await body(bed)
+        } catch {
+            await bed.service.stop()
+            throw error
+        }
+        await bed.service.stop()
+    }
+
+    private init(_ folder: String, _ policy: SecurityPolicy, _ isPublished: Bool) async throws {
+        name = isPublished ? "Lamp \(UUID().uuidString.prefix(8))" : nil
+        state = folder + "/user"
+        serviceState = try SecurityState(directory: folder + "/service")
+        service = try await Self.start(serviceState, policy, port: PortLease.port(), name: name)
+        guard let port = service.port else { throw TestSupportError("the service has no port") }
+        self.port = port
+        try service.send(true, to: Self.light)
+        service.onEvent { [secrets] event in
+            if case .pairing(.opened(let secret, _, _)) = event { secrets.withLock { $0.append(secret) } }
+        }
+    }
+
+    /// Starts a service with that identity, which Zeroconf finds if it has a name.
+    static func start(
+        _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil
+    ) async throws -> ElementalService {
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        configuration.port = PortLease.again(port)
+        configuration.isPublished = name != nil
+        switch policy {
+        case .open: break
+        case .pairedToControl:
+            configuration.security = .pairedToControl(identity: state.identity, store: state.trust)
+        case .paired: configuration.security = .paired(identity: state.identity, store: state.trust)
+        }
+        let service = ElementalService(
+            "lamp", displayName: name ?? "Lamp", elements: [light], configuration: configuration)
+        try await service.start()
+        return service
+    }
+
+    /// Opens a pairing window, and returns what it shows.
+    func openWindow(_ kind: PairingSecret.Kind = .code, role: Role = .control) async throws -> String {
+        let count = secrets.withLock { $0.count }
+        try service.openPairing(role: role, kind)
+        try await eventually { secrets.withLock { $0.count } > count }
+        return secrets.withLock { $0[$0.count - 1].text }
+    }
+
+    /// Pairs the user with the service.
+    func pair(role: Role = .control) async throws {
+        let result = try await run("pair", target, input: [try await openWindow(role: role)])
+        guard result.status == .exited(0) else { throw TestSupportError("not paired: \(result)") }
+    }
+
+    /// Runs a command of the user to its end.
+    func run(
+        _ arguments: String..., input: [String] = []
+    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
+        try await ChildProcess.with(ElementalProcess.path, arguments + ["--state", state, "--timeout", "30"]) { child in
+            child.endInput(with: input)
+            let status = try await child.waitForExit()
+            return (status, child.lines(of: .output), child.lines(of: .error))
+        }
+    }
+
+    /// Runs a command with `--json` that fails, and returns the error's code and message.
+    func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
+        try await ChildProcess.with(ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", "30"])
+        { child in
+            child.endInput(with: input)
+            let status = try await child.waitForExit()
+            let error = child.lines(of: .output).last.flatMap { JSONLine($0) }
+            guard status == .exited(1), let error, error.event == "error", let code: String = error["code"],
+                let message: String = error["message"]
+            else { throw TestSupportError("no error: \(child.transcript)") }
+            return (code, message)
+        }
+    }
+}
