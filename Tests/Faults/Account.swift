@@ -41,6 +41,13 @@ struct Account {
         }
         #expect(service.int("level") == client.int("level"), text, sourceLocation: sourceLocation)
     }
+
+    /// Checks that the connection of the beginning has lasted, beside the guarantees.
+    func expectUndisturbed(sourceLocation: SourceLocation = #_sourceLocation) {
+        expectPromises(sourceLocation: sourceLocation)
+        #expect(lostAtBreaks == (0, 0), sourceLocation: sourceLocation)
+        #expect(client.int("reconnections") == 0, sourceLocation: sourceLocation)
+    }
 }
 
 extension JSONLine {

@@ -104,9 +104,17 @@ struct Ledgers {
         return Dictionary(lines.map { ($0["device"] ?? "", $0) }) { $1 }
     }
 
-    /// How many devices a process counts as connected.
+    /// The number of devices that a process counts as connected.
     static func connected(of process: ChildProcess) async throws -> Int {
         try process.writeLine("count")
         return Int(try await process.nextEvent("count").number("connected") ?? -1)
+    }
+}
+
+extension ChildProcess {
+    /// Waits for that many of a ledger's intervals of 20 ms: the duration of a fault that does not stop this process.
+    func pass(_ intervals: Int) async throws {
+        try writeLine("pass \(intervals)")
+        try await nextEvent("passed")
     }
 }

@@ -2,17 +2,32 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Fifty devices that send numbers in both directions over both transports, during random faults.
+/// Fifty devices that send numbers in both directions over both transports, during faults of all kinds in a random order.
 ///
-/// Short by default; ELEMENTAL_SOAK_SECONDS sets the duration, and ELEMENTAL_SOAK_SEED repeats the faults of another run.
-@Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+/// By default twelve faults of one seed. ELEMENTAL_SOAK_SECONDS sets a duration instead, and ELEMENTAL_SOAK_SEED the seed.
+@Suite(
+    .serialized, .long, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
 struct SoakTests {
     private static let heartbeat = 1.0
     private static let processes = 5
     private static let devicesEach = 10
+    private static let leastFaults = 12
 
     private enum Fault: CaseIterable {
         case linkDown, linkDownForLong, loss, delay, narrow, serviceStopped, clientStopped, clientKilled, daemonKilled
+    }
+
+    /// What a process holds.
+    private struct Holdings: CustomStringConvertible {
+        let kibibytes: Int
+        let descriptors: Int
+
+        init(of process: ChildProcess) throws {
+            let figures = ProcessFigures(of: process)
+            (kibibytes, descriptors) = (try figures.residentMemory, try figures.descriptors)
+        }
+
+        var description: String { "\(kibibytes) KiB, \(descriptors) descriptors" }
     }
 
     private typealias Sample = (service: Holdings, client: Holdings)
@@ -20,8 +35,8 @@ struct SoakTests {
     @Test
     func fiftyDevicesThroughRandomFaults() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let seconds = environment["ELEMENTAL_SOAK_SECONDS"].flatMap(Double.init) ?? 20
-        let seed = environment["ELEMENTAL_SOAK_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...UInt64.max)
+        let seconds = environment["ELEMENTAL_SOAK_SECONDS"].flatMap(Double.init) ?? 0
+        let seed = environment["ELEMENTAL_SOAK_SEED"].flatMap { UInt64($0) } ?? 1
         print("soak: \(Int(seconds)) s with the seed \(seed)")
         var random = SeededGenerator(seed: seed)
         try await TestBed.with(hasBadLink: true) { bed in
@@ -32,7 +47,7 @@ struct SoakTests {
                     // A device that has received over UDP has its socket.
                     try await Ledgers.expectFlow(service, clients)
                     func holdings() throws -> Sample {
-                        (try Holdings(of: service.processID), try Holdings(of: clients[0].processID))
+                        (try Holdings(of: service), try Holdings(of: clients[0]))
                     }
                     let first = try holdings()
                     var samples: [Sample] = []
@@ -47,7 +62,7 @@ struct SoakTests {
                         if samples.count.isMultiple(of: 20) {
                             print("soak: \(samples.count) faults; \(samples[samples.count - 1])")
                         }
-                    } while SuspendingClock.now - start < .seconds(seconds)
+                    } while samples.count < Self.leastFaults || SuspendingClock.now - start < .seconds(seconds)
 
                     // What a break has lost is known once a later number has arrived.
                     try await Ledgers.expectFlow(service, clients)
@@ -102,42 +117,43 @@ struct SoakTests {
         _ fault: Fault, _ bed: TestBed, _ service: ChildProcess, _ clients: inout [ChildProcess],
         _ random: inout SeededGenerator
     ) async throws {
-        func last(_ range: ClosedRange<Int>) async throws {
-            try await Task.sleep(for: .milliseconds(Int.random(in: range, using: &random)), clock: .suspending)
+        /// Waits for a time in the given range of milliseconds, which a process counts that the fault does not stop.
+        func last(_ range: ClosedRange<Int>, by process: ChildProcess) async throws {
+            try await process.pass(max(1, random.number(range) / 20))
         }
         switch fault {
         case .linkDown, .linkDownForLong:
             let host = Bool.random(using: &random) ? bed.a : bed.b
             try await bed.cutLink(at: host)
-            try await last(fault == .linkDown ? 50...1500 : 5000...6000)
+            try await last(fault == .linkDown ? 50...1500 : 5000...6000, by: service)
             try await bed.restoreLink()
         case .loss:
             try await bed.impair(loss: Double.random(in: 0.01...0.2, using: &random))
-            try await last(500...3000)
+            try await last(500...3000, by: service)
             try await bed.impair()
         case .delay:
             try await bed.impair(delay: Double.random(in: 0.005...0.1, using: &random), hurry: 0.2)
-            try await last(500...3000)
+            try await last(500...3000, by: service)
             try await bed.impair()
         case .narrow:
             try await bed.impair(rate: Double.random(in: 100_000...1_000_000, using: &random))
-            try await last(500...3000)
+            try await last(500...3000, by: service)
             try await bed.impair()
         case .serviceStopped, .clientStopped:
-            let process =
-                fault == .serviceStopped ? service : clients[Int.random(in: 0..<clients.count, using: &random)]
+            let client = clients[random.number(0...clients.count - 1)]
+            let (process, other) = fault == .serviceStopped ? (service, client) : (client, service)
             process.send(signal: SIGSTOP)
-            try await last(50...6000)
+            try await last(50...6000, by: other)
             process.send(signal: SIGCONT)
         case .clientKilled:
             // The first one stays, so that its memory can be monitored.
-            let index = Int.random(in: 1..<clients.count, using: &random)
+            let index = random.number(1...clients.count - 1)
             await clients[index].end()
-            clients[index] = try start(on: bed, "k\(UInt32.random(in: 0 ... .max, using: &random))")
+            clients[index] = try start(on: bed, "k\(random.next())")
         case .daemonKilled:
             let host = Bool.random(using: &random) ? bed.a : bed.b
             await host.avahi.kill()
-            try await last(50...500)
+            try await last(50...500, by: service)
             try await host.avahi.start()
         }
     }

@@ -27,7 +27,7 @@ final class ClientLedger: Sendable {
     }
 
     func run(count: Int) async throws {
-        let found = try await ElementalBrowser("ledger").firstService(named: service, timeout: .seconds(30))
+        let found = try await ElementalBrowser("ledger").firstService(named: service, timeout: .seconds(600))
         var devices: [String: ElementalDevice] = [:]
         for number in 1...count {
             let name = "\(prefix)-\(number)"
@@ -37,7 +37,7 @@ final class ClientLedger: Sendable {
                     devices[name] = try await connect(name, to: found)
                 } catch {
                     Ledger.say("notYet", ["device": name, "reason": "\(error)"])
-                    try await Task.sleep(for: .milliseconds(100))
+                    await Ledger.pause(until: .now + .milliseconds(100))
                 }
             }
         }

@@ -9,8 +9,9 @@ import Foundation
 //
 // HEARTBEAT is the silence in seconds after which a peer is pinged. With a state directory in $LEDGER_STATE the two ends have
 // to be paired, and their connections are encrypted. Both print a JSON line for every event, such as "ready" once all devices
-// are connected, and take lines at standard input: "count" tells how many devices are connected, "stop" stops sending and
-// waits for what is in flight, "report" prints the accounts. The process exits at the end of its input.
+// are connected, and take lines at standard input: "count" tells how many devices are connected, "pass N" waits for N of the
+// intervals at which numbers are sent, "stop" stops sending and waits for what is in flight, "report" prints the accounts.
+// The process exits at the end of its input.
 
 /// The shared elements: one over each transport in each direction, and one marked `latest`.
 enum Numbers {
@@ -65,7 +66,7 @@ enum Ledger {
     }
 
     /// The run of this process, in the upper half of its service's numbers.
-    static let run = UInt64(UInt32.random(in: 1 ... .max)) << 32
+    static let run = UInt64(ProcessInfo.processInfo.processIdentifier) << 32
 
     /// Prints a JSON line and flushes it.
     static func say(_ event: String, _ members: [String: any Sendable] = [:]) {
@@ -94,6 +95,9 @@ enum Ledger {
         for await line in inputLines() {
             switch line {
             case "count": say("count", ["connected": count()])
+            case let line where line.hasPrefix("pass "):
+                for _ in 0..<(Int(line.dropFirst(5)) ?? 0) { await pause(until: .now + interval) }
+                say("passed")
             case "stop":
                 sending.cancel()
                 await sending.value
@@ -116,7 +120,12 @@ enum Ledger {
             due += interval
             // After a suspension of the process it continues from now, without catching up.
             due = max(due, .now)
-            try? await Task.sleep(until: due, clock: .suspending)
+            await pause(until: due)
         }
+    }
+
+    /// Waits until then, or until the task is cancelled.
+    static func pause(until due: SuspendingClock.Instant) async {
+        try? await Task.sleep(until: due, clock: .suspending)
     }
 }

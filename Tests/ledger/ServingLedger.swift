@@ -35,7 +35,7 @@ final class ServingLedger: Sendable {
                 }
                 Ledger.say("connected", ["device": device.name])
             case .deviceDisconnected(let device, let reason):
-                Ledger.say("disconnected", ["device": device.name, "reason": "\(reason)"])
+                Ledger.say("disconnected", ["device": device.name, "reason": "\(reason)", "code": reason.code])
             default: Ledger.say("other", ["text": "\(event)"])
             }
         }

@@ -112,13 +112,12 @@ struct ErrorTests {
     @Test
     func connectingToNothing() async throws {
         let (listener, port) = try RawSocket.listen()
-        let free = try RawSocket.datagram().localPort()
-        let refused = await #expect(throws: ElementalError.self) { _ = try await connect(free) }
+        let refused = await #expect(throws: ElementalError.self) { _ = try await connect(try PortLease.port()) }
         #expect(refused?.code == .connectionFailed)
         #expect(refused?.message.contains("nothing listens") == true)
 
         let unknown = await #expect(throws: ElementalError.self) {
-            _ = try await ElementalDevice.connect(host: "no-such-host.invalid", port: 1, as: "x")
+            _ = try await ElementalDevice.connect(host: "no-such-host.invalid", port: 1, as: "x", options: .patient)
         }
         #expect(unknown?.code == .connectionFailed)
 
@@ -135,7 +134,9 @@ struct ErrorTests {
     @Test
     func connectingCanBeCancelled() async throws {
         let (listener, port) = try RawSocket.listen()
-        let connecting = Task { try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x") }
+        let connecting = Task {
+            try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "x", options: .patient)
+        }
         let server = try await listener.accept()
         connecting.cancel()
         let error = await #expect(throws: ElementalError.self) { _ = try await connecting.value }
@@ -170,7 +171,7 @@ struct ErrorTests {
     @Test
     func stoppingAServiceTellsItsDevicesWhyAfterWhatWasQueued() async throws {
         let gone = Transcript<String>()
-        try await withService { service, port in
+        try await withService(Lamp.all, { $0.limits.closeTimeout = Patience.wait }) { service, port in
             service.onEvent { event in
                 if case .deviceDisconnected(let device, let reason) = event {
                     gone.add("\(device.name): \(reason.code)")

@@ -1,5 +1,6 @@
 import Elemental
 import NIOCore
+import NIOPosix
 import Support
 import TestSupport
 import Testing
@@ -57,6 +58,8 @@ func withService(
     configuration.address = "127.0.0.1"
     configuration.isPublished = false
     configuration.security = try await kind.service
+    // A slow machine does not make a client's handshake time out.
+    configuration.limits.handshakeTimeout = Patience.wait
     change(&configuration)
     let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
     try await service.start()
@@ -76,7 +79,10 @@ func withPair(
     _ change: (inout ServiceConfiguration) -> Void = { _ in },
     _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
 ) async throws {
-    try await withService(elements, over: kind, change) { service, port in
+    try await withService(elements, over: kind) {
+        $0.limits.closeTimeout = Patience.wait
+        change(&$0)
+    } _: { service, port in
         let device = try await connect(port, elements: client, over: kind)
         try await body(service, device)
         await device.close()
@@ -87,18 +93,35 @@ extension ConnectOptions {
     /// The tests' usual time limit: connecting is slow on a loaded machine, and slower with a sanitizer.
     static var patient: ConnectOptions {
         var options = ConnectOptions()
-        options.timeout = .seconds(20)
+        options.timeout = Patience.wait
         return options
+    }
+
+    /// Closing also waits for as long until everything has been sent. Only for a peer that closes its side in return.
+    static var patientAtTheEnd: ConnectOptions {
+        var options = ConnectOptions.patient
+        options.limits.closeTimeout = Patience.wait
+        return options
+    }
+}
+
+extension ElementalDevice {
+    /// Measures a round trip with the tests' patience. The library's default timeout is 5 s.
+    @discardableResult
+    func ping(over transport: Transport = .tcp, size: Int = 8) async throws -> Duration {
+        try await ping(over: transport, size: size, timeout: Patience.wait)
     }
 }
 
 /// Connects a client that waits for hello and catalogue.
 func connect(
     _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
-    latency: Latency = .standard, configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    latency: Latency = .standard, on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+    configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
-    var options = ConnectOptions.patient
+    var options = ConnectOptions.patientAtTheEnd
     options.latency = latency
+    options.eventLoopGroup = group
     options.expectsHello = true
     options.security = try await kind.client
     if kind == .encrypted {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ElementalSecurity
@@ -35,12 +36,12 @@ struct ReplayWindowTests {
     /// Against a set that remembers everything: jumps, small and large, and old counters in between.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func randomCountersAreTakenAsASetWould(_ seed: UInt64) {
-        var random = Random(state: seed)
+        var random = SeededGenerator(seed: seed)
         var window = ReplayWindow()
         var taken: Set<UInt64> = []
         var newest: UInt64 = 0
         for _ in 0..<5000 {
-            let step = random.next()
+            let step = random.next() >> 31
             let counter: UInt64
             switch step % 8 {
             case 0: counter = newest + step / 8 % 3000
@@ -55,15 +56,6 @@ struct ReplayWindowTests {
                 taken.insert(counter)
                 newest = max(newest, counter)
             }
-        }
-    }
-
-    private struct Random {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state >> 33
         }
     }
 }

@@ -101,9 +101,7 @@ struct CatalogueWireTests {
 
     @Test
     func hostileBytesAreErrorsOrCatalogues() {
-        let seed = UInt64.random(in: 0 ... .max)
-        print("hostile catalogues: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: 23)
         var errors = 0
         for _ in 0..<20_000 {
             var bytes = Self.catalogue.wireBytes

@@ -125,9 +125,7 @@ struct StreamDecoderTests {
 
     @Test("random bytes and mutated frames in random pieces: errors, no crash, the same frames however split")
     func hostileBytes() throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        print("hostile bytes: seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: 22)
         for round in 0..<3000 {
             var bytes = Self.stream
             if round.isMultiple(of: 2) {
@@ -138,7 +136,7 @@ struct StreamDecoderTests {
                 bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0...255, using: &random) }
             }
             #expect(
-                Self.outcome(bytes, pieces: nil, &random) == Self.outcome(bytes, pieces: 7, &random), "seed \(seed)")
+                Self.outcome(bytes, pieces: nil, &random) == Self.outcome(bytes, pieces: 7, &random), "round \(round)")
         }
     }
 

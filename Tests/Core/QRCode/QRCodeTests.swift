@@ -48,7 +48,7 @@ struct QRCodeTests {
     @Test(
         .enabled(
             if: FileManager.default.isExecutableFile(atPath: python),
-            "qrcode is not there: run Tests/install-qrcode (it needs Python 3 and PyPI)"))
+            "qrcode is not there: run Tests/install qrcode (it needs Python 3 and PyPI)"))
     func modulesAreThoseOfAnotherEncoder() async throws {
         var random = SeededGenerator(seed: 7)
         var codes: [QRCode] = []
@@ -72,12 +72,12 @@ struct QRCodeTests {
             let hex = Self.link.utf8.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
             lines.append("\(codes.last?.version ?? 0) m \(mask) \(hex)")
         }
-        let file = FileManager.default.temporaryDirectory.appending(path: "qr-\(UUID().uuidString).txt")
-        try Data(lines.joined(separator: "\n").utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let matrices = try await ChildProcess.run(
-            Self.python, [Repository.path("Tests/Core/QRCode/matrices.py"), file.path]
-        ).split(separator: "\n")
+        let matrices = try await withFolder { folder in
+            try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: "\(folder)/codes"))
+            return try await ChildProcess.run(
+                Self.python, [Repository.path("Tests/Core/QRCode/matrices.py"), "\(folder)/codes"]
+            ).split(separator: "\n")
+        }
         #expect(matrices.count == codes.count)
         for (code, matrix) in zip(codes, matrices) {
             let own = (0..<code.size).flatMap { y in (0..<code.size).map { x in code[x, y] ? "1" : "0" } }.joined()
@@ -110,10 +110,11 @@ struct QRCodeTests {
             let line = row.map { String(repeating: $0 ? "1 " : "0 ", count: scale) }.joined() + "\n"
             picture += String(repeating: line, count: scale)
         }
-        let file = FileManager.default.temporaryDirectory.appending(path: "qr-\(UUID().uuidString).pbm")
-        try Data(picture.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        #expect(try await ChildProcess.run(Self.zbar, ["--quiet", "--raw", "--nodbus", file.path]) == text)
+        try await withFolder { folder in
+            try Data(picture.utf8).write(to: URL(filePath: "\(folder)/code.pbm"))
+            let read = try await ChildProcess.run(Self.zbar, ["--quiet", "--raw", "--nodbus", "\(folder)/code.pbm"])
+            #expect(read == text)
+        }
     }
 
     /// The modules that half blocks show, dark on light.

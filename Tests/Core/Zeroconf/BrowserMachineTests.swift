@@ -32,6 +32,27 @@ import Testing
         #expect(bench.takeEvents() == ["updated Rover 7001 [10.0.0.1]", "updated Rover 7001 [10.0.0.1, 10.0.0.9]"])
     }
 
+    /// A settled list waits for the daemon alone: the machine's inputs are the daemon's answers and its own timers.
+    @Test func anIdleBrowserHasNoTimer() throws {
+        let bench = try Bench()
+        bench.begin()
+        for number in 1...20 {
+            bench.find("Rover \(number)", host: "rover\(number).local.", port: 7000, [10, 0, 0, UInt8(number)])
+        }
+        #expect(Array(bench.timers.values) == [BrowserMachine.settlingTime])
+        bench.runTimer(after: BrowserMachine.settlingTime)
+        #expect(bench.timers.isEmpty && bench.events.isEmpty)
+        // A failure, a retry and a service that has gone leave none either.
+        bench.failBrowsing()
+        #expect(bench.takeEvents() == ["failed daemonUnavailable"])
+        bench.runTimer(after: .milliseconds(500))
+        bench.opened()
+        bench.find("Rover 1", host: "rover1.local.", port: 7000, [10, 0, 0, 1], isTold: false)
+        bench.runTimer(after: BrowserMachine.settlingTime)
+        bench.unlist("Rover 1", 1)
+        #expect(bench.timers.isEmpty && bench.open.count == 1)
+    }
+
     @Test func afterARestartTheListIsReconciled() throws {
         let bench = try Bench()
         bench.begin()

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -9,29 +8,28 @@ import Testing
 struct DaemonTests {
     @Test func anAbsentDaemonIsReportedWithAdviceAndRetried() async throws {
         let avahi = try PrivateAvahi(hostName: "late")
-        do {
+        let result = await Result.catching {
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
                 try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
                     for child in [publisher, browser] {
                         let first = try await child.nextLine(beginningWith: "failed daemonUnavailable retry in 0.5")
                         #expect(first.text.contains("sudo systemctl start avahi-daemon"))
-                        try await child.nextLine(beginningWith: "failed daemonUnavailable retry in 1.0")
+                        try await child.nextLine(
+                            beginningWith: "failed daemonUnavailable retry in 1.0", after: first.place)
                     }
                     try await avahi.start()
                     try await publisher.nextLine(beginningWith: "published Rover")
                     try await browser.nextLine(beginningWith: "found Rover | late.local. | 7000 | 127.0.0.1")
                 }
             }
-            await avahi.remove()
-        } catch {
-            await avahi.remove()
-            throw error
         }
+        await avahi.remove()
+        try result.get()
     }
 
     @Test func aResolverSaysThatTheDaemonIsAbsent() async throws {
         let avahi = try PrivateAvahi(hostName: "never")
-        try await probe(avahi, ["resolve", "Rover", "_robot._tcp", "5"]) { resolver in
+        try await probe(avahi, ["resolve", "Rover", "_robot._tcp", Patience.seconds]) { resolver in
             let line = try await resolver.nextLine(beginningWith: "error daemonUnavailable")
             #expect(line.text.contains("systemctl"))
         }
@@ -48,12 +46,12 @@ struct DaemonTests {
                         try await browser.nextLine(beginningWith: "found ")
                         try await browser.nextLine(beginningWith: "found ")
                         if withItsBus { await avahi.killAll() } else { await avahi.kill() }
-                        try await browser.nextLine(beginningWith: "failed daemonUnavailable")
-                        try await publisher.nextLine(beginningWith: "failed daemonUnavailable")
+                        let loss = try await browser.nextLine(beginningWith: "failed daemonUnavailable")
+                        let end = try await publisher.nextLine(beginningWith: "failed daemonUnavailable")
                         await leaver.end()
                         try await avahi.start()
-                        try await publisher.nextLine(beginningWith: "published Stays")
-                        try await browser.nextLine(beginningWith: "gone Goes")
+                        try await publisher.nextLine(beginningWith: "published Stays", after: end.place)
+                        try await browser.nextLine(beginningWith: "gone Goes", after: loss.place)
                         #expect(browser.lines(of: .output).count { $0.hasPrefix("found Stays") } == 1)
                         #expect(!browser.lines(of: .output).contains("gone Stays"))
                         // The new registration and the new browse work, too.
@@ -70,11 +68,11 @@ struct DaemonTests {
             avahi.suspend(true)
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
                 try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
-                    try await publisher.nextLine(beginningWith: "failed timedOut")
-                    try await browser.nextLine(beginningWith: "failed daemonUnavailable")
+                    let silence = try await publisher.nextLine(beginningWith: "failed timedOut")
+                    let loss = try await browser.nextLine(beginningWith: "failed daemonUnavailable")
                     avahi.suspend(false)
-                    try await publisher.nextLine(beginningWith: "published Rover")
-                    try await browser.nextLine(beginningWith: "found Rover")
+                    try await publisher.nextLine(beginningWith: "published Rover", after: silence.place)
+                    try await browser.nextLine(beginningWith: "found Rover", after: loss.place)
                     #expect(!publisher.lines(of: .output).contains { $0.hasPrefix("published Rover (") })
                 }
             }
@@ -129,7 +127,7 @@ struct DaemonTests {
                     let line = try await browser.nextLine(beginningWith: "found Their one | mixed.local. | 7002")
                     #expect(line.text.contains("kind=lamp") && line.text.contains("x=1"))
                 }
-                try await probe(avahi, ["resolve", "Their one", "_screen_control._tcp", "10"]) { resolver in
+                try await probe(avahi, ["resolve", "Their one", "_screen_control._tcp", Patience.seconds]) { resolver in
                     try await resolver.nextLine(beginningWith: "resolved Their one | mixed.local. | 7002 | 127.0.0.1")
                 }
             }
@@ -142,47 +140,24 @@ struct DaemonTests {
     @Test func manyRoundsLeaveNothingOpen() async throws {
         try await PrivateAvahi.with(hostName: "tidy") { avahi in
             try await probe(avahi, ["churn", "_robot._tcp", "6"]) { child in
-                func numbers(_ line: ChildProcess.OutputLine) -> [Int] { line.text.split(separator: " ").compactMap { Int($0) } }
-                let first = numbers(try await child.nextLine(beginningWith: "round 0"))
-                var last = numbers(try await child.nextLine(beginningWith: "round 6"))
+                func figures(_ beginning: String) async throws -> (descriptors: Int, threads: Int) {
+                    let line = try await child.nextLine(beginningWith: beginning).text
+                    let numbers = line.split(separator: " ").compactMap { Int($0) }
+                    return (numbers[numbers.count - 2], numbers[numbers.count - 1])
+                }
+                let first = try await figures("round 0")
+                _ = try await figures("round 6")
                 // Each leaked reference would be a thread and a descriptor more. The last references end a little after
                 // their owners, and Dispatch keeps idle workers for some seconds.
-                let deadline = ContinuousClock.now + .seconds(60)
-                while last[1] > first[1] || (last.last ?? 0) > (first.last ?? 0), ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(500), clock: .suspending)
+                try await eventually(
+                    "as few descriptors and threads as after the first round\n\(child.transcript)",
+                    every: .milliseconds(200)
+                ) {
                     try child.writeLine("count")
-                    last = numbers(try await child.nextLine(beginningWith: "now"))
-                }
-                #expect(last[1] <= first[1], "descriptors \(first[1]) -> \(last[1])\n\(child.transcript)")
-                #expect((last.last ?? 0) <= (first.last ?? 0), "threads \(first) -> \(last)\n\(child.transcript)")
-            }
-        }
-    }
-
-    @Test(.disabled(if: Sanitizer.current == .thread, "the thread sanitizer's own thread wakes up ten times a second"))
-    func anIdleBrowserDoesNothing() async throws {
-        try await PrivateAvahi.with(hostName: "quiet") { avahi in
-            try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { _ in
-                try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
-                    try await browser.nextLine(beginningWith: "found Rover")
-                    // Longer than the list takes to settle; a condition cannot show that nothing happens.
-                    try await Task.sleep(for: .seconds(8), clock: .suspending)
-                    let before = switches(of: browser.processID)
-                    try await Task.sleep(for: .seconds(3), clock: .suspending)
-                    let after = switches(of: browser.processID)
-                    #expect(before > 0 && after - before < 10, "\(after - before) wake-ups in 3 s")
+                    let now = try await figures("now")
+                    return now.descriptors <= first.descriptors && now.threads <= first.threads
                 }
             }
-        }
-    }
-
-    /// How often the process's threads have waited for something.
-    private func switches(of process: Int32) -> Int {
-        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
-        return tasks.reduce(0) { sum, task in
-            let status = (try? String(contentsOfFile: "/proc/\(process)/task/\(task)/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
-            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
         }
     }
 
@@ -191,5 +166,18 @@ struct DaemonTests {
     ) async throws {
         let executable = try BuiltProduct.path(of: "zeroconf-probe")
         try await ChildProcess.with(executable, arguments, environment: avahi.environment, body)
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous body returns or throws.
+    fileprivate static func catching(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Success
+    ) async -> Self {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
     }
 }

@@ -59,9 +59,7 @@ import Testing
     }
 
     @Test func hostileBytesNeverCrashAndWhatIsReadCanBeWritten() throws {
-        let seed = UInt64.random(in: .min ... .max)
-        print("TXTRecordTests: seed \(seed)")
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: 21)
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...300, using: &generator)
             // Small numbers make likely lengths, and equals signs split.
@@ -73,7 +71,7 @@ import Testing
             let record = TXTRecord(decoding: bytes)
             let encoded = try record.encoded()
             _ = TXTRecord.reversingStrings(in: bytes)
-            #expect(TXTRecord(decoding: encoded) == record, "seed \(seed)")
+            #expect(TXTRecord(decoding: encoded) == record, "\(bytes)")
         }
     }
 

@@ -1,4 +1,5 @@
 import ElementalSecurity
+import NIOCore
 import NIOPosix
 
 /// Identity and trusted clients of a service that is not open, as they are when it starts.
@@ -7,21 +8,22 @@ struct ServiceKeys: Sendable {
     let store: any TrustStore
     let snapshot: TrustWatch.Snapshot
     /// The bounds on connections without a session.
-    let limits = AcceptLimits()
+    let limits: AcceptLimits
 }
 
 extension ServiceSecurity {
     /// Reads identity and trusted clients, on a thread that may block.
     ///
+    /// - Parameter now: the clock of the limits per second.
     /// - Returns: `nil` for an open service.
     /// - Throws: ``ElementalError/Code/listeningFailed`` if either cannot be used: the service must not start then.
-    func load() async throws(ElementalError) -> ServiceKeys? {
+    func load(now: @escaping @Sendable () -> NIODeadline) async throws(ElementalError) -> ServiceKeys? {
         guard let keys else { return nil }
         do {
             return try await NIOThreadPool.singleton.runIfActive {
                 ServiceKeys(
                     tls: try TLSIdentity(keys.identity), store: keys.store,
-                    snapshot: try TrustWatch.Snapshot(keys.store))
+                    snapshot: try TrustWatch.Snapshot(keys.store), limits: AcceptLimits(now: now))
             }
         } catch {
             throw ElementalError(

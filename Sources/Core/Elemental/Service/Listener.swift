@@ -21,7 +21,7 @@ struct Listener: Sendable {
         let eventLoop = configuration.eventLoopGroup.next()
         let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
         do {
-            let keys = try await configuration.security.load()
+            let keys = try await configuration.security.load(now: configuration.acceptClock)
             let server = try await eventLoop.submit {
                 NIOLoopBound(
                     ServiceServer(service: service, eventLoop: eventLoop, keys: keys, metrics: metrics),

@@ -34,6 +34,9 @@ public struct ServiceConfiguration: Sendable {
     /// Where the service logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// The clock of the limits per second on connections without a session. Another one in tests.
+    var acceptClock: @Sendable () -> NIODeadline = { .now() }
+
     /// The policy alone. A service without an identity can have one, in tests: it has no encrypted connections then.
     package var securityPolicy: SecurityPolicy {
         get { security.policy }

@@ -14,15 +14,17 @@ enum TCPWatch {
     )] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]
         guard let interval, let silence else { return options }
-        let seconds = max(1, interval.components.seconds)
+        // The system refuses more: 32,767 s and 127 probes on Linux (MAX_TCP_KEEPIDLE and MAX_TCP_KEEPCNT of its tcp.h).
+        let seconds = min(max(1, interval.components.seconds), 32_767)
         options.append((tcp(TCP_KEEPINTVL), Int(clamping: seconds)))
-        let probes = max(1, silence.components.seconds / seconds - 1)
+        let probes = min(max(1, silence.components.seconds / seconds - 1), 127)
         options.append((tcp(TCP_KEEPCNT), Int(clamping: probes)))
         #if canImport(Darwin)
         options.append((tcp(TCP_KEEPALIVE), Int(clamping: seconds)))
         #else
         options.append((tcp(TCP_KEEPIDLE), Int(clamping: seconds)))
-        options.append((userTimeout, Int(clamping: TimeAmount(silence).nanoseconds / 1_000_000)))
+        let milliseconds = min(TimeAmount(silence).nanoseconds / 1_000_000, Int64(Int32.max))
+        options.append((userTimeout, Int(milliseconds)))
         #endif
         return options
     }

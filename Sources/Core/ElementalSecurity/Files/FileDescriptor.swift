@@ -54,17 +54,23 @@ struct FileDescriptor: ~Copyable {
     /// Writes all bytes, and waits until they are on the disk.
     ///
     /// - Returns: `false` if the system reported an error, which is in `errno`.
-    func write(_ bytes: [UInt8]) -> Bool {
+    func write(_ bytes: [UInt8]) -> Bool { Self.writeAll(bytes) { writeOnce($0) } && synchronise() }
+
+    /// Writes all bytes with calls that may each write fewer than they are given.
+    ///
+    /// - Parameter once: returns how many bytes it wrote, or -1 with the error in `errno`.
+    /// - Returns: `false` if a call wrote nothing.
+    static func writeAll(_ bytes: [UInt8], _ once: (UnsafeRawBufferPointer) -> Int) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let result = rest.withUnsafeBytes { writeOnce($0) }
+            let result = rest.withUnsafeBytes { once($0) }
             if result > 0 {
                 rest = rest.dropFirst(result)
             } else if result == 0 || errno != EINTR {
                 return false
             }
         }
-        return synchronise()
+        return true
     }
 
     /// Waits until what was written, or a directory's entries, are on the disk.

@@ -66,6 +66,8 @@ struct ResolveMachine: ServiceMachine {
     private mutating func handleTimer(_ id: TimerID) -> [Action] {
         switch id {
         case graceTimer:
+            // If the address has been withdrawn, the next one starts it again.
+            graceTimer = nil
             return succeed()
         case retryTimer:
             return resolve()

@@ -12,7 +12,7 @@ struct PairedByCodeTests {
         try await Strangers.with { ends, service, port, secrets in
             let paired = Transcript<TrustedClient>()
             service.onEvent { event in if case .pairing(.paired(let client)) = event { paired.add(client) } }
-            try service.openPairing(for: .seconds(60), role: .observe, kind)
+            try service.openPairing(for: .seconds(3600), role: .observe, kind)
             try await secrets.wait(for: 1)
             let trusted = try await Strangers.pair(ends, port, with: secrets.all[0])
             #expect(trusted.fingerprint == ends.service.fingerprint)
@@ -35,7 +35,7 @@ struct PairedByCodeTests {
     @Test
     func fiveWrongCodesCloseTheWindow() async throws {
         try await Strangers.with { ends, service, port, secrets in
-            try service.openPairing()
+            try service.openPairing(for: .seconds(3600))
             try await secrets.wait(for: 1)
             let code = try #require(secrets.all.first).text
             let wrong = PairingSecret(code: code == "000000" ? "000001" : "000000")
@@ -53,6 +53,30 @@ struct PairedByCodeTests {
     }
 
     @Test
+    func theServiceClosesItsWindow() async throws {
+        try await Strangers.with { ends, service, port, secrets in
+            let events = Transcript<String>()
+            service.onEvent { event in
+                if case .pairing(let event) = event { events.add(String("\(event)".prefix { $0.isLetter })) }
+            }
+            // No window is open.
+            service.closePairing()
+            try service.openPairing(for: .seconds(3600))
+            try await secrets.wait(for: 1)
+            service.closePairing()
+            service.closePairing()
+            let error = await #expect(throws: ElementalError.self) {
+                _ = try await Strangers.pair(ends, port, with: secrets.all[0])
+            }
+            #expect(error?.code == .pairingClosed)
+            #expect(events.all == ["opened", "closed"])
+            await service.stop()
+            service.closePairing()
+            #expect(events.all == ["opened", "closed"])
+        }
+    }
+
+    @Test
     func withoutAWindowNobodyPairs() async throws {
         try await Strangers.with { ends, service, port, _ in
             let error = await #expect(throws: ElementalError.self) {
@@ -65,7 +89,7 @@ struct PairedByCodeTests {
     @Test
     func anOpenServiceHasNothingToPairFor() async throws {
         try await withService { service, port in
-            let error = #expect(throws: ElementalError.self) { try service.openPairing() }
+            let error = #expect(throws: ElementalError.self) { try service.openPairing(for: .seconds(3600)) }
             #expect(error?.code == .invalidState)
             var options = ConnectOptions.patient
             options.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())

@@ -8,7 +8,7 @@ struct ScopedConnectionTests {
     private struct Problem: Error {}
 
     private var options: ConnectOptions {
-        var options = ConnectOptions.patient
+        var options = ConnectOptions.patientAtTheEnd
         options.expectsHello = true
         return options
     }

@@ -1,7 +1,7 @@
 import ElementalWire
 import NIOPosix
-import Testing
 import TestSupport
+import Testing
 
 @testable import Elemental
 
@@ -54,13 +54,6 @@ struct HandlerSnapshotTests {
         #expect(both.next == nil)
         #expect(HandlerSnapshot.joining(first, none) === first)
         #expect(HandlerSnapshot.joining(none, second) === second)
-    }
-
-    @Test
-    func aSnapshotWithoutHandlersCallsNone() async throws {
-        let device = try await Self.device()
-        call(HandlerSnapshot(byElement: [:], forAll: []), [0, 127], device)
-        call(HandlerSnapshot(byElement: [3: []], forAll: []), [3], device)
     }
 
     /// Its handlers live as long as the snapshot, and no longer.

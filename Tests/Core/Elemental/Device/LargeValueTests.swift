@@ -118,13 +118,11 @@ struct LargeValueTests {
 
     @Test
     func queuedValuesAreSentBeforeTheEnd() async throws {
-        try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
+        try await withService(Files.all, { $0.limits.closeTimeout = Patience.wait }) { service, port in
             let arrivals = gather(service)
-            var options = ConnectOptions.patient
-            options.limits.closeTimeout = .seconds(20)
             func connect() async throws -> ElementalDevice {
                 try await ElementalDevice.connect(
-                    host: "127.0.0.1", port: port, as: "tester", elements: Files.all, options: options)
+                    host: "127.0.0.1", port: port, as: "tester", elements: Files.all, options: .patientAtTheEnd)
             }
             let closing = try await connect()
             try await eventually { closing.hello != nil }
@@ -153,7 +151,7 @@ struct LargeValueTests {
 
     @Test
     func latestValuesAreSentBeforeTheEndToo() async throws {
-        try await withService(Files.all, { $0.limits.closeTimeout = .seconds(20) }) { service, port in
+        try await withService(Files.all, { $0.limits.closeTimeout = Patience.wait }) { service, port in
             let device = try await connect(port, elements: Files.all)
             let told = Transcript<Int>()
             device.onValue(of: Files.newest) { told.add($0.count) }

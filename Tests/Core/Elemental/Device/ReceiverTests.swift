@@ -1,8 +1,8 @@
 import ElementalWire
 import NIOCore
 import NIOPosix
-import Testing
 import TestSupport
+import Testing
 
 @testable import Elemental
 
@@ -212,7 +212,8 @@ struct ReceiverTests {
             let level = Self.frame(5, [1, 0, 0, 0])
             receiver.receive(ByteBuffer(bytes: level), for: owner)
             #expect(receiver.finishBatch(for: owner) == nil)
-            receiver.receive(ByteBuffer(bytes: level), for: owner)
+            // Two values reach the limit even if a new second has begun.
+            receiver.receive(ByteBuffer(bytes: level + level), for: owner)
             #expect(receiver.finishBatch(for: owner) != nil)
             #expect(receiver.isThrottled)
             let motion: [UInt8] = [UInt8](repeating: 0, count: 8)
@@ -220,7 +221,7 @@ struct ReceiverTests {
             #expect(receiver.counts.messagesRejected == 1)
             #expect(receiver.beginSecond() == nil)
             motion.withUnsafeBytes { receiver.receiveDatagram(8, $0, for: owner) }
-            #expect(values.all == ["Level 1", "Level 1", "Count 0"])
+            #expect(values.all == ["Level 1", "Level 1", "Level 1", "Count 0"])
         }
     }
 }

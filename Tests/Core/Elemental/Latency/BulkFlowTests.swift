@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -91,13 +92,21 @@ struct BulkFlowTests {
             return Self.currentThread
         }.get()
         let other = Locked<(thread: String?, isOver: Bool)>((nil, false))
-        defer { other.withLock { $0.isOver = true } }
+        let isWanted = DispatchSemaphore(value: 0)
+        let waking = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .microseconds(300)) { _ in
+            isWanted.signal()
+        }
+        defer {
+            waking.cancel()
+            other.withLock { $0.isOver = true }
+            isWanted.signal()
+        }
         Thread.detachNewThread {
             other.withLock { $0.thread = Self.currentThread }
             while !other.withLock({ $0.isOver }) {
+                isWanted.wait()
                 let end = NIODeadline.now() + .microseconds(40)
                 while NIODeadline.now() < end {}
-                usleep(300)
             }
         }
         try await eventually("the other thread") { other.withLock { $0.thread != nil } }

@@ -30,81 +30,112 @@ struct TickTests {
         }
     }
 
+    /// A connected client with an event loop of its own, which a test may block.
+    private func withOwnLoop(
+        _ latency: Latency, _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
+    ) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        try await withService { service, port in
+            let device = try await connect(port, latency: latency, on: group)
+            try await body(service, device)
+            await device.close()
+        }
+        try await group.shutdownGracefully()
+    }
+
+    /// Blocks the event loop, which no handler should do.
+    private static func block(for time: TimeAmount) {
+        let end = NIODeadline.now() + time
+        while NIODeadline.now() < end {}
+    }
+
     @Test(.backstop, arguments: latencies)
     func missedCallsAreLeftOut(_ latency: Latency) async throws {
-        try await withService { service, port in
-            let device = try await connect(port, latency: latency)
+        try await withOwnLoop(latency) { _, device in
             let dues = Transcript<NIODeadline>()
             device.onTick(every: .milliseconds(1)) { due, _ in
                 dues.add(due)
-                let start = NIODeadline.now()
-                // What no handler should do: block the loop.
-                while dues.all.count == 3, NIODeadline.now() < start + .milliseconds(20) {}
+                if dues.count == 3 { Self.block(for: .milliseconds(20)) }
             }
             try await dues.wait(for: 5)
             #expect(dues.all[3] - dues.all[2] >= .milliseconds(20))
-            await device.close()
         }
     }
 
     @Test(.backstop, arguments: latencies)
     func callsThatTakeLongerThanTheirPeriodLeaveTimeForValues(_ latency: Latency) async throws {
-        try await withService { service, port in
+        try await withOwnLoop(latency) { service, device in
             service.onValue(of: Lamp.label) { value, device in try? device.send(value, to: Lamp.label) }
-            let device = try await connect(port, latency: latency)
             let answers = Transcript<String>()
             device.onValue(of: Lamp.label) { answers.add($0) }
             // One whose period is shorter than its call, and more that are late because of each other.
+            let calls = Transcript<Void>()
             for _ in 0..<3 {
                 device.onTick(every: .microseconds(500)) { _, _ in
-                    let start = NIODeadline.now()
-                    while NIODeadline.now() < start + .milliseconds(1) {}
+                    calls.add(())
+                    Self.block(for: .milliseconds(1))
                 }
             }
             for number in 0..<10 {
                 try device.send("\(number)", to: Lamp.label)
                 try await answers.wait(for: number + 1)
             }
-            await device.close()
+            #expect(answers.all == (0..<10).map { "\($0)" })
+            // Values do not keep the calls waiting either.
+            try await calls.wait(for: 30)
         }
+    }
+
+    /// An object that a call retains. It tells when it is released.
+    private final class Token: Sendable {
+        private let name: String
+        private let released: Transcript<String>
+
+        init(_ name: String, _ released: Transcript<String>) { (self.name, self.released) = (name, released) }
+
+        deinit { released.add(name) }
     }
 
     @Test(.backstop, arguments: latencies)
     func noCallFollowsTheEndOfItsRegistration(_ latency: Latency) async throws {
         try await withService { service, port in
             let device = try await connect(port, latency: latency)
-            let endings = device.state.withLock { $0.endings.count }
+            let released = Transcript<String>()
+            @Sendable func tick(_ name: String, _ action: @escaping @Sendable () -> Void) -> HandlerRegistration {
+                let token = Token(name, released)
+                return device.onTick(every: .milliseconds(1)) { _, _ in withExtendedLifetime(token, action) }
+            }
             let registration = Locked<HandlerRegistration?>(nil)
             let (own, other, never) = (Transcript<Void>(), Transcript<Void>(), Transcript<Void>())
             try await device.eventLoop.submit {
-                let ticks = device.onTick(every: .milliseconds(1)) { _, _ in
+                let ticks = tick("own") {
                     own.add(())
-                    if own.all.count == 3 { registration.withLock { $0 }?.cancel() }
+                    if own.count == 3 { registration.withLock { $0 }?.cancel() }
                 }
                 registration.withLock { $0 = ticks }
-                device.onTick(every: .milliseconds(1)) { _, _ in never.add(()) }.cancel()
+                tick("never") { never.add(()) }.cancel()
             }.get()
-            let others = device.onTick(every: .milliseconds(1)) { _, _ in other.add(()) }
+            let others = tick("other") { other.add(()) }
             try await other.wait(for: 20)
             others.cancel()
             // On the loop it is over by now, whatever another thread did before.
-            let count = try await device.eventLoop.submit { other.all.count }.get()
+            let count = try await device.eventLoop.submit { other.count }.get()
             let later = Transcript<Void>()
-            device.onTick(every: .milliseconds(1)) { _, _ in later.add(()) }
+            _ = tick("later") { later.add(()) }
             try await later.wait(for: 20)
-            #expect(own.all.count == 3)
-            #expect(other.all.count == count)
-            #expect(never.all.isEmpty)
-            #expect(device.state.withLock { $0.endings.count } == endings + 1)
-            // The last one ends with the device, and is released.
+            #expect(own.count == 3)
+            #expect(other.count == count)
+            #expect(never.count == 0)
+            #expect(Set(released.all) == ["own", "never", "other"])
+            // The last one ends with the device.
             await device.close()
-            let last = later.all.count
+            try await released.next("the release of the last call") { $0 == "later" }
+            let last = later.count
             let another = try await connect(port, as: "another", latency: latency)
             let calls = Transcript<Void>()
             another.onTick(every: .milliseconds(1)) { _, _ in calls.add(()) }
             try await calls.wait(for: 20)
-            #expect(later.all.count == last)
-            #expect(device.state.withLock { $0.endings.count } == 0)
+            #expect(later.count == last)
             await another.close()
         }
     }

@@ -21,7 +21,7 @@ struct MetricsReportingTests {
                 service.onValue(of: Lamp.brightness) { value, _ in arrived.add(value) }
                 for _ in 0..<5 { try device.send(0.5, to: Lamp.brightness) }
                 try await arrived.wait(for: 5)
-                _ = try await device.ping()
+                try await device.ping()
                 try await eventually("the service's counter, of \(backend.all)") {
                     backend.counter("elemental_messages_received_total", Self.service) >= 5
                 }

@@ -1,7 +1,7 @@
 import Elemental
 import Foundation
-import Testing
 import TestSupport
+import Testing
 
 /// A value whose type is the user's may do anything while it is encoded, such as use the device that it is sent over.
 struct OutboundUserCodeTests {

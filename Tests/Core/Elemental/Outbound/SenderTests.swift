@@ -3,8 +3,8 @@ import Foundation
 import NIOCore
 import NIOEmbedded
 import Support
-import Testing
 import TestSupport
+import Testing
 
 @testable import Elemental
 

@@ -50,6 +50,7 @@ enum Reconnecting {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
+        configuration.limits.handshakeTimeout = Patience.wait
         configuration.port = try port.map(PortLease.again) ?? PortLease.port()
         change(&configuration)
         let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
@@ -63,7 +64,7 @@ enum Reconnecting {
         _ service: ElementalService, _ policy: (any ReconnectionPolicy)?, elements: ElementCatalogue? = Rover.all,
         _ change: (inout ConnectOptions) -> Void = { _ in }
     ) async throws -> ElementalDevice {
-        var options = ConnectOptions.patient
+        var options = ConnectOptions.patientAtTheEnd
         options.expectsHello = true
         options.reconnection = policy
         change(&options)

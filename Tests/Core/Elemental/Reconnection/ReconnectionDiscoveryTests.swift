@@ -25,7 +25,7 @@ struct ReconnectionDiscoveryTests {
     private static func connect(_ type: String, _ delays: [Duration]) async throws -> ElementalDevice {
         var options = ConnectOptions.patient
         options.reconnection = ListedDelays(delays)
-        return try await ElementalBrowser(type).firstService(named: "Rover", timeout: .seconds(20))
+        return try await ElementalBrowser(type).firstService(named: "Rover", timeout: Patience.wait)
             .connect(as: "tester", elements: Lamp.all, options: options)
     }
 
@@ -68,36 +68,19 @@ struct ReconnectionDiscoveryTests {
     }
 
     @Test
-    func aServiceThatReturnsAtItsPortEndsTheDelay() async throws {
-        let first = try await Self.start("test_returns")
-        let port = try #require(first.port)
-        let device = try await Self.connect("test_returns", [.zero, .seconds(3600)])
-        let attempts = Transcript<Int>()
-        device.onEvent { event in
-            if case .willReconnect(let attempt, _) = event { attempts.add(attempt.number) }
-        }
-        await first.stop()
-        // The first attempt has failed, and cached records have been reported.
-        try await attempts.wait(for: 2)
-        try await Task.sleep(for: ServiceSightings.cacheTime + .milliseconds(100), clock: .suspending)
-        #expect(device.isReconnecting)
-        #expect(attempts.all == [1, 2])
-        let second = try await Self.start("test_returns", port: port)
-        try await eventually { device.isConnected }
-        #expect(attempts.all == [1, 2, 2])
-        await device.close()
-        await second.stop()
-    }
-
-    @Test
     func aKilledServiceIsFoundAgainAtItsNewPort() async throws {
         let path = try BuiltProduct.path(of: "elemental")
         let publish = [
             "publish", "test_killed", "--name", "Rover", "--stay", "--json", "--element", "3:Label:string=x",
         ]
         let label = Transcript<String>()
+        let gone = Transcript<String>()
+        let browsing = Task { [events = try ElementalBrowser("test_killed").events()] in
+            for await case .gone(_, let name) in events { gone.add(name) }
+        }
+        defer { browsing.cancel() }
         let device = try await ChildProcess.with(path, publish) { child in
-            try await child.nextLine { $0.contains("\"published\"") }
+            try await child.nextEvent("published")
             let device = try await Self.connect("test_killed", [.seconds(3600)])
             device.onValue(of: Lamp.label) { label.add($0) }
             try await label.wait(for: 1)
@@ -106,6 +89,8 @@ struct ReconnectionDiscoveryTests {
             return device
         }
         try await eventually { device.isReconnecting }
+        // Its name is free now.
+        try await gone.next("the killed service's end") { $0 == "Rover" }
         try await ChildProcess.with(path, publish) { _ in
             try await label.wait(for: 2)
             #expect(device.isConnected)

@@ -93,16 +93,16 @@ struct ReconnectionTests {
     @Test
     func aKilledServiceThatIsStartedAgainIsReconnectedTo() async throws {
         let path = try BuiltProduct.path(of: "elemental")
-        func publish(_ port: Int, _ value: String) -> [String] {
+        let port = try PortLease.port()
+        func publish(_ value: String) -> [String] {
             [
                 "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--stay", "--json",
                 "--element", "2:Level:uint32:latest=\(value)",
             ]
         }
         let level = Transcript<UInt32>()
-        let device = try await ChildProcess.with(path, publish(0, "1")) { child in
-            let line = try await child.nextLine { $0.contains("\"listening\"") }
-            let port = try #require(line.text.split(separator: "\"port\":").last.flatMap { Int($0.prefix { $0.isNumber }) })
+        let device = try await ChildProcess.with(path, publish("1")) { child in
+            try await child.nextEvent("listening")
             var options = ConnectOptions.patient
             options.expectsHello = true
             options.reconnection = Reconnecting.soon
@@ -115,8 +115,7 @@ struct ReconnectionTests {
             return device
         }
         try await eventually { device.isReconnecting }
-        let port = try #require(device.address?.port)
-        try await ChildProcess.with(path, publish(port, "2")) { _ in
+        try await ChildProcess.with(path, publish("2")) { _ in
             try await level.wait(for: 2)
             #expect(level.all == [1, 2])
             try device.send(3, to: Rover.level)
@@ -174,7 +173,6 @@ struct ReconnectionTests {
             #expect(asked.map(\.lastError?.code) == [nil, .connectionFailed, .connectionFailed, .connectionFailed])
             #expect(asked[1].lastError?.message.contains("nothing listens there") == true)
             #expect(zip(asked, asked.dropFirst()).allSatisfy { $0.elapsed <= $1.elapsed })
-            #expect((asked.last?.elapsed ?? .zero) >= .milliseconds(30))
             let error = #expect(throws: ElementalError.self) { try device.send(1, to: Rover.number) }
             #expect(error?.message.contains("power cut") == true)
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// What somebody reads who has a copy of every packet.
 @Suite(
-    .enabled(if: SecurityPeers.areThere, "Tests/security-peers/install"),
+    .enabled(if: SecurityPeers.areThere, "Tests/install security"),
     .enabled(if: geteuid() == 0, "packets are captured as root only"), .backstop)
 struct CaptureTests {
     private static let upText = "the light in the nursery is on", downText = "the front door is open"
@@ -34,7 +34,8 @@ struct CaptureTests {
 
     /// Connects to the service, controls it and is told values over both transports.
     private static func converse(_ service: ElementalService, _ device: ElementalDevice) async throws {
-        let labels = (Transcript<String>(), Transcript<String>()), motions = (Transcript<Vector3>(), Transcript<Vector3>())
+        let labels = (Transcript<String>(), Transcript<String>()),
+            motions = (Transcript<Vector3>(), Transcript<Vector3>())
         service.onValue(of: Lamp.label) { value, _ in labels.0.add(value) }
         service.onValue(of: Lamp.motion) { value, _ in motions.0.add(value) }
         device.onValue(of: Lamp.label) { labels.1.add($0) }
@@ -70,7 +71,7 @@ struct CaptureTests {
         try await Strangers.with { ends, service, port, secrets in
             try await SecurityPeers.with("capture.py", ["lo", "\(port)"]) { capture in
                 try await capture.nextEvent("capturing")
-                try service.openPairing()
+                try service.openPairing(for: .seconds(3600))
                 try await secrets.wait(for: 1)
                 let code = try #require(secrets.all.first)
                 _ = try await Strangers.pair(ends, port, with: code)

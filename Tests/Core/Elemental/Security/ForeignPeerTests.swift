@@ -8,7 +8,7 @@ import Testing
 
 /// Encrypted connections with a second implementation, in Python: TLS by its ssl, pairing written from the page Wire.md,
 /// datagrams sealed and opened by the package cryptography.
-@Suite(.enabled(if: SecurityPeers.areThere, "Tests/security-peers/install"), .backstop)
+@Suite(.enabled(if: SecurityPeers.areThere, "Tests/install security"), .backstop)
 struct ForeignPeerTests {
     private static let vector: Vector3 = [1.25, -2.5, 1024]
     private static let vectorBytes = "0000a03f000020c000008044"
@@ -23,7 +23,7 @@ struct ForeignPeerTests {
             }
             let motions = Transcript<Vector3>()
             service.onValue(of: Lamp.motion) { value, _ in motions.add(value) }
-            try service.openPairing()
+            try service.openPairing(for: .seconds(3600))
             try await secrets.wait(for: 1)
             let code = try #require(secrets.all.first).text
             try await withFolder { folder in
@@ -50,7 +50,8 @@ struct ForeignPeerTests {
 
     /// Sends a text over TCP and a vector in a datagram, both ways.
     private static func exchange(
-        with python: ChildProcess, _ labels: Transcript<String>, _ motions: Transcript<Vector3>, _ send: () throws -> Void
+        with python: ChildProcess, _ labels: Transcript<String>, _ motions: Transcript<Vector3>,
+        _ send: () throws -> Void
     ) async throws {
         let before = (labels.all.count, motions.all.count)
         try python.writeLine("tcp 3 6f6e")
@@ -71,7 +72,7 @@ struct ForeignPeerTests {
     @Test
     func aClientInPythonWithAnotherCodeIsNotPaired() async throws {
         try await Strangers.with { ends, service, port, secrets in
-            try service.openPairing()
+            try service.openPairing(for: .seconds(3600))
             try await secrets.wait(for: 1)
             let wrong = try #require(secrets.all.first).text == "000000" ? "000001" : "000000"
             try await withFolder { folder in
@@ -131,7 +132,7 @@ struct ForeignPeerTests {
     @Test
     func aManInTheMiddleWithKeysOfItsOwnPairsNobody() async throws {
         try await Strangers.with { ends, service, port, secrets in
-            try service.openPairing()
+            try service.openPairing(for: .seconds(3600))
             try await secrets.wait(for: 1)
             let events = Transcript<String>()
             service.onEvent { if case .pairing(.closed) = $0 { events.add("closed") } }

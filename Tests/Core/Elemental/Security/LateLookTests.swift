@@ -55,7 +55,7 @@ struct LateLookTests {
                 if case .pairing(.opened(let secret, _, _)) = event { secrets.add(secret) }
             }
             try ends.clientStore.update { $0.services = [] }
-            try service.openPairing()
+            try service.openPairing(for: .seconds(3600))
             try await secrets.wait(for: 1)
             // Somebody else's change, which the service reads.
             store.slowDown()

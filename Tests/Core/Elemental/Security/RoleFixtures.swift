@@ -47,7 +47,7 @@ struct RoleService: Sendable {
         var configuration = ServiceConfiguration()
         configuration.securityPolicy = policy
         // Peers that say nothing stay, however slow the machine is.
-        configuration.limits.handshakeTimeout = .seconds(600)
+        configuration.limits.handshakeTimeout = Patience.wait * 10
         change(&configuration)
         let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -55,6 +55,8 @@ struct RoleService: Sendable {
         let server = try await loop.submit {
             NIOLoopBound(ServiceServer(service: service.shared, eventLoop: loop), eventLoop: loop)
         }.get()
+        // It is free over UDP too.
+        let port = try PortLease.port()
         let tcp = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -62,8 +64,7 @@ struct RoleService: Sendable {
                     try server.value.accept(channel, role: role.withLock { $0 })
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(tcp.localAddress?.port)
+            .bind(host: "127.0.0.1", port: port).get()
         let udp = try await DatagramBootstrap.elemental(on: loop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

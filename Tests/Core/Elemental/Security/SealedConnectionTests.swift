@@ -85,7 +85,7 @@ struct SealedConnectionTests {
                 secret.withUnsafeBytes { outbound.appendSystem(.datagramSecret, $0) }
             }
             device.wake()
-            _ = try await device.ping()
+            try await device.ping()
             #expect(service.devices.first?.statistics.messagesUnknown == 1)
         }
     }

@@ -1,5 +1,6 @@
 import ElementalSecurity
 import Foundation
+import NIOCore
 import Support
 import TestSupport
 
@@ -12,25 +13,44 @@ struct P256Identity: Identity {
     let privateKey: IdentityKey
 
     static func make() async throws -> P256Identity {
-        let folder = NSTemporaryDirectory() + "identity-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await ChildProcess.run(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test",
-                "-keyout", folder + "/key.pem", "-out", folder + "/certificate", "-outform", "DER",
-            ])
-        try await ChildProcess.run(
-            "openssl",
-            ["pkcs8", "-topk8", "-nocrypt", "-in", folder + "/key.pem", "-outform", "DER", "-out", folder + "/key"])
-        func read(_ name: String) throws -> [UInt8] {
-            [UInt8](try Data(contentsOf: URL(filePath: folder + "/" + name)))
+        try await withFolder { folder in
+            try await ChildProcess.run(
+                "openssl",
+                [
+                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                    "/CN=test", "-keyout", folder + "/key.pem", "-out", folder + "/certificate", "-outform", "DER",
+                ])
+            try await ChildProcess.run(
+                "openssl",
+                ["pkcs8", "-topk8", "-nocrypt", "-in", folder + "/key.pem", "-outform", "DER", "-out", folder + "/key"])
+            func read(_ name: String) throws -> [UInt8] {
+                [UInt8](try Data(contentsOf: URL(filePath: folder + "/" + name)))
+            }
+            let certificate = try read("certificate")
+            return P256Identity(
+                fingerprint: try PeerCertificate(certificate: certificate).fingerprint, certificate: certificate,
+                privateKey: .pkcs8(try read("key")))
         }
-        let certificate = try read("certificate")
-        return P256Identity(
-            fingerprint: try PeerCertificate(certificate: certificate).fingerprint, certificate: certificate,
-            privateKey: .pkcs8(try read("key")))
+    }
+}
+
+/// Clocks for a service's limits per second on connections without a session.
+enum AcceptClock {
+    /// A stopped clock: the total is what one second allows.
+    static func stopped() -> @Sendable () -> NIODeadline {
+        let now = NIODeadline.now()
+        return { now }
+    }
+
+    /// A clock that advances a second whenever it is read: the limits never apply.
+    static func hurrying() -> @Sendable () -> NIODeadline {
+        let now = Locked(NIODeadline.now())
+        return {
+            now.withLock { now in
+                now = now + .seconds(1)
+                return now
+            }
+        }
     }
 }
 
@@ -80,7 +100,7 @@ struct PairedEnds {
     func connect(
         _ port: Int, as instance: String = "Test", _ change: (inout ConnectOptions) -> Void = { _ in }
     ) async throws -> ElementalDevice {
-        var options = ConnectOptions.patient
+        var options = ConnectOptions.patientAtTheEnd
         options.security = clientSecurity
         change(&options)
         return try await connectByName(port, instance, options: options)
@@ -93,6 +113,7 @@ struct PairedEnds {
     ) async throws {
         try await withService { configuration in
             configuration.security = serviceSecurity
+            configuration.limits.closeTimeout = Patience.wait
             change(&configuration)
         } _: { service, port in
             let device = try await connect(port)

@@ -44,10 +44,10 @@ struct AdministrationTests {
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
             let admin = Self.administration(port, Self.options(ends.client, ends.clientStore))
-            let window = try await admin.openPairing(for: .seconds(60), role: .observe, kind)
+            let window = try await admin.openPairing(for: .seconds(3600), role: .observe, kind)
             #expect(window.secret.kind == kind)
             #expect(window.role == .observe)
-            #expect((1...60).contains(window.timeLeft.components.seconds))
+            #expect((1...3600).contains(window.timeLeft.components.seconds))
             #expect(try await Self.pair(port, with: window.secret).role == .observe)
             try await events.wait(for: 3)
             // The service itself does not know what is shown elsewhere.
@@ -69,7 +69,7 @@ struct AdministrationTests {
             var options = Self.options(ends.service, ends.serviceStore)
             // As its TXT record says.
             let window = try await Self.administration(port, options, id: ends.service.fingerprint.short)
-                .openPairing(for: .seconds(60), role: .admin, .code)
+                .openPairing(for: .seconds(3600), role: .admin, .code)
             #expect(window.role == .admin)
             let paired = try await Self.pair(port, with: window.secret)
             #expect(paired.role == .control)
@@ -96,7 +96,7 @@ struct AdministrationTests {
             for command in 0..<2 {
                 let error = await #expect(throws: ElementalError.self) {
                     if command == 0 {
-                        _ = try await administration.openPairing(for: .seconds(60), role: .observe, .code)
+                        _ = try await administration.openPairing(for: .seconds(3600), role: .observe, .code)
                     } else {
                         _ = try await administration.revoke(ends.client.fingerprint)
                     }

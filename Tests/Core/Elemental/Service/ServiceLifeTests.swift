@@ -49,6 +49,8 @@ struct ServiceLifeTests {
         var configuration = ServiceConfiguration()
         configuration.address = "127.0.0.1"
         configuration.eventLoopGroup = eventLoop
+        // The client does not close its side.
+        configuration.limits.closeTimeout = .milliseconds(50)
         let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
         let (lifetime, publication) = (Transcript<String>(), Transcript<String>())
         let registration = service.onEvent { event in
@@ -75,19 +77,25 @@ struct ServiceLifeTests {
 
     @Test(.backstop)
     func everyStopReturnsAfterTheStop() async throws {
-        try await withService { service, port in
-            let client = try RawSocket.connect(to: port)
-            _ = try await client.readFrame()
-            // The client does not close, so that the end takes its time.
-            async let run: Void = service.stop()
-            try await eventually("it is being stopped") {
+        try await withService(Lamp.all, { $0.limits.closeTimeout = Patience.wait * 10 }) { service, port in
+            @Sendable func isStopping() -> Bool {
                 if case .stopping = service.state.withLock({ $0 }) { true } else { false }
             }
-            await service.stop()
+            let client = try RawSocket.connect(to: port)
+            _ = try await client.readFrame()
+            // Stopping lasts until the client closes its side.
+            async let run: Void = service.stop()
+            try await eventually("it is being stopped") { isStopping() }
+            async let isStoppingAfterwards = {
+                await service.stop()
+                return isStopping()
+            }()
+            _ = try await client.readToEnd()
+            client.closeOutput()
+            #expect(await !isStoppingAfterwards)
             try await service.start()
             #expect(service.port != nil)
             await run
-            withExtendedLifetime(client) {}
         }
     }
 

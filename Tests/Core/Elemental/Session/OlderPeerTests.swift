@@ -98,7 +98,7 @@ struct OlderPeerTests {
 
     @Test
     func ourClientWorksWithAnOlderServer() async throws {
-        let (listener, port) = try RawSocket.listen()
+        let (listener, port) = try RawSocket.listen(port: PortLease.port())
         let udp = try RawSocket.datagram(port: port)
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "fake client", elements: Recorded.all, options: .patient)

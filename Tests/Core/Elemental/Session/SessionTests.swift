@@ -45,7 +45,7 @@ struct SessionTests {
     @Test
     func severalMessagesSentTogetherShareADatagram() async throws {
         // A bare UDP socket in the service's place counts datagrams.
-        let (listener, port) = try RawSocket.listen()
+        let (listener, port) = try RawSocket.listen(port: PortLease.port())
         let udp = try RawSocket.datagram(port: port)
         async let connecting = connectOlder(port)
         let peer = try await listener.accept()

@@ -84,7 +84,7 @@ struct ByteChannelTests {
         service.onValue(of: Lamp.blob) { value, _ in blobs.add(value.count) }
         let labels = Transcript<String>()
 
-        var options = ConnectOptions.patient
+        var options = ConnectOptions.patientAtTheEnd
         options.expectsHello = true
         options.allowsUDP = false
         options.network = ChangedNetwork()

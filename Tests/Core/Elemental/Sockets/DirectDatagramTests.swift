@@ -53,7 +53,8 @@ struct DirectDatagramTests {
         _ body: @Sendable (DatagramSocket, _ port: Int) async throws -> Void
     ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let channel = try await DatagramBootstrap.elemental(on: loop).bind(host: "127.0.0.1", port: 0).get()
+        let channel = try await DatagramBootstrap.elemental(on: loop).bind(host: "127.0.0.1", port: PortLease.port())
+            .get()
         let socket = try await loop.submit { DatagramSocket(channel) }.get()
         try await body(socket, try #require(channel.localAddress?.port))
         try await socket.close().get()

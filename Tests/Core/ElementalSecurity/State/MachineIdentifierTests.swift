@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ElementalSecurity
@@ -8,7 +9,7 @@ struct MachineIdentifierTests {
 
     /// What a system with these files is recognised by.
     private func identifier(_ files: [String: String]) async throws -> [UInt8]? {
-        try await withDirectory { root in
+        try await withFolder { root in
             for (path, text) in files {
                 let file = URL(filePath: root + path)
                 try FileManager.default.createDirectory(

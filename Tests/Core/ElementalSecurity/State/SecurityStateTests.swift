@@ -10,7 +10,7 @@ struct SecurityStateTests {
 
     /// A state in a directory that is not there yet.
     private func withState(_ body: (_ directory: String, SecurityState) async throws -> Void) async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             let directory = "\(parent)/state/elemental"
             try await body(directory, try SecurityState.open(directory, machine: Self.machine))
         }
@@ -54,7 +54,7 @@ struct SecurityStateTests {
 
     @Test
     func whereNothingIsNothingIsMade() async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             #expect(try SecurityState.existing(directory: "\(parent)/state") == nil)
             #expect(!FileManager.default.fileExists(atPath: "\(parent)/state"))
             #expect(try SecurityState.existing(directory: parent) == nil)
@@ -69,7 +69,7 @@ struct SecurityStateTests {
     /// All get the identity that one of them made.
     @Test
     func startsAtTheSameTimeHaveOneIdentity() async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             let states = try await withThrowingTaskGroup(of: SecurityState.self) { group in
                 for _ in 0..<16 {
                     group.addTask {
@@ -202,7 +202,7 @@ struct SecurityStateTests {
 
     @Test
     func aFileInTheDirectorysPlaceIsRefused() async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             try Data().write(to: URL(filePath: "\(parent)/file"))
             #expect(error("\(parent)/file") != nil)
             #expect(error("\(parent)/file/state") != nil)
@@ -234,7 +234,7 @@ struct SecurityStateTests {
     /// A system without an ID works, and goes on when it gets one.
     @Test
     func aSystemWithoutAnIDWorks() async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             let made = try SecurityState.open("\(parent)/state", machine: nil)
             for machine in [nil, Self.machine] {
                 let again = try SecurityState.open("\(parent)/state", machine: machine)
@@ -266,7 +266,7 @@ struct SecurityStateTests {
     /// Root may use a user's directory; what it writes belongs to that user.
     @Test(.enabled(if: geteuid() == 0, "only root can write for others"))
     func rootKeepsTheOwnersOfADirectory() async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             let home = "\(parent)/home"
             #expect(mkdir(home, 0o700) == 0 && chown(home, 1234, 2345) == 0)
             let state = try SecurityState.open("\(home)/state/elemental", machine: nil)

@@ -10,7 +10,7 @@ struct FileTrustStoreTests {
 
     /// The store of a new state.
     private func withStore(_ body: (_ directory: String, FileTrustStore) async throws -> Void) async throws {
-        try await withDirectory { parent in
+        try await withFolder { parent in
             let state = try SecurityState.open("\(parent)/state", machine: nil)
             try await body(state.directory, state.trust)
         }

@@ -158,21 +158,12 @@ struct TrustFileTests {
     /// Whatever the file holds, it is read or refused.
     @Test
     func changedTextsAreReadOrRefused() {
-        var generator = SeededGenerator(seed: 16)
-        let text = Array(Self.text.utf8)
-        let replacements = Array("{}[]\",:0a*-\\ \u{0}".utf8)
-        for _ in 0..<5000 {
-            var changed = text
-            for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                let index = Int.random(in: 0..<changed.count, using: &generator)
-                switch Int.random(in: 0..<3, using: &generator) {
-                case 0: changed[index] = replacements.randomElement(using: &generator) ?? 0
-                case 1: changed.remove(at: index)
-                default: changed.insert(replacements.randomElement(using: &generator) ?? 0, at: index)
-                }
-            }
-            guard let peers = try? TrustFile.peers(changed) else { continue }
+        var readCount = 0
+        changes(of: Self.text.utf8, to: "{}[]\",:0a*-\\ \u{0}".utf8, seed: 16) { changed in
+            guard let peers = try? TrustFile.peers(changed) else { return }
+            readCount += 1
             #expect((try? peers.validate()) != nil)
         }
+        #expect(readCount > 0)
     }
 }

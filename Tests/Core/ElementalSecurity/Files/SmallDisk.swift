@@ -12,16 +12,13 @@ struct SmallDisk {
 
     /// Whether such namespaces can be made here.
     static let isAvailable: Bool = {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/unshare")
-        process.arguments = arguments + ["mount", "-t", "tmpfs", "none", "/mnt"]
-        return (try? process.run()).map { process.waitUntilExit() } != nil && process.terminationStatus == 0
+        (try? ProcessSpawn.run("unshare", arguments + ["mount", "-t", "tmpfs", "none", "/mnt"])) == .exited(0)
     }()
 
     static func with<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (SmallDisk) async throws -> Result
     ) async throws -> Result {
-        try await withDirectory { directory in
+        try await withFolder { directory in
             let script = """
                 mount -t tmpfs -o size=128k,mode=700 none '\(directory)' && cd '\(directory)' && echo ready
                 while read -r line; do eval "$line"; echo "done"; done
