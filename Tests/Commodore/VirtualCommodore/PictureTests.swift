@@ -183,10 +183,11 @@ struct PNGTests {
             commodore[0xD800 + UInt16(offset)] = UInt8.random(in: 0...255, using: &generator)
         }
         let picture = commodore.picture()
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("commodore-\(UUID()).png")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data(picture.png(scale: scale)).write(to: file)
-        let lines = try await ChildProcess.run("python3", ["-c", Self.reader, file.path]).split(separator: "\n")
+        let lines = try await withFolder { folder in
+            try Data(picture.png(scale: scale)).write(to: URL(filePath: "\(folder)/screen.png"))
+            return try await ChildProcess.run("python3", ["-c", Self.reader, "\(folder)/screen.png"])
+                .split(separator: "\n")
+        }
         let palette = Colour.allCases.map { colour in
             let digits = String(colour.rgb, radix: 16)
             return String(repeating: "0", count: 6 - digits.count) + digits

@@ -13,7 +13,7 @@ struct ProcessorComparisonTests {
     private static let streamCount = Int(ProcessInfo.processInfo.environment["PY65_STREAMS"] ?? "") ?? 16
     private static let stepCount = 3000
 
-    @Test(.enabled(if: isPy65There, "py65 is not there: run Tests/install-py65 (it needs Python 3 and PyPI)"))
+    @Test(.enabled(if: isPy65There, "py65 is not there: run Tests/install py65 (it needs Python 3 and PyPI)"))
     func everyInstructionBehavesAsOnPy65() async throws {
         var replay = Replay()
         // A few streams at a time, so that the text does not become large.

@@ -29,35 +29,20 @@ func withGateway(
     await gateway.service.stop()
 }
 
-/// A gateway and its events.
-final class RunningGateway: Sendable {
+/// A Commodore gateway.
+final class RunningGateway: GatewayUnderTest {
     let gateway: CommodoreGateway
-    private let lines = Locked<[String]>([])
+    private let lines = Transcript<String>()
 
     init(_ gateway: CommodoreGateway) {
         self.gateway = gateway
         gateway.onEvent { [lines] event in
-            if case .lineReady(let name) = event { lines.withLock { $0.append(name) } }
+            if case .lineReady(let name) = event { lines.add(name) }
         }
     }
 
-    /// Where the machine is to be attached.
-    var lineName: String { lines.withLock { $0.last } ?? "" }
-
-    /// The port of a TCP line.
-    var linePort: Int {
-        get throws { try #require(lineName.split(separator: ":").last.flatMap { Int($0) }) }
-    }
-
-    /// A client that has the catalogue.
-    func client(_ name: String = "tester") async throws -> ElementalDevice {
-        var options = ConnectOptions()
-        options.expectsHello = true
-        options.timeout = .seconds(20)
-        let port = try #require(gateway.service.port)
-        return try await ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: name, elements: nil, options: options)
-    }
+    var lineName: String { lines.all.last ?? "" }
+    var port: Int { get async throws { try #require(gateway.service.port) } }
 }
 
 /// The machine's end of a line.

@@ -42,20 +42,22 @@ struct GatewayTests {
 
     @Test
     func overAPseudoTerminalWhoseProgramComesAndGoes() async throws {
-        let link = FileManager.default.temporaryDirectory.appendingPathComponent("c64-\(UUID())").path
-        try await withGateway(.pseudoTerminal(link: link)) { running in
-            #expect(running.lineName == link)
-            // A client is told the line of the one before, too.
-            for (letter, colours) in [("i", (nil, 6)), ("a", (6, 7))] as [(Character, (UInt8?, UInt8))] {
-                try await exchange(
-                    try Terminal(path: link), running, says: letter, after: colours.0, sets: colours.1)
-                let client = try await running.client()
-                try await eventually("away") { client.value(of: CommodoreElements.present) == false }
-                #expect(client.value(of: CommodoreElements.program) == "")
-                await client.close()
+        try await withFolder { folder in
+            let link = "\(folder)/c64"
+            try await withGateway(.pseudoTerminal(link: link)) { running in
+                #expect(running.lineName == link)
+                // A client is told the line of the one before, too.
+                for (letter, colours) in [("i", (nil, 6)), ("a", (6, 7))] as [(Character, (UInt8?, UInt8))] {
+                    try await exchange(
+                        try Terminal(path: link), running, says: letter, after: colours.0, sets: colours.1)
+                    let client = try await running.client()
+                    try await eventually("away") { client.value(of: CommodoreElements.present) == false }
+                    #expect(client.value(of: CommodoreElements.program) == "")
+                    await client.close()
+                }
             }
+            #expect(!FileManager.default.fileExists(atPath: link))
         }
-        #expect(!FileManager.default.fileExists(atPath: link))
     }
 
     @Test

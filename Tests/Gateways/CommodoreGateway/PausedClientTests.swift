@@ -1,4 +1,5 @@
 import Elemental
+import Support
 import TestSupport
 import Testing
 
@@ -15,18 +16,29 @@ struct PausedClientTests {
             let other = try await running.client("little")
             // One value of any size is queued, and what follows it is read.
             try client.send(String(repeating: "x", count: 200_000), to: CommodoreElements.print)
-            _ = try await client.ping(timeout: .seconds(20))
+            _ = try await client.ping(timeout: Patience.wait)
             // The next one is queued as well, and what is behind that waits, but for what was read along with it.
             try client.send("y", to: CommodoreElements.print)
-            _ = try? await client.ping(timeout: .seconds(1))
-            // Other clients do not wait for it. Once one is answered, all of the above has been read, on a busy machine too.
+            try await eventually("a ping that is not answered") {
+                do throws(ElementalError) {
+                    _ = try await client.ping(timeout: .milliseconds(500))
+                    return false
+                } catch {
+                    return error.code == .timedOut
+                }
+            }
+            // Other clients do not wait for it, and they do not make it go on.
+            let isAnswered = Locked(false)
+            async let answer: Void = {
+                _ = try await client.ping(timeout: Patience.wait)
+                isAnswered.withLock { $0 = true }
+            }()
             try other.send("z", to: CommodoreElements.print)
-            _ = try await other.ping(timeout: .seconds(20))
-            let error = await #expect(throws: ElementalError.self) { try await client.ping(timeout: .seconds(1)) }
-            #expect(error?.code == .timedOut)
+            for _ in 0..<20 { _ = try await other.ping(timeout: Patience.wait) }
+            #expect(!isAnswered.withLock { $0 })
             // The queue is dropped with the line.
             machine.closeOutput()
-            _ = try await client.ping(timeout: .seconds(20))
+            try await answer
             await client.close()
             await other.close()
         }

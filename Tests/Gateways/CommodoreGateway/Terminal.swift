@@ -38,7 +38,9 @@ final class Terminal: MachineEnd {
         var bytes: [UInt8] = []
         while bytes.count < count {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&entry, 1, 20_000) > 0 else { throw RawSocket.Failure(text: "nothing came after \(bytes)") }
+            guard poll(&entry, 1, Int32(Patience.wait / .milliseconds(1))) > 0 else {
+                throw RawSocket.Failure(text: "nothing came after \(bytes)")
+            }
             var buffer = [UInt8](repeating: 0, count: count - bytes.count)
             let got = Foundation.read(descriptor, &buffer, buffer.count)
             guard got > 0 else { throw RawSocket.Failure(text: "the terminal ended after \(bytes)") }

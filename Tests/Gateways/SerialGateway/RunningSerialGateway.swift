@@ -5,10 +5,10 @@ import Testing
 
 @testable import SerialGateway
 
-/// A gateway on loopback, unpublished, and what happens to it.
-final class RunningSerialGateway: Sendable {
+/// A serial gateway and what happens to it.
+final class RunningSerialGateway: GatewayUnderTest {
     let gateway: SerialGateway
-    private let log = Locked<[String]>([])
+    private let log = Transcript<String>()
     private let service = Locked<ElementalService?>(nil)
     private let line = Locked("")
 
@@ -21,7 +21,7 @@ final class RunningSerialGateway: Sendable {
             case .deviceGone: service.withLock { $0 = nil }
             default: break
             }
-            log.withLock { $0.append(Self.text(event)) }
+            log.add(Self.text(event))
         }
     }
 
@@ -52,7 +52,7 @@ final class RunningSerialGateway: Sendable {
         let running = RunningSerialGateway(SerialGateway(line: line, configuration: configuration))
         let task = Task { try await running.gateway.run() }
         do {
-            try await eventually("the line") { running.events.contains("ready") }
+            try await running.wait(for: "ready")
             try await body(running)
         } catch {
             task.cancel()
@@ -64,39 +64,22 @@ final class RunningSerialGateway: Sendable {
     }
 
     /// What happened.
-    var events: [String] { log.withLock { $0 } }
+    var events: [String] { log.all }
 
-    /// Waits for an event.
-    func wait(for event: String) async throws {
-        do {
-            try await eventually(event) { self.events.contains(event) }
-        } catch {
-            throw TestSupportError("no \"\(event)\" among \(events)")
-        }
+    /// Takes an event, or waits for it.
+    func wait(for event: String) async throws { try await log.next("the event \"\(event)\"") { $0 == event } }
+
+    /// Takes an event that begins so, or waits for it.
+    func wait(forPrefix text: String) async throws {
+        try await log.next("an event \"\(text)…\"") { $0.hasPrefix(text) }
     }
 
-    /// Where the device is to be attached.
     var lineName: String { line.withLock { $0 } }
 
-    /// The port of a line that listens.
-    var linePort: Int {
-        get throws { try #require(lineName.split(separator: ":").last.flatMap { Int($0) }) }
-    }
-
-    /// The port of the service, once it runs.
     var port: Int {
         get async throws {
             try await eventually("the service") { self.service.withLock { $0 }?.port != nil }
             return try #require(service.withLock { $0 }?.port)
         }
-    }
-
-    /// A client that has the catalogue.
-    func client(_ name: String = "tester", reconnects: Bool = false) async throws -> ElementalDevice {
-        var options = ConnectOptions()
-        options.expectsHello = true
-        options.timeout = .seconds(20)
-        return try await ElementalDevice.connect(
-            host: "127.0.0.1", port: try await port, as: name, elements: nil, options: options)
     }
 }

@@ -15,15 +15,15 @@ struct SerialGatewayTests {
     private func exchange(_ running: RunningSerialGateway) async throws {
         let client = try await running.client()
         #expect(client.catalogue == Oven.all)
-        let refusals = Locked<[String]>([])
+        let refusals = Transcript<String>()
         client.onRefusal { element, refusal, _ in
-            refusals.withLock { $0.append("\(element.name): \(refusal)") }
+            refusals.add("\(element.name): \(refusal)")
         }
         try await eventually("the current value") { client.value(of: Oven.temperature) == 20.5 }
         try client.send(21.5, to: Oven.target)
         try await eventually("the target") { client.value(of: Oven.target) == 21.5 }
         try client.send(27, to: Oven.target)
-        try await eventually("a refusal") { refusals.withLock { $0 } == ["Target: it burns"] }
+        try await eventually("a refusal") { refusals.all == ["Target: it burns"] }
         #expect(client.value(of: Oven.target) == 21.5)
         await client.close()
     }
@@ -40,41 +40,44 @@ struct SerialGatewayTests {
 
     @Test
     func overAPseudoTerminal() async throws {
-        let link = FileManager.default.temporaryDirectory.appendingPathComponent("board-\(UUID())").path
-        try await RunningSerialGateway.with(.pseudoTerminal(link: link)) { running in
-            #expect(running.lineName == link)
-            let device = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
-            try await exchange(running)
-            await device.stop()
+        try await withFolder { folder in
+            let link = "\(folder)/board"
+            try await RunningSerialGateway.with(.pseudoTerminal(link: link)) { running in
+                #expect(running.lineName == link)
+                let device = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
+                try await exchange(running)
+                await device.stop()
+            }
+            #expect(!FileManager.default.fileExists(atPath: link))
         }
-        #expect(!FileManager.default.fileExists(atPath: link))
     }
 
     @Test
     func aDeviceThatComesAndGoesWithItsCable() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("cable-\(UUID())").path
-        // The line is not there yet.
-        try await RunningSerialGateway.with(.serial(path: path)) {
-            $0.absence = .milliseconds(50)
-        } _: { running in
-            try await running.wait(for: "line lost")
-            let (descriptor, name) = try TerminalDevice.makePseudoTerminal()
-            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: name)
-            let device = TestBoard(.oven(), on: descriptor)
-            try await running.wait(for: "appeared oven/Kitchen")
-            try await exchange(running)
-            await device.stop()
-            try await running.wait(for: "gone")
-            try FileManager.default.removeItem(atPath: path)
-            // Another one at the same place.
-            let (other, otherName) = try TerminalDevice.makePseudoTerminal()
-            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: otherName)
-            let next = TestBoard(.oven(name: "Cellar"), on: other)
-            try await running.wait(for: "appeared oven/Cellar")
-            try await exchange(running)
-            await next.stop()
+        try await withFolder { folder in
+            let path = "\(folder)/cable"
+            // The line is not there yet.
+            try await RunningSerialGateway.with(.serial(path: path)) {
+                $0.absence = .milliseconds(50)
+            } _: { running in
+                try await running.wait(for: "line lost")
+                let (descriptor, name) = try TerminalDevice.makePseudoTerminal()
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: name)
+                let device = TestBoard(.oven(), on: descriptor)
+                try await running.wait(for: "appeared oven/Kitchen")
+                try await exchange(running)
+                await device.stop()
+                try await running.wait(for: "gone")
+                try FileManager.default.removeItem(atPath: path)
+                // Another one at the same place.
+                let (other, otherName) = try TerminalDevice.makePseudoTerminal()
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: otherName)
+                let next = TestBoard(.oven(name: "Cellar"), on: other)
+                try await running.wait(for: "appeared oven/Cellar")
+                try await exchange(running)
+                await next.stop()
+            }
         }
-        try FileManager.default.removeItem(atPath: path)
     }
 
     @Test
@@ -132,19 +135,19 @@ struct SerialGatewayTests {
         try await RunningSerialGateway.with(Self.tcp) { running in
             let device = try TestBoard.dial(try running.linePort, .oven())
             let (good, bad) = (try await running.client("good"), try await running.client("bad"))
-            let refusals = Locked<[String]>([])
+            let refusals = Transcript<String>()
             for (client, name) in [(good, "good"), (bad, "bad")] {
-                client.onRefusal { element, _, _ in refusals.withLock { $0.append("\(name) \(element.name)") } }
+                client.onRefusal { element, _, _ in refusals.add("\(name) \(element.name)") }
             }
             for round in 1...50 {
                 let target = 5 + Float(round) / 4
                 try good.send(target, to: Oven.target)
                 try bad.send("no", to: Oven.label)
                 try await eventually("round \(round)") {
-                    refusals.withLock { $0.count } == round && good.value(of: Oven.target) == target
+                    refusals.count == round && good.value(of: Oven.target) == target
                 }
             }
-            #expect(refusals.withLock { Set($0) } == ["bad Label"])
+            #expect(Set(refusals.all) == ["bad Label"])
             await good.close()
             await bad.close()
             await device.stop()
@@ -158,12 +161,12 @@ struct SerialGatewayTests {
         } _: { running in
             let device = try TestBoard.dial(try running.linePort, .oven())
             let client = try await running.client()
-            let refusals = Locked<[String]>([])
-            client.onRefusal { _, refusal, _ in refusals.withLock { $0.append(refusal.description) } }
+            let refusals = Transcript<String>()
+            client.onRefusal { _, refusal, _ in refusals.add(refusal.description) }
             await device.stop()
             try await running.wait(for: "lost")
             try client.send(20, to: Oven.target)
-            try await eventually("a refusal") { refusals.withLock { $0 } == ["the device on the line is not there"] }
+            try await eventually("a refusal") { refusals.all == ["the device on the line is not there"] }
             await client.close()
         }
     }
@@ -186,11 +189,7 @@ struct SerialGatewayTests {
         try await RunningSerialGateway.with(Self.tcp) { running in
             let device = try TestBoard.dial(try running.linePort, .oven(service: service))
             // It is listened to again later each time.
-            for time in ["0.5", "1.0"] {
-                try await eventually("rejected: \(running.events)") {
-                    running.events.contains { $0.hasPrefix("rejected for \(time) seconds: the device") }
-                }
-            }
+            for time in ["0.5", "1.0"] { try await running.wait(forPrefix: "rejected for \(time) seconds: the device") }
             #expect(!running.events.contains { $0.hasPrefix("appeared") })
             await device.stop()
             // The next one is heard at once.

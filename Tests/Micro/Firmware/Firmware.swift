@@ -71,7 +71,9 @@ final class Firmware {
 
     /// Lets the line work until `isDone`, which has to come.
     func wait(_ what: String, _ isDone: () -> Bool) throws {
-        guard try run(20_000, until: isDone) else { throw Failure(text: "not in time: \(what)") }
+        guard try run(Int(Patience.wait / .milliseconds(1)), until: isDone) else {
+            throw Failure(text: "not in time: \(what)")
+        }
     }
 
     private func step() throws {
@@ -98,7 +100,7 @@ final class Firmware {
 
     /// The memory from an address on.
     func memory(_ address: Int, _ byteCount: Int) throws -> [UInt8] {
-        let path = NSTemporaryDirectory() + "firmware-\(getpid())-\(uart.fileDescriptor)"
+        let path = FileManager.default.temporaryDirectory.appending(path: "firmware-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         // In quotes: a bare path would divide the number before it.
         try command("pmemsave \(address) \(byteCount) \"\(path)\"")
@@ -131,11 +133,13 @@ struct Listener {
         return (Listener(descriptor: descriptor), Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// Waits for the connection, for at most 20 s.
+    /// Waits for the connection.
     func accept() throws -> FileHandle {
         defer { close(descriptor) }
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard Foundation.poll(&poll, 1, 20_000) > 0 else { throw Firmware.Failure(text: "QEMU does not start") }
+        guard Foundation.poll(&poll, 1, Int32(Patience.wait / .milliseconds(1))) > 0 else {
+            throw Firmware.Failure(text: "QEMU does not start")
+        }
         let connected = Foundation.accept(descriptor, nil, nil)
         guard connected >= 0 else { throw Firmware.Failure(text: "QEMU does not connect") }
         var isOn: Int32 = 1

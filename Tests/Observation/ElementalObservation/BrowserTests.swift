@@ -48,7 +48,7 @@ struct BrowserTests {
         try await eventually { browser.services.map(\.name) == ["Desk", "lamp 10"] }
 
         // A model of one that was found.
-        let model = ObservedDevice(browser.services[0].discovered, as: "Test", elements: Lamp.all)
+        let model = ObservedDevice(browser.services[0].discovered, as: "Test", elements: Lamp.all, options: .patient)
         #expect(model.name == "Desk")
         try services[2].send(0.5, to: Lamp.brightness)
         try await eventually { model[Lamp.brightness] == 0.5 }

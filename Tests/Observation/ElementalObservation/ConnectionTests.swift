@@ -27,7 +27,7 @@ struct ConnectionTests {
     private static func model(
         port: Int, _ policy: any ReconnectionPolicy = .forever(every: .milliseconds(50))
     ) -> ObservedDevice {
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = policy
         return ObservedDevice(
             host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness, Lamp.title], options: options)
@@ -175,7 +175,7 @@ struct ConnectionTests {
     func aConnectionThatIsLostAtOnceIsNotMissed() async throws {
         let (listener, port) = try RawSocket.listen()
         let accepting = Task { while !Task.isCancelled { _ = try await listener.accept() } }
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = ListedDelays([])
         for _ in 0..<50 {
             let model = ObservedDevice(
@@ -208,7 +208,7 @@ struct ConnectionTests {
     @Test
     func withoutAPolicyTheModelEnds() async throws {
         let port = try PortLease.port()
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.reconnection = ListedDelays([])
         let model = ObservedDevice(
             host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness], options: options)
@@ -238,6 +238,7 @@ struct ConnectionTests {
                 return model[Lamp.brightness] == 0.5 && !model.isRoundUnderWay
             }
             // Nothing happens while the service answers.
+            model.answerTime = Patience.wait
             let watch = Watch { _ = model.state }
             let count = model.device?.statistics.messagesReceived
             model.resume()
@@ -246,6 +247,7 @@ struct ConnectionTests {
             service.send(signal: SIGSTOP)
             // One of its threads may still answer.
             try await eventually { try ProcessFigures(of: service).isStopped }
+            model.answerTime = .milliseconds(100)
             model.resume()
             // The system takes the new connection for the service, so that it may be there already.
             try await eventually { watch.count > 0 }
@@ -263,7 +265,7 @@ struct ConnectionTests {
     func elementsCanBeThoseThatTheServiceAnnounces() async throws {
         try await Lamp.with { service in
             let port = try #require(service.port)
-            var options = ConnectOptions()
+            var options = ConnectOptions.patient
             options.expectsHello = true
             let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", options: options)
             let watch = Watch { _ = model.elements }
@@ -282,7 +284,7 @@ struct ConnectionTests {
     @Test
     func aServiceThatComesBackWithOtherElementsIsBelieved() async throws {
         let port = try PortLease.port()
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.expectsHello = true
         let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", options: options)
         let (level, mode) = (Element<Float>(1, "Level"), Element<String>(1, "Mode"))
@@ -318,7 +320,7 @@ struct ConnectionTests {
 extension ElementalProcess {
     /// Sets an element by the command line.
     static func expectSet(_ target: String, _ assignment: String) async throws {
-        let result = try await run("set", target, assignment)
+        let result = try await run("set", target, assignment, "--timeout", Patience.seconds)
         #expect(result.status == .exited(0), "\(result)")
     }
 }

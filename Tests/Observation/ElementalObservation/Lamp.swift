@@ -67,7 +67,8 @@ enum Lamp {
         var pace = ObservationPace()
         pace.hold = hold
         guard let port = service.port else { throw TestSupportError("the service has no port") }
-        return ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: all, pace: pace)
+        return ObservedDevice(
+            host: "127.0.0.1", port: port, as: "Test", elements: all, options: .patient, pace: pace)
     }
 
     /// A model that is connected, and has dealt with what follows a connection.
@@ -125,5 +126,14 @@ struct Binding<Model: AnyObject, Value> {
     var value: Value {
         get { model[keyPath: keyPath] }
         nonmutating set { model[keyPath: keyPath] = newValue }
+    }
+}
+
+extension ConnectOptions {
+    /// The defaults, with as much time as the slowest machine may need.
+    static var patient: ConnectOptions {
+        var options = ConnectOptions()
+        options.timeout = Patience.wait
+        return options
     }
 }

@@ -36,12 +36,10 @@ struct LifetimeTests {
     @Test
     func aModelIsReleasedWhileItConnects() async throws {
         // Accepts, and says nothing.
-        let port = try PortLease.port()
-        let listener = try RawSocket.listen(port: port)
+        let (listener, port) = try RawSocket.listen()
         weak var weakModel: ObservedDevice?
         do {
-            var options = ConnectOptions()
-            options.timeout = .seconds(60)
+            var options = ConnectOptions.patient
             options.expectsHello = true
             let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, options: options)
             _ = model.state
@@ -57,7 +55,7 @@ struct LifetimeTests {
         weak var weakModel: ObservedDevice?
         weak var device: ElementalDevice?
         do {
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all)
+            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, options: .patient)
             try await Lamp.with(port: port) { _ in
                 try await eventually { model.state.isConnected }
             }
@@ -88,7 +86,7 @@ struct LifetimeTests {
         weak var pairing: ObservedPairing?
         do {
             let list = ObservedBrowser("obs_released")
-            let other = ObservedPairing(host: "127.0.0.1", port: 9, as: "Test", options: ConnectOptions())
+            let other = ObservedPairing(host: "127.0.0.1", port: 9, as: "Test", options: .patient)
             let watch = Watch { [unowned list, unowned other] in _ = (list.services, other.state) }
             (browser, pairing) = (list, other)
             #expect(watch.count == 0)

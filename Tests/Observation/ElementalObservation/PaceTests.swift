@@ -1,5 +1,5 @@
+import Dispatch
 import Elemental
-import Foundation
 import Support
 import TestSupport
 import Testing
@@ -10,43 +10,80 @@ import Testing
 @MainActor
 @Suite(.backstop)
 struct PaceTests {
-    /// Sends each element a value at 120 Hz for a second, on a thread of its own.
-    private static func send(by service: ElementalService, to elements: [Element<Double>]) async throws {
-        let rounds = 120
-        let task = Task.detached {
-            let clock = SuspendingClock()
-            let start = clock.now
-            for round in 1...rounds {
-                for element in elements { try service.send(Double(round), to: element) }
-                try await Task.sleep(until: start + .seconds(1) * round / 120, clock: clock)
-            }
+    /// The time of an inbox, which only the test moves.
+    private final class ManualClock: Sendable {
+        private struct State {
+            var now = ContinuousClock.now
+            var timers: [(due: ContinuousClock.Instant, body: @Sendable () -> Void)] = []
         }
-        try await task.value
+
+        private let state = Locked(State())
+
+        var clock: InboxClock {
+            InboxClock(
+                now: { [state] in state.withLock { $0.now } },
+                schedule: { [state] delay, body in state.withLock { $0.timers.append(($0.now + delay, body)) } })
+        }
+
+        func advance(by duration: Duration) {
+            let due = state.withLock { state in
+                state.now += duration
+                let due = state.timers.filter { $0.due <= state.now }
+                state.timers.removeAll { $0.due <= state.now }
+                return due
+            }
+            for timer in due { timer.body() }
+        }
+    }
+
+    @Test(arguments: [(Duration.seconds(1) / 60, 60), (.milliseconds(200), 5), (.seconds(2), 1)])
+    func thereIsOneNotificationAFrame(_ frame: Duration, _ perSecond: Int) {
+        let clock = ManualClock()
+        let inbox = Inbox(DeviceArrivals(), frame: frame, clock: clock.clock)
+        let count = Locked(0)
+        inbox.onArrival {
+            count.withLock { $0 += 1 }
+            _ = inbox.take { $0.removeAll() }
+        }
+        // Values at 1 kHz for a second.
+        for _ in 0..<1000 {
+            inbox.put { $0.changed.insert(1) }
+            clock.advance(by: .milliseconds(1))
+        }
+        // The first one comes at once.
+        let number = count.withLock { $0 }
+        #expect((perSecond - 1...perSecond + 1).contains(number), "\(number)")
+        // The last of them are told when their frame is over. After a pause the next one comes at once too.
+        clock.advance(by: frame)
+        clock.advance(by: .seconds(10))
+        let before = count.withLock { $0 }
+        inbox.put { $0.changed.insert(1) }
+        #expect(count.withLock { $0 } == before + 1)
     }
 
     @Test
-    func tenElementsAt120HzAreSeenOnceAFrame() async throws {
+    func eachOfTenElementsIsSeenByItsOwnViews() async throws {
         try await Lamp.with { service in
             let model = try await Lamp.connectedModel(of: service)
             let watches = Lamp.channels.map { channel in Watch { _ = model[channel] } }
             let brightness = Watch { _ = model[Lamp.brightness] }
             let other = Watch { _ = model[Lamp.title] }
             service.relay(Lamp.brightness)
-            let start = ContinuousClock.now
-            async let sending: Void = Self.send(by: service, to: Lamp.channels)
+            let sending = Task.detached {
+                for round in 1...120 {
+                    for channel in Lamp.channels { try service.send(Double(round), to: channel) }
+                    await Task.yield()
+                }
+            }
             // A finger that moves meanwhile: of its values each is seen, and each that is sent has an answer.
-            let clock = SuspendingClock()
             for step in 1...100 {
                 model[Lamp.brightness] = Float(step) / 100
-                try await Task.sleep(for: .milliseconds(5), clock: clock)
+                await Task.yield()
             }
-            try await sending
+            try await sending.value
             try await eventually { Lamp.channels.allSatisfy { model[$0] == 120 } }
             #expect(brightness.count == 100)
-            let frames = Int((ContinuousClock.now - start) / model.pace.frame) + 2
-            for watch in watches {
-                #expect(watch.count > 0 && watch.count <= frames, "\(watch.count) of \(frames)")
-            }
+            #expect(watches.allSatisfy { (1...120).contains($0.count) }, "\(watches.map(\.count))")
             #expect(other.count == 0)
         }
     }
@@ -55,16 +92,33 @@ struct PaceTests {
     func thePaceCanBeSet() async throws {
         try await Lamp.with { service in
             var pace = ObservationPace()
-            pace.frame = .milliseconds(200)
+            pace.frame = .seconds(100_000)
+            pace.statistics = .seconds(100_000)
             let port = try #require(service.port)
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, pace: pace)
-            try await eventually { model.state.isConnected && service.devices.count == 1 }
-            let watch = Watch { _ = model[Lamp.channels[0]] }
-            let start = ContinuousClock.now
-            try await Self.send(by: service, to: [Lamp.channels[0]])
-            try await eventually { model[Lamp.channels[0]] == 120 }
-            let frames = Int((ContinuousClock.now - start) / pace.frame) + 2
-            #expect(watch.count <= frames, "\(watch.count) of \(frames)")
+            let slow = ObservedDevice(
+                host: "127.0.0.1", port: port, as: "Slow", elements: Lamp.all, options: .patient, pace: pace)
+            pace = ObservationPace()
+            pace.statistics = .milliseconds(20)
+            let fast = ObservedDevice(
+                host: "127.0.0.1", port: port, as: "Fast", elements: Lamp.all, options: .patient, pace: pace)
+            // The service has let both in: all that it sends from now on arrives.
+            try await eventually {
+                slow.state.isConnected && fast.state.isConnected && service.devices.count == 2
+                    && !slow.isRoundUnderWay && !fast.isRoundUnderWay
+            }
+            let channel = Lamp.channels[0]
+            let (seen, measured) = (Watch { _ = slow[channel] }, Watch { _ = slow.statistics })
+            let device = try #require(slow.device)
+            for round in 1...20 {
+                try service.send(Double(round), to: channel)
+                try await eventually { fast[channel] == Double(round) && device.value(of: channel) == Double(round) }
+                try await eventually { fast.statistics.messagesReceived >= UInt64(round) }
+            }
+            #expect(seen.count <= 1 && measured.count <= 1, "\(seen.count) and \(measured.count) times in a frame")
+            #expect(fast.statistics.bytesReceived >= 20 * 13)
+            // A program that comes back from the background does not wait for the next frame.
+            slow.resume()
+            #expect(slow[channel] == 20)
         }
     }
 
@@ -87,32 +141,18 @@ struct PaceTests {
 
     /// Lets ten thousand values of each element arrive while the main thread does not do anything else.
     private static func holdMainThread(_ service: ElementalService, _ device: ElementalDevice) {
-        Thread.detachNewThread {
+        let haveArrived = DispatchSemaphore(value: 0)
+        Task.detached {
+            defer { haveArrived.signal() }
             for round in 0..<10_000 {
                 for channel in Lamp.channels {
-                    while (try? service.send(Double(round), to: channel))?.isEmpty != true { usleep(1000) }
+                    // Refused while too much waits to be sent.
+                    try await eventually { (try? service.send(Double(round), to: channel))?.isEmpty == true }
                 }
             }
+            try await eventually { Lamp.channels.allSatisfy { device.value(of: $0) == 9999 } }
         }
-        while !Lamp.channels.allSatisfy({ device.value(of: $0) == 9999 }) { usleep(1000) }
-    }
-
-    @Test
-    func statisticsChangeAtTheirOwnPace() async throws {
-        try await Lamp.with { service in
-            var pace = ObservationPace()
-            pace.statistics = .milliseconds(20)
-            let port = try #require(service.port)
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, pace: pace)
-            // The service has let it in: all that it sends from now on arrives.
-            try await eventually { model.state.isConnected && service.devices.count == 1 }
-            let watch = Watch { _ = model.statistics }
-            let start = ContinuousClock.now
-            try await Self.send(by: service, to: [Lamp.channels[0]])
-            try await eventually { model.statistics.messagesReceived >= 120 }
-            #expect(watch.count > 0 && watch.count <= Int((ContinuousClock.now - start) / pace.statistics) + 1)
-            #expect(model.statistics.bytesReceived >= 120 * 13)
-        }
+        haveArrived.wait()
     }
 
     @Test

@@ -16,7 +16,7 @@ struct PairingTests {
         let store = InMemoryTrustStore()
 
         var options: ConnectOptions {
-            var options = ConnectOptions()
+            var options = ConnectOptions.patient
             options.security = .automatic(identity: client, store: store)
             return options
         }
@@ -72,7 +72,7 @@ struct PairingTests {
             let model = ObservedDevice(
                 host: "127.0.0.1", port: try #require(bed.service.port), as: "Test", elements: Lamp.all,
                 options: {
-                    var options = ConnectOptions()
+                    var options = ConnectOptions.patient
                     options.security = .required(identity: bed.client, store: bed.store)
                     return options
                 }())
@@ -80,14 +80,14 @@ struct PairingTests {
             guard case .failed(let error) = model.state else { return }
             #expect(error.code == .notPaired)
 
-            let secret = try await bed.open(for: .seconds(60))
+            let secret = try await bed.open()
             let pairing = try bed.pairing
             let watch = Watch { _ = pairing.state }
             if case .asking = pairing.state {} else { Issue.record("\(pairing.state)") }
             try await eventually { Self.isWaiting(pairing) }
             #expect(pairing.triesLeft == 5 && pairing.mistake == nil)
             let left = try #require(pairing.timeLeft)
-            #expect(left > .seconds(0) && left <= .seconds(60))
+            #expect(left > .seconds(0) && left <= .seconds(300))
             // What cannot be a code costs nothing.
             pairing.enter("12 34")
             #expect(pairing.mistake == "a code has six digits" && Self.isWaiting(pairing) && pairing.triesLeft == 5)
@@ -178,11 +178,14 @@ struct PairingTests {
             let pairing = try bed.pairing
             _ = pairing.state
             try await eventually { Self.failure(pairing)?.code == .pairingClosed }
-            // For two seconds: nobody enters anything.
-            _ = try await bed.open(for: .seconds(2))
-            pairing.start()
-            try await eventually { Self.isWaiting(pairing) }
-            try await eventually { Self.failure(pairing)?.code == .pairingClosed }
+            // Nobody enters anything. On a slow machine the first window may close before its secret is asked for.
+            for seconds in [1, 10, 100] {
+                _ = try await bed.open(for: .seconds(seconds))
+                pairing.start()
+                try await eventually { Self.isWaiting(pairing) || Self.failure(pairing) != nil }
+                if Self.isWaiting(pairing) { break }
+            }
+            try await eventually(within: Patience.wait * 2) { Self.failure(pairing)?.code == .pairingClosed }
             #expect(Self.failure(pairing)?.message.contains("the time for pairing is over") == true)
             _ = try await bed.open()
             pairing.start()

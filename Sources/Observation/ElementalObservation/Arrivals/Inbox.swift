@@ -18,10 +18,12 @@ final class Inbox<Contents: Sendable>: Sendable {
     private let state: Locked<State>
     /// The shortest time between two notifications.
     private let frame: Duration
+    private let clock: InboxClock
 
-    init(_ contents: Contents, frame: Duration) {
+    init(_ contents: Contents, frame: Duration, clock: InboxClock = .system) {
         state = Locked(State(contents: contents))
         self.frame = max(frame, .zero)
+        self.clock = clock
     }
 
     /// Calls `notify` on any thread when there is something to take.
@@ -35,11 +37,11 @@ final class Inbox<Contents: Sendable>: Sendable {
             guard change(&state.contents), !state.isNotified else { return nil }
             state.isNotified = true
             guard let last = state.lastTaken else { return .zero }
-            return max(.zero, last + frame - .now)
+            return max(.zero, last + frame - clock.now())
         }
         guard let delay else { return }
         if delay == .zero { return notify() }
-        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(delay)) { self.notify() }
+        clock.schedule(delay) { self.notify() }
     }
 
     private func notify() { state.withLock { $0.notify }?() }
@@ -51,8 +53,21 @@ final class Inbox<Contents: Sendable>: Sendable {
     func take<Result>(_ body: (inout Contents) -> Result) -> Result {
         state.withLock { state in
             state.isNotified = false
-            state.lastTaken = .now
+            state.lastTaken = clock.now()
             return body(&state.contents)
         }
     }
+}
+
+/// The time of an inbox. Tests move one of their own.
+struct InboxClock: Sendable {
+    let now: @Sendable () -> ContinuousClock.Instant
+    /// Calls the function once, after the duration.
+    let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+
+    static let system = InboxClock(
+        now: { .now },
+        schedule: { delay, body in
+            MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(delay), body)
+        })
 }

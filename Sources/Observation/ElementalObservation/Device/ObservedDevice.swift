@@ -38,6 +38,8 @@ public final class ObservedDevice {
     /// Whether another one is to be made then.
     @ObservationIgnored private var isWantedAgain = false
     @ObservationIgnored private var measuring: Task<Void, Never>?
+    /// How long a service may take to answer a program that comes back.
+    @ObservationIgnored var answerTime = Duration.seconds(2)
 
     @ObservationIgnored let place: ServicePlace
     @ObservationIgnored let clientName: String
@@ -197,8 +199,8 @@ public final class ObservedDevice {
         case .ended(let reason): if reason.kind != .closedHere { connect() }
         case .connected:
             guard let device = link.device, device.hello?.features.contains(.ping) == true else { return }
-            Task { [weak self] in
-                guard (try? await device.ping(timeout: ObservedDevice.answerTime)) == nil, device.isConnected,
+            Task { [weak self, answerTime] in
+                guard (try? await device.ping(timeout: answerTime)) == nil, device.isConnected,
                     let self, !isEnding
                 else { return }
                 (isEnding, isWantedAgain) = (true, true)
@@ -206,9 +208,6 @@ public final class ObservedDevice {
             }
         }
     }
-
-    /// How long a service may take to answer a program that comes back.
-    private static let answerTime = Duration.seconds(2)
 
     /// On the event loop.
     private nonisolated static func observe(
