@@ -32,7 +32,8 @@ class TestHub(Hub):
         return self.context.http_headers.get(name.lower(), "")
 
     async def slow(self) -> int:
-        await asyncio.sleep(600)
+        """Never answers."""
+        await asyncio.Event().wait()
         return 0
 
     async def counter(self, count: int):

@@ -100,14 +100,16 @@ final class ServerCore {
     // MARK: - Requests
 
     func decide(_ head: HTTPRequestHead, from host: IPAddress) -> Router.Decision {
-        let decision = router.decide(head, from: host, at: .now())
+        let decision = router.decide(head, from: host, at: eventLoop.now)
         if case .answer(let response) = decision, [403, 421, 429].contains(response.status) {
             warn("a request was refused", host, asked: head.headers.first(name: "host"), response)
         }
         return decision
     }
 
-    func check(_ token: String?, from host: IPAddress) -> TokenVerdict { router.check(token, from: host, at: .now()) }
+    func check(_ token: String?, from host: IPAddress) -> TokenVerdict {
+        router.check(token, from: host, at: eventLoop.now)
+    }
 
     /// Makes an answer.
     ///
@@ -200,7 +202,7 @@ final class ServerCore {
     private func warn(
         _ message: Logger.Message, _ host: IPAddress, asked: String? = nil, _ response: WebResponse? = nil
     ) {
-        let now = NIODeadline.now()
+        let now = eventLoop.now
         guard nextWarning <= now else { return }
         nextWarning = now + .seconds(10)
         var metadata: Logger.Metadata = ["from": host.isLoopback ? "this machine" : "\(host)"]

@@ -71,7 +71,7 @@ final class SessionLog: Sendable {
         for word: String, of key: ServiceKey, _ count: Int = 1, line: Int = #line,
         isolation: isolated (any Actor)? = #isolation
     ) async throws {
-        try await eventually("\(word), \(states(of: key))", within: .seconds(30), line: line) {
+        try await eventually("\(word), \(states(of: key))", line: line) {
             states(of: key).last == word && states(of: key).count { $0 == word } >= count
         }
     }
@@ -84,7 +84,7 @@ func withSessions(
     _ body: (ServiceSessions, SessionLog) async throws -> Void
 ) async throws {
     var options = SessionOptions(name: "tester")
-    options.connect.timeout = .seconds(20)
+    options.connect.timeout = Patience.wait
     options.firstRetry = .milliseconds(20)
     options.longestRetry = .milliseconds(200)
     options.refusalInterval = .seconds(3600)

@@ -75,7 +75,7 @@ struct SessionRefusalTests {
             try await log.wait(for: "notPaired", of: key)
             let code = try await service.code()
             var options = ConnectOptions()
-            options.timeout = .seconds(20)
+            options.timeout = Patience.wait
             options.security = .automatic(identity: client, store: clientStore)
             _ = try await ElementalDevice.pair(
                 host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", options: options
@@ -98,9 +98,15 @@ struct SessionRefusalTests {
         } _: { _, log in
             defer { slow.goesOn.signal() }
             try await eventually("a look at the store") { slow.isAsked }
-            // Not refused before that either, for which there is time enough.
-            try await Task.sleep(for: .milliseconds(300), clock: .suspending)
-            #expect(log.refusals(of: key).isEmpty)
+            // Nothing is tried before that: in the meantime others are refused, one after the other.
+            for _ in 0..<3 {
+                try await withSessions([service.subject]) {
+                    $0.connect.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())
+                } _: { _, others in
+                    try await others.wait(for: "notPaired", of: key)
+                }
+            }
+            #expect(log.events.isEmpty, "\(log.states(of: key))")
             try trustService(at: try #require(service.port))
             slow.goesOn.signal()
             try await log.wait(for: "connected", of: key)
@@ -222,7 +228,7 @@ struct SessionRefusalTests {
             _ = try await peer.readToEnd()
         }
         try await withSessions([.address(host: "127.0.0.1", port: port)]) {
-            $0.connect.timeout = .milliseconds(500)
+            $0.helloTime = .milliseconds(50)
         } _: { sessions, log in
             try await log.wait(for: "other", of: key)
             #expect(try #require(log.refusals(of: key).first).message.hasPrefix("tells no elements"))

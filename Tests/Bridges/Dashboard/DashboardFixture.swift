@@ -46,12 +46,15 @@ struct DashboardFixture: Sendable {
     ) async throws {
         var session = SessionOptions(name: "page")
         session.connect = connect
-        session.connect.timeout = .seconds(20)
+        session.connect.timeout = Patience.wait
         session.pingInterval = .milliseconds(100)
         let sessions = ServiceSessions(servicePorts.map { .address(host: "127.0.0.1", port: $0) }, session)
         var options = WebServerOptions()
         options.port = 0
         options.token = token
+        // How long a page may take nothing, or say nothing, is tested with a clock (TimeLimitTests).
+        options.limits.sendTimeout = Patience.wait * 9
+        options.limits.maximumSilence = Patience.wait * 9
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dashboard = DashboardServer(
             sessions, metrics: ServiceMetrics(), pairings: PagePairings(directory: nil, logger: logger), policy: policy,
@@ -108,6 +111,13 @@ struct OpenPage: Sendable {
     let key: Int
 
     func send(_ text: String) throws { try socket.send(text) }
+
+    /// The next binary message. Others are skipped: what they say is of other things.
+    func nextBinary() async throws -> [UInt8] {
+        while true {
+            if case .binary(let bytes) = try await socket.next() { return bytes }
+        }
+    }
 
     /// The element's value in a message with values.
     func value(_ message: JSONLine, _ id: Int) -> Any? {

@@ -11,14 +11,6 @@ struct PagePairingsTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let place = ServicePlace.address(host: "127.0.0.1", port: 5301)
 
-    private func withFolder(_ body: (String) async throws -> Void) async throws {
-        let folder = NSTemporaryDirectory() + "pairings-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await body(folder)
-    }
-
     @Test
     func theyAreKept() async throws {
         try await withFolder { folder in

@@ -1,9 +1,7 @@
 import Bridging
-import Dispatch
 import Elemental
 import NIOCore
 import NIOEmbedded
-import NIOPosix
 import OSC
 import Support
 import TestSupport
@@ -37,11 +35,8 @@ struct OSCBridgeTests {
         }
     }
 
-    private static func service(
-        _ name: String = "Synth", on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    ) async throws -> ElementalService {
+    private static func service(_ name: String = "Synth") async throws -> ElementalService {
         var configuration = ServiceConfiguration()
-        configuration.eventLoopGroup = group
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
         let service = ElementalService(
@@ -104,38 +99,6 @@ struct OSCBridgeTests {
         await service.stop()
     }
 
-    /// A surface moves an element, and the service takes longer for its value than the surface moves.
-    @Test(.backstop)
-    func aSlowServiceDoesNotMoveTheFaderBack() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let service = try await Self.service(on: group)
-        let (isHandling, mayHandle) = (Locked(false), DispatchSemaphore(value: 0))
-        service.onValue(of: Self.cutoff) { value, _ in
-            guard value == 2 else { return }
-            isHandling.withLock { $0 = true }
-            mayHandle.wait()
-        }
-        try await Self.withBridge(to: service) { port, prefix in
-            defer { mayHandle.signal() }
-            let (mover, other) = (try Surface(port), try Surface(port))
-            let address = prefix + "Cutoff"
-            try other.send(address, [])
-            try mover.send(address, [.float(0)])
-            #expect(try await other.next() == .message(OSCMessage(address, [.float(0)])))
-            // It is still moving, and missed what the other was told.
-            try mover.send(address, [.float(2)])
-            try await eventually("the service handles it") { isHandling.withLock { $0 } }
-            // The fault itself: the service takes longer than the 400 ms for which a surface moves.
-            try await Task.sleep(for: .milliseconds(700))
-            mayHandle.signal()
-            #expect(try await other.next() == .message(OSCMessage(address, [.float(2)])))
-            try mover.send(address, [])
-            #expect(try await mover.next() == .message(OSCMessage(address, [.float(2)])))
-        }
-        await service.stop()
-        try await group.shutdownGracefully()
-    }
-
     /// Two services have instances of one name, and neither loses its addresses to the other.
     @Test func instancesOfOneNameHaveAddressesOfTheirOwn() async throws {
         let service = try await Self.service()
@@ -166,9 +129,9 @@ struct OSCBridgeTests {
         let addresses = try (1...2).map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
         surfaces.addNamed(addresses[0], channel)
         #expect(surfaces.surface(at: addresses[1], channel).isNew)
-        surfaces.forgetSilent(at: .now())
+        surfaces.forgetSilent(at: channel.eventLoop.now + Surfaces.time)
         #expect(surfaces.count == 2)
-        surfaces.forgetSilent(at: .now() + Surfaces.time + .seconds(1))
+        surfaces.forgetSilent(at: channel.eventLoop.now + Surfaces.time + .nanoseconds(1))
         #expect(surfaces[addresses[0]] != nil && surfaces[addresses[1]] == nil)
     }
 }

@@ -1,14 +1,32 @@
 import Elemental
 import SignalR
-import SignalRBridge
-import Synchronization
+import Support
 import TestSupport
 import Testing
+
+@testable import SignalRBridge
 
 /// The events of a bridge.
 struct BridgeNotes: Sendable {
     /// The names of elements with a value that was not forwarded.
     let failed = Transcript<String>()
+}
+
+/// A clock that stands still until it may run.
+final class SteppedClock: Sendable {
+    private let time = Locked((now: ContinuousClock.now, step: Duration.zero))
+
+    var now: @Sendable () -> ContinuousClock.Instant {
+        { [time] in
+            time.withLock { time in
+                time.now += time.step
+                return time.now
+            }
+        }
+    }
+
+    /// From now on a second passes with each look at it.
+    func run() { time.withLock { $0.step = .seconds(1) } }
 }
 
 /// A service on loopback, unpublished.
@@ -23,7 +41,7 @@ func service(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
 /// A client of the service that reconnects quickly.
 func connect(_ service: ElementalService) async throws -> ElementalDevice {
     var options = ConnectOptions()
-    options.timeout = .seconds(20)
+    options.timeout = Patience.wait
     options.reconnection = .forever(every: .milliseconds(20))
     return try await ElementalDevice.connect(
         host: "127.0.0.1", port: try #require(service.port), as: "bridge", elements: service.elements, options: options)
@@ -31,22 +49,23 @@ func connect(_ service: ElementalService) async throws -> ElementalDevice {
 
 func bridge(
     _ device: ElementalDevice, _ elements: ElementCatalogue, _ port: Int, _ hubProtocol: HubProtocol = .json,
-    interval: Duration = .zero
+    _ change: (inout BridgeOptions) -> Void = { $0.interval = .zero }
 ) throws -> HubBridge {
     let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol)
         .withAutoReconnect(.exponential(first: .milliseconds(20), maximum: .milliseconds(200), jitter: 0)).build()
     var options = BridgeOptions()
-    options.interval = interval
+    change(&options)
     return try HubBridge(device: device, elements: elements, connection: connection, options: options)
 }
 
 /// Runs a bridge between a service and a hub during the body.
 func withBridge(
     _ service: ElementalService, _ elements: ElementCatalogue, _ port: Int, _ hubProtocol: HubProtocol = .json,
-    interval: Duration = .zero, _ body: (HubBridge, BridgeNotes) async throws -> Void
+    _ change: (inout BridgeOptions) -> Void = { $0.interval = .zero },
+    _ body: (HubBridge, BridgeNotes) async throws -> Void
 ) async throws {
     let device = try await connect(service)
-    let bridge = try bridge(device, elements, port, hubProtocol, interval: interval)
+    let bridge = try bridge(device, elements, port, hubProtocol, change)
     let notes = BridgeNotes()
     bridge.onEvent { event in
         if case .failed(let element, _, _) = event { notes.failed.add(element.name) }
@@ -63,7 +82,8 @@ func withBridge(
 
 /// Another client of the hub, during the body.
 func withWatcher(
-    _ port: Int, _ hubProtocol: HubProtocol, _ methods: [String], _ heard: Transcript<(String, HubValue)>,
+    _ port: Int, _ hubProtocol: HubProtocol, _ methods: [String],
+    _ heard: Transcript<(method: String, value: HubValue)>,
     _ body: (HubConnection) async throws -> Void
 ) async throws {
     let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol).build()

@@ -1,12 +1,13 @@
 import Elemental
 import Foundation
 import SignalR
-import SignalRBridge
 import TestSupport
 import Testing
 
+@testable import SignalRBridge
+
 /// A service, a bridge, a third-party hub, and another client of the hub.
-@Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"), .backstop)
+@Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"), .backstop)
 struct SignalRBridgeTests {
     enum Rover {
         static let speed = Element<Float>(1, "Speed", range: -1...1)
@@ -35,7 +36,7 @@ struct SignalRBridgeTests {
         service.onAnyValue { element, value, _ in set.add((element.id, value)) }
         try await service.start()
         let hubProtocol: HubProtocol = isBinary ? .messagePack : .json
-        let heard = Transcript<(String, HubValue)>()
+        let heard = Transcript<(method: String, value: HubValue)>()
         try await Peers.withHub { _, port in
             try await withBridge(service, elements, port, hubProtocol) { bridge, _ in
                 bridge.onEvent { if case .failed(let element, _, _) = $0 { set.add((element.id, nil)) } }
@@ -80,85 +81,100 @@ struct SignalRBridgeTests {
         await service.stop()
     }
 
-    @Test
-    func onlyTheNewestOfLatestValuesIsForwardedAndAllOthers() async throws {
+    /// What a rover was set to, and what its hub was told.
+    private struct Bridged {
+        let service: ElementalService
+        let bridge: HubBridge
+        let hub: HubConnection
+        let set: Transcript<UInt32>
+        let heard: Transcript<(method: String, value: HubValue)>
+
+        /// Waits until the hub has been told a value, and returns all that it was told of the level before.
+        func levels(until last: HubValue) async throws -> [HubValue] {
+            var levels: [HubValue] = []
+            while true {
+                let (method, value) = try await heard.next()
+                if value == last { return levels }
+                if method.lowercased() == "level" { levels.append(value) }
+            }
+        }
+    }
+
+    /// Runs a rover, a bridge and a hub's client during the body.
+    private func withRover(
+        _ change: (inout BridgeOptions) -> Void = { _ in }, _ body: (Bridged) async throws -> Void
+    ) async throws {
         let service = service(Rover.all)
+        let (set, heard) = (Transcript<UInt32>(), Transcript<(method: String, value: HubValue)>())
+        service.onValue(of: Rover.level) { value, _ in set.add(value) }
         try await service.start()
-        let heard = Transcript<(String, HubValue)>()
         try await Peers.withHub { _, port in
-            try await withBridge(service, Rover.all, port, interval: .milliseconds(100)) { _, events in
-                try await withWatcher(port, .json, ["Speed", "Level"], heard) { _ in
-                    for number in 1...500 { try service.send(UInt32(number), to: Rover.level) }
-                    for number in 1...3 { try service.send(Float(number) / 4, to: Rover.speed) }
-                    var (levels, speeds): ([HubValue], [HubValue]) = ([], [])
-                    while levels.last != .integer(500) || speeds.count < 3 {
-                        let (method, value) = try await heard.next()
-                        if method.lowercased() == "level" { levels.append(value) } else { speeds.append(value) }
-                    }
-                    #expect(speeds == [.double(0.25), .double(0.5), .double(0.75)])
-                    // How many are forwarded depends on how long sending takes; all 500 would take 50 s.
-                    #expect(levels.count < 400)
+            try await withBridge(service, Rover.all, port, .json, change) { bridge, _ in
+                try await withWatcher(port, .json, ["Speed", "Level"], heard) { hub in
+                    try await body(Bridged(service: service, bridge: bridge, hub: hub, set: set, heard: heard))
                 }
             }
         }
         await service.stop()
+    }
+
+    @Test
+    func onlyTheNewestOfLatestValuesIsForwardedAndAllOthers() async throws {
+        let clock = SteppedClock()
+        try await withRover {
+            $0.interval = .milliseconds(20)
+            $0.now = clock.now
+        } _: { rover in
+            for number in 1...500 { try rover.service.send(UInt32(number), to: Rover.level) }
+            for number in 1...3 { try rover.service.send(Float(number) / 4, to: Rover.speed) }
+            // The first of each goes at once, and nothing else before the clock goes on.
+            try await eventually("all have come") { rover.bridge.device.value(of: Rover.speed) == 0.75 }
+            try await rover.heard.wait(for: 2)
+            clock.run()
+            var (levels, speeds): ([HubValue], [HubValue]) = ([], [])
+            while levels.last != .integer(500) || speeds.count < 3 {
+                let (method, value) = try await rover.heard.next()
+                if method.lowercased() == "level" { levels.append(value) } else { speeds.append(value) }
+            }
+            #expect(speeds == [.double(0.25), .double(0.5), .double(0.75)])
+            // One at once, unless that was the newest already.
+            #expect(levels.count <= 2, "\(levels)")
+        }
     }
 
     /// A value that is waiting when the hub sets another.
     @Test
     func anOlderValueDoesNotOvertakeTheHubs() async throws {
-        let set = Transcript<UInt32>()
-        let service = service(Rover.all)
-        service.onValue(of: Rover.level) { value, _ in set.add(value) }
-        try await service.start()
-        let heard = Transcript<(String, HubValue)>()
-        try await Peers.withHub { _, port in
-            try await withBridge(service, Rover.all, port, interval: .seconds(3)) { bridge, _ in
-                try await withWatcher(port, .json, ["Speed", "Level"], heard) { watcher in
-                    try service.send(1, to: Rover.level)
-                    _ = try await heard.next()
-                    try service.send(2, to: Rover.level)
-                    try await eventually { bridge.device.value(of: Rover.level) == 2 }
-                    try await watcher.send("Tell", "Level", 9)
-                    #expect(try await set.next() == 9)
-                    // When the second of these may go, the older level could have gone long since.
-                    for speed in [0.25, 0.5] { try service.send(Float(speed), to: Rover.speed) }
-                    var levels: [HubValue] = []
-                    while true {
-                        let (method, value) = try await heard.next()
-                        if method.lowercased() == "level" {
-                            levels.append(value)
-                        } else if value == .double(0.5) {
-                            break
-                        }
-                    }
-                    #expect(!levels.contains(.integer(2)), "\(levels)")
-                }
-            }
+        let clock = SteppedClock()
+        try await withRover {
+            $0.interval = .milliseconds(20)
+            $0.now = clock.now
+        } _: { rover in
+            try rover.service.send(1, to: Rover.level)
+            try await rover.heard.next()
+            try rover.service.send(2, to: Rover.level)
+            try await eventually { rover.bridge.device.value(of: Rover.level) == 2 }
+            try await rover.hub.send("Tell", "Level", 9)
+            #expect(try await rover.set.next() == 9)
+            // When the second of these goes, the older level could have gone.
+            clock.run()
+            for speed in [0.25, 0.5] { try rover.service.send(Float(speed), to: Rover.speed) }
+            let levels = try await rover.levels(until: .double(0.5))
+            #expect(!levels.contains(.integer(2)), "\(levels)")
         }
-        await service.stop()
     }
 
     @Test
     func anEchoOfALatestValueIsDropped() async throws {
-        let set = Transcript<UInt32>()
-        let service = service(Rover.all)
-        service.onValue(of: Rover.level) { value, _ in set.add(value) }
-        try await service.start()
-        let heard = Transcript<(String, HubValue)>()
-        try await Peers.withHub { _, port in
-            try await withBridge(service, Rover.all, port) { _, _ in
-                try await withWatcher(port, .json, ["Level"], heard) { watcher in
-                    try service.send(7, to: Rover.level)
-                    _ = try await heard.next()
-                    try await watcher.send("Tell", "Level", 7)
-                    try await watcher.send("Tell", "Level", 8)
-                    #expect(try await set.next() == 8)
-                    #expect(set.all == [8])
-                }
-            }
+        try await withRover {
+            $0.interval = .zero
+        } _: { rover in
+            try rover.service.send(7, to: Rover.level)
+            try await rover.heard.next()
+            for level in [7, 8] { try await rover.hub.send("Tell", "Level", level) }
+            #expect(try await rover.set.next() == 8)
+            #expect(rover.set.all == [8])
         }
-        await service.stop()
     }
 
     @Test
@@ -176,7 +192,7 @@ struct SignalRBridgeTests {
                 bridge.onEvent { event in if case .hubAway = event { away.add(()) } }
                 let running = Task { try await bridge.run() }
                 bridge.connection.onClosed { _ in ended.add(()) }
-                let heard = Transcript<(String, HubValue)>()
+                let heard = Transcript<(method: String, value: HubValue)>()
                 try await withWatcher(port, .json, ["Speed"], heard) { _ in
                     // The bridge is there as soon as a value arrives.
                     try await eventually {
@@ -190,14 +206,14 @@ struct SignalRBridgeTests {
                 try service.send(9, to: Rover.level)
                 try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { again in
                     try await again.nextLine(beginningWith: "listening")
-                    let heard = Transcript<(String, HubValue)>()
+                    let heard = Transcript<(method: String, value: HubValue)>()
                     try await withWatcher(port, .json, ["Speed", "Level", "LeftArm"], heard) { watcher in
                         // Values that came before this watcher did are told by the hub to nobody: what is the newest is
                         // asked for by a new one.
                         try await eventually {
                             try service.send(10, to: Rover.level)
                             try service.send(0.75, to: Rover.speed)
-                            return heard.all.contains { $0.1 == .integer(10) }
+                            return heard.all.contains { $0.value == .integer(10) }
                         }
                     }
                 }
@@ -216,14 +232,16 @@ struct SignalRBridgeTests {
         let port = try PortLease.port()
         let first = service(Rover.all, port: port)
         try await first.start()
-        let heard = Transcript<(String, HubValue)>()
+        let heard = Transcript<(method: String, value: HubValue)>()
         try await Peers.withHub { _, hub in
             let device = try await connect(first)
             let bridge = try bridge(device, Rover.all, hub)
             let running = Task { try await bridge.run() }
             try await withWatcher(hub, .json, ["Level"], heard) { watcher in
+                var level: UInt32 = 100
                 try await eventually {
-                    try first.send(UInt32.random(in: 0...(.max)), to: Rover.level)
+                    level += 1
+                    try first.send(level, to: Rover.level)
                     return !heard.all.isEmpty
                 }
                 await first.stop()
@@ -236,7 +254,7 @@ struct SignalRBridgeTests {
                 try await again.start()
                 #expect(try await set.next() == 77)
                 try again.send(78, to: Rover.level)
-                while try await heard.next().1 != .integer(78) {}
+                while try await heard.next().value != .integer(78) {}
                 // A device that ends for good ends the bridge.
                 device.disconnect()
                 #expect(try await running.value != nil)

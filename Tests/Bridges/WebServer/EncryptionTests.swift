@@ -11,18 +11,15 @@ private let openssl = "/usr/bin/openssl"
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl), "openssl makes the certificates"))
 struct EncryptionTests {
     private func withCertificate(_ body: (_ tls: WebServerTLS) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "web-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (key, certificate) = ("\(folder)/key", "\(folder)/certificate")
-        try await ChildProcess.run(
-            openssl,
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-                + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-                + ["-keyout", key, "-out", certificate])
-        try await body(
-            WebServerTLS(
-                certificateChain: try read(certificate), privateKey: try read(key)))
+        try await withFolder { folder in
+            let (key, certificate) = ("\(folder)/key", "\(folder)/certificate")
+            try await ChildProcess.run(
+                openssl,
+                ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+                    + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+                    + ["-keyout", key, "-out", certificate])
+            try await body(WebServerTLS(certificateChain: try read(certificate), privateKey: try read(key)))
+        }
     }
 
     private func read(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
@@ -113,6 +110,10 @@ struct EncryptionTests {
                 try slow.socket.write([0x16, 3, 1, 2, 0, 1])
                 _ = try await slow.rest()
                 try await eventually { await fixture.server.counts() == (0, 0) }
+            }
+            try await WebServerFixture.with {
+                $0.tls = tls
+            } _: { (fixture) async throws in
                 #expect(try await ask(fixture.port, ["GET / HTTP/1.0"]).first == "HTTP/1.1 400 Bad Request")
             }
         }

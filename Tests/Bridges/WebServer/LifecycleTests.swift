@@ -93,7 +93,10 @@ struct LifecycleTests {
     }
 
     @Test func stoppingTellsSockets() async throws {
-        try await WebServerFixture.with { fixture in
+        try await WebServerFixture.with {
+            $0.limits.stopTimeout = Patience.wait
+            $0.limits.closeTimeout = Patience.wait
+        } _: { fixture in
             let clients = try (0..<3).map { _ in try fixture.client() }
             for client in clients { try await client.open() }
             let idle = try fixture.client()
@@ -138,13 +141,16 @@ struct LifecycleTests {
     /// An answer that is being made is still sent.
     @Test func stoppingLetsAnswersPass() async throws {
         let (making, gate) = (Latch(), Latch())
-        try await WebServerFixture.with(routes: {
+        try await WebServerFixture.with {
+            $0.limits.stopTimeout = Patience.wait
+            $0.limits.computingTimeout = Patience.wait
+        } routes: {
             $0.generated["/slow"] = {
                 making.open()
                 await gate.wait()
                 return WebResponse(status: 200, "slow")
             }
-        }) { fixture in
+        } _: { fixture in
             let client = try fixture.client()
             try client.ask("/slow")
             await making.wait()

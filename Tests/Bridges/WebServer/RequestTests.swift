@@ -221,37 +221,6 @@ struct RequestTests {
         }
     }
 
-    @Test func partialRequestsTimeOut() async throws {
-        try await WebServerFixture.with {
-            $0.limits.headTimeout = .milliseconds(50)
-        } _: { fixture in
-            // Nothing at all.
-            #expect(try await fixture.client().rest().isEmpty)
-            for start in ["G", "GET / HTTP/1.1\r\nHost: localhost:\(fixture.port)\r\n", "GET / HTTP/1.1\r\nX: "] {
-                let client = try fixture.client()
-                try client.send(start)
-                #expect(try await client.response().status == 408)
-                #expect(try await client.rest().isEmpty)
-            }
-            // After a complete one.
-            let client = try fixture.client()
-            try client.send("GET / HTTP/1.1\r\nHost: localhost:\(fixture.port)\r\n\r\n")
-            _ = try await client.response()
-            try client.send("GET /")
-            #expect(try await client.response().status == 408)
-        }
-    }
-
-    @Test func idleConnectionsAreClosed() async throws {
-        try await WebServerFixture.with {
-            $0.limits.idleTimeout = .milliseconds(50)
-        } _: { fixture in
-            let client = try fixture.client()
-            _ = try await client.get()
-            #expect(try await client.rest().isEmpty)
-        }
-    }
-
     @Test func connectionsAreBounded() async throws {
         try await WebServerFixture.with {
             $0.limits.maximumConnections = 3

@@ -196,35 +196,6 @@ struct SocketTests {
         }
     }
 
-    @Test func silentBrowsersAreClosed() async throws {
-        try await WebServerFixture.with {
-            $0.limits.pingInterval = .milliseconds(20)
-            $0.limits.maximumSilence = .milliseconds(100)
-        } _: { fixture in
-            let client = try fixture.client()
-            try await client.open()
-            #expect(try await client.frame().opcode == 9)
-            _ = try await client.rest()
-            try await eventually { fixture.sockets.closed.withLock { $0 } == [1] }
-        }
-    }
-
-    @Test func browsersThatAnswerPingsAreNot() async throws {
-        try await WebServerFixture.with {
-            $0.limits.pingInterval = .milliseconds(10)
-            $0.limits.maximumSilence = .seconds(10)
-        } _: { fixture in
-            let client = try fixture.client()
-            try await client.open()
-            for _ in 0..<10 {
-                let ping = try await client.frame()
-                #expect(ping.opcode == 9)
-                try client.send(ping.bytes, opcode: 10)
-            }
-            #expect(await fixture.server.counts().sockets == 1)
-        }
-    }
-
     @Test func slowReadersAreClosed() async throws {
         try await WebServerFixture.with {
             $0.limits.maximumOutboundBytes = 1 << 20

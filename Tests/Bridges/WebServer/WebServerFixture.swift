@@ -25,6 +25,8 @@ final class WebServerFixture: Sendable {
     ) async throws -> Result {
         var options = WebServerOptions()
         options.port = 0
+        // At the end of a test nobody takes leave.
+        options.limits.stopTimeout = .milliseconds(50)
         change(&options)
         let sockets = Sockets()
         var offered = WebRoutes(

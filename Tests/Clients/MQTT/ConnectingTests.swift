@@ -61,17 +61,6 @@ struct ConnectingTests {
     }
 
     @Test
-    func silence() async throws {
-        let options = once { $0.connectTimeout = .seconds(2) }
-        let error = try await failure(options) { broker in
-            let peer = try await broker.accept()
-            try await peer.readToEnd()
-        }
-        #expect(error?.code == .timedOut)
-        #expect(error?.description.contains("does it speak MQTT") == true, "\(String(describing: error))")
-    }
-
-    @Test
     func nobodyThere() async throws {
         let port = try PortLease.port()
         let client = MQTTClient(try MQTTAddress("mqtt://127.0.0.1:\(port)"), options: once())

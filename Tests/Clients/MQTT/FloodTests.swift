@@ -71,7 +71,6 @@ struct FloodTests {
                 return same > 150
             }
             #expect(last < total, "it has read everything")
-            #expect(client.statistics.messagesReceived == last)
             for _ in 0..<last { _ = try await peer.message() }
             try await eventually("it goes on") { client.statistics.messagesReceived > last }
         }

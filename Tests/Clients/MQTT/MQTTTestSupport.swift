@@ -120,6 +120,21 @@ func withClient<Result>(
     return try result.get()
 }
 
+extension ScriptedBroker {
+    /// Runs a client during the body, which gets its first connection.
+    func withSession<Result>(
+        _ options: MQTTOptions = testOptions(), isolation: isolated (any Actor)? = #isolation,
+        _ body: (MQTTClient, Record, BrokerPeer) async throws -> Result
+    ) async throws -> Result {
+        try await withClient(url, options, waits: false) { client, record in
+            let peer = try await session()
+            defer { peer.close() }
+            try await eventually("connected: \(record.names)") { client.isConnected }
+            return try await body(client, record, peer)
+        }
+    }
+}
+
 extension MosquittoBroker {
     /// The address for clients.
     var url: String { "\(certificates == nil ? "mqtt" : "mqtts")://127.0.0.1:\(port)" }

@@ -1,3 +1,4 @@
+import Support
 import TestSupport
 import Testing
 
@@ -47,7 +48,8 @@ struct WithConnectionTests {
                 try await MQTTClient.withConnection(address, options: options) { client in
                     // Longer than the connection lasts.
                     try await client.publish("x", to: MQTTTopic(valid: "t"))
-                    try await Task.sleep(for: .seconds(60), clock: .suspending)
+                    await Latch().wait()
+                    try Task.checkCancellation()
                 }
             }
             try await script()

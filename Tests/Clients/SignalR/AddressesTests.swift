@@ -42,7 +42,7 @@ struct AddressesTests {
         let fillers = [try RawSocket.connect(to: port), try RawSocket.connect(to: port, at: "127.0.0.2")]
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let dialer = Dialer(
-            eventLoop: eventLoop, timeout: .seconds(20), tls: TLSContext(nil),
+            eventLoop: eventLoop, timeout: TimeAmount(Patience.wait), tls: TLSContext(nil),
             resolver: try TwoAddresses(port, eventLoop))
         let address = try HubAddress("http://two.example:\(port)/hub")
         async let result = eventLoop.flatSubmit {
@@ -67,7 +67,7 @@ struct AddressesTests {
     func aRequestGoesToTheOneThatAnswers() async throws {
         let reply = try await withFirst { dialer, address in
             HTTPRequester(dialer).perform(
-                HTTPRequest(method: .GET, address: address, headers: HTTPHeaders()), timeout: .seconds(20))
+                HTTPRequest(method: .GET, address: address, headers: HTTPHeaders()), timeout: TimeAmount(Patience.wait))
         } _: { peer in
             _ = try await peer.request()
             try peer.respond("200 OK", [], "here")

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import TestSupport
 import Testing
 
@@ -50,32 +51,48 @@ struct HubCostTests {
         }
     }
 
+    /// The hub sends a small call together with something large, and the call waits for long.
     @Test
-    func aCallOutOfALargePieceKeepsOnlyItself() throws {
-        let piece = ByteBuffer(repeating: 0x20, count: 1 << 20)
-        let slice = try #require(piece.getSlice(at: 100, length: 50))
-        let call = HubArguments(method: "A", headers: [:], codec: HubProtocol.json.codec, array: slice)
-        #expect(call.array.storageCapacity >= 1 << 20)
-        #expect(call.compacted.array.storageCapacity < 1000)
-        #expect(call.compacted.array == slice)
+    func aCallOutOfALargePieceKeepsOnlyItself() async throws {
+        let held = Transcript<HubArguments>()
+        let answer: MethodHandlers.Responder = { arguments in
+            held.add(arguments)
+            return ByteBuffer(string: "0")
+        }
+        try await withHub(prepare: { _ = $0.handlers.add("X", answer) }) { _, hub, _ in
+            let filler = #"{"type":1,"target":"Y","arguments":["\#(String(repeating: "x", count: 600_000))"]}"#
+            try hub.say(filler, #"{"type":1,"target":"X","arguments":["small"]}"#, filler)
+            let call = try await held.next()
+            #expect(try call.decode(String.self, at: 0) == "small")
+            #expect(call.array.storageCapacity < 1000, "it holds all that came with it")
+        }
     }
 
     /// The policy says "at once" each time.
-    @Test
-    func aHubThatEndsEachConnectionIsContactedLessAndLess() async throws {
+    @Test(
+        arguments: [(seconds: 1, pauses: [1, 2, 4]), (seconds: 10, pauses: [])] as [(seconds: Int64, pauses: [Int])])
+    func aHubThatEndsEachConnectionIsContactedLessAndLess(_ seconds: Int64, _ pauses: [Int]) async throws {
         let server = try ScriptedServer()
+        let now = Locked(NIODeadline.uptimeNanoseconds(0))
+        let waits = Transcript<Duration>()
         let connection = HubConnectionBuilder(url: server.url).withoutNegotiation()
-            .withAutoReconnect(.exponential(first: .zero)).build()
-        async let script: ContinuousClock.Duration = {
-            let start = ContinuousClock.now
-            for _ in 0..<5 { try await server.hub().closeOutput() }
-            let last = try await server.hub()
-            defer { last.closeOutput() }
-            return ContinuousClock.now - start
-        }()
-        try await connection.start()
-        // Three are made at once, the fifth after a second, the sixth after two more.
-        #expect(try await script >= .seconds(3))
+            .withAutoReconnect(.exponential(first: .zero))
+            .withOptions {
+                $0.now = { now.withLock { $0 } }
+                $0.pause = { duration, _ in waits.add(duration) }
+            }.build()
+        let events = record(connection)
+        async let started: Void = connection.start()
+        for round in 0..<7 {
+            let hub = try await server.hub()
+            if round == 0 { try await started } else { try await events.next { $0 == "did reconnect" } }
+            // That is how long each connection lasts.
+            now.withLock { $0 = $0 + .seconds(seconds) }
+            hub.closeOutput()
+            try await events.next { $0 == "will reconnect: connectionLost" }
+        }
         await connection.stop()
+        // The first three losses are forgiven.
+        #expect(Array(waits.all.prefix(3)) == pauses.map { Duration.seconds($0) })
     }
 }

@@ -202,29 +202,6 @@ struct LifecycleTests {
         }
     }
 
-    @Test
-    func keepAlivesAreSentAndExpected() async throws {
-        try await withHub({ $0.withOptions { $0.keepAliveInterval = .milliseconds(20) } }) { _, hub, _ in
-            for _ in 0..<3 {
-                let frame = try await hub.frame()
-                #expect(frame.text == "{\"type\":6}\u{1e}")
-            }
-        }
-        let closed = Transcript<SignalRError?>()
-        try await withHub(
-            { $0.withOptions { $0.serverTimeout = .milliseconds(400) } },
-            prepare: { connection in connection.onClosed { closed.add($0) } }
-        ) { _, hub, _ in
-            // The server pings for as long as the client is connected, and then becomes silent.
-            let start = SuspendingClock.now
-            while SuspendingClock.now - start < .milliseconds(600), closed.all.isEmpty {
-                try? hub.say(#"{"type":6}"#)
-                try await Task.sleep(for: .milliseconds(20), clock: .suspending)
-            }
-            #expect(try await closed.next()?.code == .serverTimeout)
-        }
-    }
-
     /// A hub may reject a client right after the handshake, and both can arrive in one read.
     @Test(arguments: [
         (#"{"type":7,"error":"not you"}"# + "\u{1e}", "closed: closedByServer"), ("", "closed: -"),

@@ -53,3 +53,16 @@ func withHub(
     hub.closeOutput()
     await connection.stop()
 }
+
+extension HubConnection {
+    /// The value of a task that throws this client's errors.
+    nonisolated func value<Value: Sendable>(of task: Task<Value, any Error>) async throws(SignalRError) -> Value {
+        do {
+            return try await task.value
+        } catch let error as SignalRError {
+            throw error
+        } catch {
+            throw SignalRError(.invalidResult, "\(error)")
+        }
+    }
+}

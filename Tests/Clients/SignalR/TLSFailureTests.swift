@@ -18,9 +18,15 @@ struct TLSFailureTests {
         for name: String = "localhost", from start: String = "20200101000000Z", to end: String = "20491231000000Z",
         _ body: (_ certificate: String, _ key: String) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withFolder { folder in
+            try await makeCertificate(for: name, from: start, to: end, in: folder)
+            try await body("\(folder)/certificate", "\(folder)/key")
+        }
+    }
+
+    private func makeCertificate(
+        for name: String, from start: String, to end: String, in folder: String
+    ) async throws {
         let configuration = """
             [ca]
             default_ca=d
@@ -48,7 +54,6 @@ struct TLSFailureTests {
             openssl,
             ["ca", "-batch", "-notext", "-selfsign", "-config", "\(folder)/ca", "-keyfile", key, "-in", request]
                 + ["-startdate", start, "-enddate", end, "-out", certificate])
-        try await body(certificate, key)
     }
 
     /// The error of a connection to a server on 127.0.0.1 with these settings.
@@ -129,32 +134,18 @@ struct TLSFailureTests {
         }
     }
 
-    @Test
-    func aServerWithoutTLS() async throws {
+    @Test(arguments: [("HTTP/1.1 400 Bad Request\r\n\r\n", .noTLS), (nil, .closed)] as [(String?, TLSFailure.Kind)])
+    func serversWithoutTLS(_ answer: String?, _ kind: TLSFailure.Kind) async throws {
         let (listener, port) = try RawSocket.listen()
-        async let answer: Void = {
+        async let answered: Void = {
             let peer = try await listener.accept()
             _ = try await peer.readSome()
-            try peer.write(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+            if let answer { try peer.write(Array(answer.utf8)) } else { peer.closeOutput() }
             _ = try? await peer.readToEnd()
         }()
         let error = await failure("https://127.0.0.1:\(port)/hub", .makeClientConfiguration())
-        try await answer
-        #expect((error?.cause as? TLSFailure)?.kind == .noTLS, "\(String(describing: error))")
+        try await answered
+        #expect((error?.cause as? TLSFailure)?.kind == kind, "\(String(describing: error))")
         #expect(error?.description.contains("OPENSSL") == false)
-    }
-
-    @Test
-    func aServerThatHangsUp() async throws {
-        let (listener, port) = try RawSocket.listen()
-        async let answer: Void = {
-            let peer = try await listener.accept()
-            _ = try await peer.readSome()
-            peer.closeOutput()
-            _ = try? await peer.readToEnd()
-        }()
-        let error = await failure("https://127.0.0.1:\(port)/hub", .makeClientConfiguration())
-        try await answer
-        #expect((error?.cause as? TLSFailure)?.kind == .closed, "\(String(describing: error))")
     }
 }

@@ -14,7 +14,7 @@ struct HostileFileTests {
     /// A recording of some chunks, as bytes.
     private func recorded() async throws -> [UInt8] {
         try await withFolder { folder in
-            let path = folder.appending(path: "base.mcap").path
+            let path = "\(folder)/base.mcap"
             let recorder = try await Recorder(path: path, options: RecorderTests.options())
             RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
             func add(_ value: ElementValue, _ name: String) throws {

@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// PyPI's `mcap`, which `Tests/install-mcap` installs.
+/// PyPI's `mcap`, which `Tests/install mcap` installs.
 enum MCAPPeer {
     private static let python = Repository.path(".build/mcap/bin/python3")
     static let isThere = FileManager.default.isExecutableFile(atPath: python)
-    static let missing = "mcap is not there: run Tests/install-mcap (it needs Python 3 and PyPI)"
+    static let missing = "mcap is not there: run Tests/install mcap (it needs Python 3 and PyPI)"
 
     private static var script: String { Repository.path("Tests/Recording/ElementalRecording/peer.py") }
 
@@ -35,12 +35,4 @@ enum MCAPPeer {
     static func write(_ path: String, _ compression: String) async throws {
         try await ChildProcess.run(python, [script, "write", path, compression])
     }
-}
-
-/// A folder that is removed after the test.
-func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder)
 }

@@ -83,7 +83,7 @@ struct RecorderTests {
     @Test
     func everyValueAndTheCatalogueComeBack() async throws {
         try await withFolder { folder in
-            let path = folder.appending(path: "all.mcap").path
+            let path = "\(folder)/all.mcap"
             let recorder = try await Recorder(path: path, options: Self.options())
             Self.connect(recorder)
             for (name, value) in Self.values { try Self.add(value, name, to: recorder) }
@@ -125,7 +125,7 @@ struct RecorderTests {
     @Test(.enabled(if: MCAPPeer.isThere, Comment(rawValue: MCAPPeer.missing)))
     func theFormatsOwnReaderReadsIt() async throws {
         try await withFolder { folder in
-            let path = folder.appending(path: "peer.mcap").path
+            let path = "\(folder)/peer.mcap"
             let clock = TestClock()
             let recorder = try await Recorder(path: path, options: Self.options(clock))
             Self.connect(recorder)
@@ -167,7 +167,7 @@ struct RecorderTests {
     func elementsThatChangeAreTold() async throws {
         let other: ElementCatalogue = [Element<Double>(8, "Speed"), Element<Bool>(12, "Camera", latest: true)]
         try await withFolder { folder in
-            let path = folder.appending(path: "changes.mcap").path
+            let path = "\(folder)/changes.mcap"
             let recorder = try await Recorder(path: path, options: Self.options())
             Self.connect(recorder)
             try Self.add(.float(0.5), "Speed", to: recorder)
@@ -201,7 +201,7 @@ struct RecorderTests {
     @Test
     func onlyNamedElementsAreRecorded() async throws {
         try await withFolder { folder in
-            let path = folder.appending(path: "some.mcap").path
+            let path = "\(folder)/some.mcap"
             var options = Self.options()
             options.elements = ["speed", "Note", "nothing"]
             let recorder = try await Recorder(path: path, options: options)
@@ -217,7 +217,7 @@ struct RecorderTests {
     @Test
     func whatComesTooFastIsTold() async throws {
         try await withFolder { folder in
-            let path = folder.appending(path: "fast.mcap").path
+            let path = "\(folder)/fast.mcap"
             var options = Self.options()
             options.maximumPendingByteCount = 10_000
             options.interval = .seconds(3600)
@@ -247,7 +247,7 @@ struct RecorderTests {
     func aServiceWhoseElementsChangeForEverIsBounded() async throws {
         try await withFolder { folder in
             let recorder = try await Recorder(
-                path: folder.appending(path: "many.mcap").path, options: Self.options())
+                path: "\(folder)/many.mcap", options: Self.options())
             for number in 0..<200 {
                 let elements = try ElementCatalogue(
                     (0..<100).map { try ElementDefinition(id: $0, name: "\(number).\($0)", type: .bool) })
@@ -260,110 +260,6 @@ struct RecorderTests {
             guard case .event(let event, _)? = last?.content else { throw TestSupportError("no event") }
             #expect(event.kind == .refused)
         }
-    }
-
-    // MARK: - Ends
-
-    @Test
-    func aFileThatIsThereIsNotWrittenOver() async throws {
-        try await withFolder { folder in
-            let path = folder.appending(path: "there.mcap").path
-            try Data("precious".utf8).write(to: URL(filePath: path))
-            await #expect { _ = try await Recorder(path: path) } throws: {
-                ($0 as? RecordingError)?.code == .fileExists
-            }
-            #expect(try Data(contentsOf: URL(filePath: path)) == Data("precious".utf8))
-            await #expect {
-                _ = try await Recorder(path: folder.appending(path: "no/such.mcap").path)
-            } throws: {
-                ($0 as? RecordingError)?.code == .noSuchFile
-            }
-        }
-    }
-
-    @Test
-    func aFileThatIsRemovedEndsTheRecording() async throws {
-        try await withFolder { folder in
-            let path = folder.appending(path: "removed.mcap").path
-            let recorder = try await Recorder(path: path, options: Self.options())
-            Self.connect(recorder)
-            try Self.add(.float(0.5), "Speed", to: recorder)
-            await recorder.flush()
-            try FileManager.default.removeItem(atPath: path)
-            try Self.add(.float(0.6), "Speed", to: recorder)
-            await recorder.waitUntilFull()
-            let summary = await recorder.finish()
-            guard case .failed(let error) = summary.end else { throw TestSupportError("\(summary.end)") }
-            #expect(error.code == .removed)
-        }
-    }
-
-    @Test
-    func theLargestSizeIsKept() async throws {
-        try await withFolder { folder in
-            let path = folder.appending(path: "limit.mcap").path
-            var options = Self.options()
-            options.maximumByteCount = RecorderOptions.smallestMaximumByteCount
-            let recorder = try await Recorder(path: path, options: options)
-            Self.connect(recorder)
-            let elements = Self.elements
-            let full = Task { await recorder.waitUntilFull() }
-            for number in 0..<3000 {
-                try Self.add(.double(Double(number)), "Double", to: recorder, Self.rover, elements)
-                if number % 100 == 0 { await recorder.flush() }
-            }
-            await full.value
-            let summary = await recorder.finish()
-            guard case .limitReached = summary.end else { throw TestSupportError("\(summary.end)") }
-            let size = try Data(contentsOf: URL(filePath: path)).count
-            #expect(size <= 64 << 10 && size > 48 << 10 && UInt64(size) == summary.byteCount)
-            let recording = try await Recording(path: path)
-            #expect(recording.isComplete && recording.valueCount == summary.valueCount && summary.valueCount > 300)
-            let values = Self.values(try await Self.items(recording)).map(\.value)
-            #expect(values == (0..<summary.valueCount).map { .double(Double($0)) })
-            if MCAPPeer.isThere {
-                let content = try await MCAPPeer.read(path)
-                #expect(content.count == summary.valueCount + 1 && content.indexed == content.count)
-            }
-        }
-    }
-
-    /// A day of a second each, with many channels in each: what grows is in files.
-    @Test
-    func aDayTakesNoMoreMemoryThanItsBeginning() async throws {
-        try await withFolder { folder in
-            let clock = TestClock()
-            let recorder = try await Recorder(
-                path: folder.appending(path: "day.mcap").path, options: Self.options(clock))
-            Self.connect(recorder)
-            func record(seconds: Int) async throws {
-                for second in 0..<seconds {
-                    for (name, value) in Self.values.prefix(12) { try Self.add(value, name, to: recorder) }
-                    clock.advance(.seconds(1))
-                    await recorder.flush()
-                    if second % 1000 == 0 { try Task.checkCancellation() }
-                }
-            }
-            try await record(seconds: 400)
-            let before = try ownMemory()
-            // Each second is a chunk with an index of eleven channels. A tenth of a day here; all of one by hand.
-            let seconds = ProcessInfo.processInfo.environment["ELEMENTAL_RECORD_SECONDS"].flatMap { Int($0) } ?? 8_640
-            try await record(seconds: seconds)
-            let summary = await recorder.finish()
-            let after = try ownMemory()
-            #expect(summary.valueCount == (seconds + 400) * 12)
-            let grown = (after - before) / 1024
-            #expect(grown < 32, "\(grown) MiB more")
-            let recording = try await Recording(path: recorder.path)
-            #expect(recording.valueCount == summary.valueCount && recording.isComplete)
-        }
-    }
-
-    /// This process's resident memory in KiB.
-    private func ownMemory() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        return try #require(Int(line.filter(\.isNumber)))
     }
 }
 

@@ -15,7 +15,7 @@ struct RecordingTextTests {
 
     private func text(_ form: RecordingText.Form) async throws -> String {
         try await withFolder { folder in
-            let path = folder.appending(path: "text.mcap").path
+            let path = "\(folder)/text.mcap"
             let time = RecorderTests.TestClock()
             let recorder = try await Recorder(path: path, options: RecorderTests.options(time))
             func add(_ value: ElementValue, _ name: String) throws {

@@ -17,7 +17,7 @@ struct ReplayTests {
             let time = Locked<UInt64>(0)
             var options = RecorderOptions()
             options.clock = RecordingClock(start: 1_700_000_000_000_000_000) { time.withLock { $0 } }
-            let path = folder.appending(path: "replay.mcap").path
+            let path = "\(folder)/replay.mcap"
             let recorder = try await Recorder(path: path, options: options)
             RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
             try RecorderTests.add(.bool(true), "Camera", to: recorder, RecorderTests.rover, Self.elements)
@@ -164,7 +164,7 @@ struct ReplayTests {
             try service.send(1, to: mode)
             try await service.start()
             let port = try #require(service.port)
-            let recorder = try await Recorder(path: folder.appending(path: "first.mcap").path)
+            let recorder = try await Recorder(path: "\(folder)/first.mcap")
             let device = try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "recorder") {
                 recorder.record($0)
             }

@@ -19,19 +19,22 @@ package final class Courier: Sendable {
 
     private let state: Locked<State>
     private let deliver: @Sendable (ElementDefinition, ElementValue) async -> Delivery
+    private let now: @Sendable () -> Lanes.Instant
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
 
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
     ///   - limit: how many values of one element, not marked latest, may wait.
+    ///   - now: the time, for tests that set it.
     ///   - deliver: delivers a value, and waits until the next one may follow.
     package init(
-        interval: Duration, limit: Int,
+        interval: Duration, limit: Int, now: @escaping @Sendable () -> Lanes.Instant = { .now },
         deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
     ) {
         state = Locked(State(lanes: Lanes(interval: interval, keeping: .all(limit: limit))))
         self.deliver = deliver
+        self.now = now
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -68,8 +71,8 @@ package final class Courier: Sendable {
         for await _ in wishes {
             timer?.cancel()
             if let opening = await deliverAll() {
-                timer = Task { [wish] in
-                    await Delay.wait(ContinuousClock.now.duration(to: opening))
+                timer = Task { [wish, now] in
+                    await Delay.wait(now().duration(to: opening))
                     // A cancelled timer has a successor, which it would cancel in turn.
                     if !Task.isCancelled { wish.yield() }
                 }
@@ -83,8 +86,9 @@ package final class Courier: Sendable {
     /// - Returns: when the next value may go.
     private func deliverAll() async -> Lanes.Instant? {
         while !Task.isCancelled {
+            let time = now()
             let (step, changes) = state.withLock { state in
-                (state.isAway ? .idle : state.lanes.next(at: .now), state.changes)
+                (state.isAway ? .idle : state.lanes.next(at: time), state.changes)
             }
             switch step {
             case .idle: return nil

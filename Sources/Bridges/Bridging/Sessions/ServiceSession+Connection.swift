@@ -6,8 +6,6 @@ internal import Support
 extension ServiceSession {
     /// A connection that lasted this long counts as a success.
     private static let steadyTime = Duration.seconds(5)
-    /// How long a service may take to say hello before it counts as an older one, which never does.
-    private static let helloTime = Duration.seconds(2)
     /// How long a service that seems to be elsewhere may take to answer where it was.
     private static let answerTime = Duration.seconds(2)
 
@@ -132,14 +130,14 @@ extension ServiceSession {
     private func learn(_ device: ElementalDevice) async throws(ElementalError) {
         let timeout = options.connect.timeout
         do throws(ElementalError) {
-            _ = try await device.catalogue(timeout: min(timeout, Self.helloTime))
+            _ = try await device.catalogue(timeout: min(timeout, options.helloTime))
         } catch {
             guard error.code == .catalogueUnavailable else { throw error }
             guard device.isConnected else {
                 throw ElementalError(.connectionFailed, "the connection was lost before it told its elements")
             }
-            guard device.hello != nil, timeout > Self.helloTime else { throw error }
-            _ = try await device.catalogue(timeout: timeout - Self.helloTime)
+            guard device.hello != nil, timeout > options.helloTime else { throw error }
+            _ = try await device.catalogue(timeout: timeout - options.helloTime)
         }
     }
 

@@ -27,6 +27,8 @@ package struct SessionOptions: Sendable {
     /// Called with the error of each attempt to connect that failed, before the state that follows from it.
     package var onFailure: (@Sendable (ServiceKey, ElementalError) -> Void)?
 
+    /// How long a service may take to say hello before it counts as an older one, which never does.
+    package var helloTime = Duration.seconds(2)
     /// The delay before the second attempt; the next are twice as long each.
     package var firstRetry = Duration.seconds(1)
     /// The longest delay between attempts.

@@ -35,7 +35,7 @@ extension BridgeCore {
         switch packet {
         case .message(let message): perform(message, from: surface)
         case .bundle(let time, let packets):
-            let now = NIODeadline.now()
+            let now = loop.now
             let (due, clock) = (time.unixNanoseconds, WallClock.nanoseconds)
             let wait = time == .immediately || due <= clock ? 0 : due - clock
             guard wait > 0 else {
@@ -78,7 +78,7 @@ extension BridgeCore {
         guard let pattern = OSCAddressPattern(message.address), pattern.levels.count == 2 else {
             return unknown(message.address, surface)
         }
-        let now = NIODeadline.now()
+        let now = loop.now
         func mayTake(_ level: OSCAddressPattern.Level, _ text: String) -> Bool {
             matching.take(level.stepCount * (text.utf8.count + 1), at: now)
         }
@@ -110,7 +110,7 @@ extension BridgeCore {
 
     /// Emits what a flood would be told by once in ten seconds at most.
     private func emitRarely(_ event: OSCBridgeEvent) {
-        let now = NIODeadline.now()
+        let now = loop.now
         guard nextOverload <= now else { return }
         nextOverload = now + .seconds(10)
         emit(event)

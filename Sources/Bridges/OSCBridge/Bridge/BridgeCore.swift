@@ -41,7 +41,7 @@ final class BridgeCore {
         self.options = options
         self.emit = emit
         surfaces = Surfaces(options.allowedNetworks.compactMap { IPNetwork($0) }, on: loop)
-        matching = Allowance(4_000_000, perSecond: 4_000_000, at: .now())
+        matching = Allowance(4_000_000, perSecond: 4_000_000, at: loop.now)
         rounds = Rounds(every: .zero, on: loop)
         rounds.onRound = { [weak self] in self?.makeRound() }
         surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
@@ -146,7 +146,7 @@ final class BridgeCore {
     }
 
     private func makeRound() {
-        surfaces.forgetSilent(at: .now())
+        surfaces.forgetSilent(at: loop.now)
         let now = ContinuousClock.now
         var count = 0
         var remaining: [BridgedService] = []

@@ -45,7 +45,7 @@ final class Surfaces {
     ///
     /// - Parameter isNew: whether it was not there before.
     func surface(at address: SocketAddress, _ channel: any Channel) -> (surface: Surface, isNew: Bool) {
-        let now = NIODeadline.now()
+        let now = loop.now
         if let surface = all[address] {
             surface.lastHeard = now
             return (surface, false)
@@ -61,7 +61,7 @@ final class Surfaces {
 
     /// Adds a surface that was named.
     func addNamed(_ address: SocketAddress, _ channel: any Channel) {
-        all[address] = Surface(address, channel, isNamed: true, at: .now())
+        all[address] = Surface(address, channel, isNamed: true, at: loop.now)
     }
 
     /// Forgets those that have been silent for long.
@@ -113,7 +113,7 @@ final class Surfaces {
     }
 
     private func moves(_ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?) {
-        let end = NIODeadline.now() + Surface.restTime
+        let end = loop.now + Surface.restTime
         if surface.prolong(key, value, until: end) { return }
         guard surface.motions.count < Surface.mostMotions else { return }
         surface.motions[key] = Surface.Motion(value: value, end: end)
@@ -123,7 +123,7 @@ final class Surfaces {
     private func wait(for key: Surface.ElementKey, of surface: Surface, until end: NIODeadline) {
         loop.assumeIsolated().scheduleTask(deadline: end) { [weak self, weak surface] in
             guard let self, let surface, let motion = surface.motions[key] else { return }
-            let now = NIODeadline.now()
+            let now = loop.now
             if motion.end > now { return wait(for: key, of: surface, until: motion.end) }
             // What the element was before its value arrives would move the fader back.
             if isUnderWay(key) { return wait(for: key, of: surface, until: now + Surface.answerTime) }

@@ -29,7 +29,7 @@ package final class WebSocketConnection {
     private let core: ServerCore
     private var assembler: MessageAssembler
     private var state = State.open
-    private var lastArrival = NIODeadline.now()
+    private var lastArrival: NIODeadline
     /// Bytes written since the last flush. The channel counts them as buffered, unless a TLS handler keeps them.
     private var unflushed = 0
     /// The data of the newest ping received while there was no room. Only this one needs an answer (RFC 6455, 5.5.3).
@@ -45,7 +45,8 @@ package final class WebSocketConnection {
         self.core = core
         isLoopback = host.isLoopback
         isEncrypted = core.tls != nil
-        assembler = MessageAssembler(core.limits, at: .now())
+        lastArrival = channel.eventLoop.now
+        assembler = MessageAssembler(core.limits, at: lastArrival)
     }
 
     /// Whether little enough waits to be sent. Somebody who sends without looking at this fills the connection's bound,
@@ -105,7 +106,7 @@ package final class WebSocketConnection {
 
     private func watchSilence(for duration: Duration) {
         silence = schedule(in: duration) { connection in
-            let silent = Duration.nanoseconds((NIODeadline.now() - connection.lastArrival).nanoseconds)
+            let silent = Duration.nanoseconds((connection.channel.eventLoop.now - connection.lastArrival).nanoseconds)
             let left = connection.core.limits.maximumSilence - silent
             if left > .zero { connection.watchSilence(for: left) } else { connection.abort() }
         }
@@ -151,7 +152,7 @@ package final class WebSocketConnection {
 
     func receive(_ frame: WebSocketFrame) {
         guard state != .closed else { return }
-        lastArrival = .now()
+        lastArrival = channel.eventLoop.now
         if state == .closing {
             if frame.opcode == .connectionClose { abort() }
             return

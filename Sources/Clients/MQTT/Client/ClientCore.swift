@@ -5,27 +5,36 @@ import Support
 
 /// What a client's event loop and all other threads share.
 final class ClientCore: Sendable {
+    typealias Connect =
+        @Sendable (_ configure: @escaping @Sendable (any Channel) throws -> Void) -> EventLoopFuture<any Channel>
+
     let address: MQTTAddress
     let options: MQTTOptions
     let clientID: String
     let userName: String?
     let eventLoop: any EventLoop
-    let dialer: Dialer
+    /// Opens a connection to the broker, and adds its handlers before anything is read.
+    let connect: Connect
     let logger: Logger
     let outbox: Locked<Outbox>
     let counts = Counts()
     let events = EventHub<MQTTEvent>()
     let messages = MessageHandlers()
 
-    init(_ address: MQTTAddress, _ options: MQTTOptions) {
+    /// - Parameter connect: opens a connection on the given event loop; `nil` for one over the network.
+    init(
+        _ address: MQTTAddress, _ options: MQTTOptions, on eventLoop: (any EventLoop)? = nil, connect: Connect? = nil
+    ) {
         self.address = address
         self.options = options
         clientID = options.clientID ?? MQTTOptions.randomClientID()
         userName = options.userName ?? address.user
-        eventLoop = options.eventLoopGroup.next()
-        dialer = Dialer(
+        let eventLoop = eventLoop ?? options.eventLoopGroup.next()
+        self.eventLoop = eventLoop
+        let dialer = Dialer(
             eventLoop: eventLoop, timeout: TimeAmount(options.connectTimeout),
             tls: TLSContext(options.tlsConfiguration))
+        self.connect = connect ?? { dialer.connect(to: address.endpoint, configure: $0) }
         logger = options.logger.printable
         outbox = Locked(
             Outbox(limits: Outbox.Limits(topics: options.maximumWaitingTopics, bytes: options.maximumWaitingBytes)))

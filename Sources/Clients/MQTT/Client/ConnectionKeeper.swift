@@ -118,7 +118,7 @@ final class ConnectionKeeper: ConnectionOwner {
     private func dial(password: String?) {
         let settings = core.settings(password: password)
         startDeadline()
-        core.dialer.connect(to: core.address.endpoint) { try ConnectionHandler.add(to: $0, settings) }
+        core.connect { try ConnectionHandler.add(to: $0, settings) }
             .assumeIsolated().whenComplete { [self, generation] result in
                 guard generation == self.generation else {
                     if case .success(let channel) = result { channel.close(promise: nil) }
@@ -164,7 +164,7 @@ final class ConnectionKeeper: ConnectionOwner {
     }
 
     private func retry(_ error: MQTTError) {
-        guard let (number, delay) = retries.next(after: error, now: .now()) else { return finish(error) }
+        guard let (number, delay) = retries.next(after: error, now: eventLoop.now) else { return finish(error) }
         phase = .waiting(eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in attempt() })
         core.events.emit(.willReconnect(attempt: number, delay: delay, error: error))
     }
@@ -177,7 +177,7 @@ final class ConnectionKeeper: ConnectionOwner {
         deadline?.cancel()
         phase = .connected(handler)
         hasBeenConnected = true
-        retries.connected(at: .now())
+        retries.connected(at: eventLoop.now)
         core.counts.connections.count()
         core.logger.debug("connected", metadata: ["address": "\(core.address)", "client": "\(core.clientID)"])
         core.outbox.withLock { $0.open() }
@@ -202,7 +202,7 @@ final class ConnectionKeeper: ConnectionOwner {
         case .connected:
             let error = error ?? .lost(nil, clientID: core.clientID)
             core.logger.debug("lost", metadata: ["address": "\(core.address)", "error": "\(error)"])
-            retries.lost(at: .now())
+            retries.lost(at: eventLoop.now)
             retry(error)
         case .stopping: finish(nil)
         case .idle, .preparing, .waiting, .ended: break

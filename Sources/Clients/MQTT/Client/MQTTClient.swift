@@ -23,8 +23,12 @@ public final class MQTTClient: Sendable {
     private let isStarted = Atomic(false)
 
     /// A client that does nothing before ``run()``.
-    public init(_ address: MQTTAddress, options: MQTTOptions = MQTTOptions()) {
-        core = ClientCore(address, options)
+    public convenience init(_ address: MQTTAddress, options: MQTTOptions = MQTTOptions()) {
+        self.init(ClientCore(address, options))
+    }
+
+    init(_ core: ClientCore) {
+        self.core = core
         keeper = .makeBoxSendingValue(ConnectionKeeper(core), eventLoop: core.eventLoop)
     }
 

@@ -55,11 +55,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var holdTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
 
-    init(_ settings: Settings, queuedBytes: QueuedBytesHandler) {
+    init(_ settings: Settings, queuedBytes: QueuedBytesHandler, now: NIODeadline) {
         self.settings = settings
         self.queuedBytes = queuedBytes
         machine = SessionMachine(
-            keepAlive: settings.keepAlive, maximumInFlight: settings.maximumInFlight, now: .now())
+            keepAlive: settings.keepAlive, maximumInFlight: settings.maximumInFlight, now: now)
         decoder = PacketDecoder(limit: settings.maximumPacketSize)
     }
 
@@ -68,7 +68,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         try SocketTuning.apply(to: channel)
         let queuedBytes = QueuedBytesHandler()
         try channel.pipeline.syncOperations.addHandler(queuedBytes, position: .first)
-        try channel.pipeline.syncOperations.addHandler(ConnectionHandler(settings, queuedBytes: queuedBytes))
+        try channel.pipeline.syncOperations.addHandler(
+            ConnectionHandler(settings, queuedBytes: queuedBytes, now: channel.eventLoop.now))
     }
 
     // MARK: - Beginning and ending
@@ -236,7 +237,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.flush()
         // Takes other memory if the channel still needs this, which it does not while the network takes everything.
         outgoing.clear()
-        machine.keepAlive.sent(at: .now(), inFlight: machine.unanswered)
+        machine.keepAlive.sent(at: context.eventLoop.now, inFlight: machine.unanswered)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -264,7 +265,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
         let bytes = Self.unwrapInboundIn(data)
-        let now = NIODeadline.now()
+        let now = context.eventLoop.now
         counts.bytesReceived.count(bytes.readableBytes)
         machine.keepAlive.received(at: now)
         decoder.append(bytes)
@@ -319,7 +320,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func checkKeepAlive() {
         guard let channel = context?.channel, !isOver, machine.phase == .connected else { return }
-        let now = NIODeadline.now()
+        let now = channel.eventLoop.now
         let step = step(now, channel)
         guard isConfirmed(step) else { return schedule(Self.confirmation) }
         switch step {

@@ -4,7 +4,7 @@ extension HubConnection {
     /// Handles bytes received over the session's transport.
     func received(_ bytes: ByteBuffer, _ session: HubSession) {
         guard !session.isEnded else { return }
-        session.lastReceived = .now()
+        session.lastReceived = options.now()
         receivedPieces += 1
         session.frames.append(bytes)
         guard session.isHandshakeDone else {

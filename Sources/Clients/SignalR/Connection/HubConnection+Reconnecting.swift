@@ -16,7 +16,7 @@ extension HubConnection {
 
     /// Reconnects as the policy says.
     func reconnect(_ error: SignalRError?) {
-        shortLivedCount = .now() - openedAt < Self.shortLife ? shortLivedCount + 1 : 0
+        shortLivedCount = options.now() - openedAt < Self.shortLife ? shortLivedCount + 1 : 0
         run += 1
         phase = .reconnecting
         logger.debug("lost", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
@@ -52,7 +52,7 @@ extension HubConnection {
 
     /// Waits for the duration, or until the task is cancelled.
     private func pause(_ duration: Duration) async {
-        if duration > .zero { await Delay.wait(duration, on: eventLoop) }
+        if duration > .zero { await options.pause(duration, eventLoop) }
     }
 
     // MARK: - Stateful
@@ -88,8 +88,8 @@ extension HubConnection {
                 // The new transport may have ended at once.
                 guard let transport = session.transport else { continue }
                 session.resuming = nil
-                session.lastReceived = .now()
-                session.lastSent = .now()
+                session.lastReceived = options.now()
+                session.lastSent = options.now()
                 // There is no handshake: the hub answers with its `Sequence`.
                 transport.send(encoded(.sequence(log.firstKept)))
                 for bytes in log.messages { transport.send(bytes) }

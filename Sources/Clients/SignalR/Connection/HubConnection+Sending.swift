@@ -44,7 +44,7 @@ extension HubConnection {
         let bytes = encoded(message)
         if message.isCounted { session.log?.keep(bytes) }
         if let transport = session.transport, session.resuming == nil {
-            session.lastSent = .now()
+            session.lastSent = options.now()
             transport.send(bytes)
         }
         return bytes.readableBytes
@@ -62,8 +62,8 @@ extension HubConnection {
     // MARK: - Timers
 
     func startTimers(_ session: HubSession) {
-        session.lastSent = .now()
-        session.lastReceived = .now()
+        session.lastSent = options.now()
+        session.lastReceived = options.now()
         // With long polling, a server sends only messages and no pings, and a failing poll shows that it is gone.
         guard session.kind != .longPolling else { return }
         armKeepAlive(session)
@@ -72,11 +72,12 @@ extension HubConnection {
 
     private func armKeepAlive(_ session: HubSession) {
         let interval = TimeAmount(options.keepAliveInterval)
-        session.keepAlive = eventLoop.assumeIsolated().scheduleTask(deadline: session.lastSent + interval) { [self] in
+        let wait = session.lastSent + interval - options.now()
+        session.keepAlive = eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in
             guard session.isOpen else { return }
-            if .now() - session.lastSent >= interval {
+            if options.now() - session.lastSent >= interval {
                 transmit(.ping, session)
-                session.lastSent = .now()
+                session.lastSent = options.now()
             }
             armKeepAlive(session)
         }
@@ -84,12 +85,13 @@ extension HubConnection {
 
     private func armTimeout(_ session: HubSession) {
         let limit = TimeAmount(options.serverTimeout)
-        session.timeout = eventLoop.assumeIsolated().scheduleTask(deadline: session.lastReceived + limit) { [self] in
+        let wait = session.lastReceived + limit - options.now()
+        session.timeout = eventLoop.assumeIsolated().scheduleTask(in: wait) { [self] in
             guard session.isOpen else { return }
             // Nothing can arrive while the connection is being resumed.
-            if session.resuming != nil { session.lastReceived = .now() }
-            guard .now() - session.lastReceived >= limit else { return armTimeout(session) }
-            session.lastReceived = .now()
+            if session.resuming != nil { session.lastReceived = options.now() }
+            guard options.now() - session.lastReceived >= limit else { return armTimeout(session) }
+            session.lastReceived = options.now()
             armTimeout(session)
             let what =
                 session.transport?.isReading == false

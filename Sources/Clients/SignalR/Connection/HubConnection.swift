@@ -52,7 +52,7 @@ public actor HubConnection {
     var lastSession: UInt64 = 0
     /// The number of network reads, over all sessions.
     var receivedPieces: UInt64 = 0
-    var openedAt = NIODeadline.now()
+    var openedAt = NIODeadline.uptimeNanoseconds(0)
     /// Connections in a row that were lost soon after they were opened.
     var shortLivedCount = 0
 
@@ -153,7 +153,7 @@ public actor HubConnection {
     func begin(_ session: HubSession, _ event: ConnectionEvent) {
         opening = nil
         session.isOpen = true
-        openedAt = .now()
+        openedAt = options.now()
         status.withLock {
             $0.connectionID = session.connectionID
             $0.transport = session.kind

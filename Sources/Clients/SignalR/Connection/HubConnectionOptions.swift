@@ -1,5 +1,7 @@
+import NIOCore
 import NIOPosix
 public import NIOSSL
+import Support
 
 /// Returns the access token for a request or connection; `nil` for none.
 public typealias AccessTokenProvider = @Sendable () async throws -> String?
@@ -38,6 +40,11 @@ public struct HubConnectionOptions: Sendable {
     public var tlsConfiguration: TLSConfiguration?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
+
+    /// The time, for tests that set it.
+    var now: @Sendable () -> NIODeadline = { .now() }
+    /// Waits before an attempt to reconnect, for tests that do not.
+    var pause: @Sendable (Duration, any EventLoop) async -> Void = { await Delay.wait($0, on: $1) }
 
     /// The defaults.
     public init() {}

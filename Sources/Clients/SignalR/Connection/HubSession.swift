@@ -45,8 +45,8 @@ final class HubSession {
     /// Senders that wait until the transport is writable.
     private var senders: [Outcome<Void>] = []
 
-    var lastSent = NIODeadline.now()
-    var lastReceived = NIODeadline.now()
+    var lastSent = NIODeadline.uptimeNanoseconds(0)
+    var lastReceived = NIODeadline.uptimeNanoseconds(0)
     var keepAlive: Scheduled<Void>?
     var timeout: Scheduled<Void>?
     var acknowledging: Scheduled<Void>?
