@@ -32,7 +32,8 @@ extension ChildProcess {
     @discardableResult
     public func nextEvent(
         _ event: String, after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,
-        fileID: String = #fileID, line: Int = #line, where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
+        fileID: String = #fileID, line: Int = #line,
+        where isWanted: @escaping @Sendable (JSONLine) -> Bool = { _ in true }
     ) async throws -> JSONLine {
         let found = try await nextLine(
             after: place, within: timeout, "the event \"\(event)\"", fileID: fileID, line: line

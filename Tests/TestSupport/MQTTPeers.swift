@@ -1,6 +1,6 @@
 import Foundation
 
-/// The peers of the MQTT tests: brokers and clients of others, set up by `Tests/mqtt-peers/install`.
+/// The peers of the MQTT tests: brokers and clients of others, set up by `Tests/install mqtt`.
 public enum MQTTPeers {
     static let folder = Repository.path(".build/mqtt-peers")
 
@@ -10,7 +10,7 @@ public enum MQTTPeers {
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }
 
-    static func missing(_ name: String) -> String { "\(name) is not there: run Tests/mqtt-peers/install" }
+    static func missing(_ name: String) -> String { "\(name) is not there: run Tests/install mqtt" }
 
     /// The path of mosquitto, which is there if ``MosquittoBroker/unavailableReason`` is nil.
     public static let mosquitto = program("mosquitto") ?? "/usr/sbin/mosquitto"

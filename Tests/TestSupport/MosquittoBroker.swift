@@ -33,7 +33,7 @@ public final class MosquittoBroker: ProcessBroker {
 
     /// Why there is no broker here, or nil.
     public static var unavailableReason: String? {
-        executable == nil ? "mosquitto is missing: run Tests/mqtt-peers/install" : nil
+        executable == nil ? "mosquitto is missing: run Tests/install mqtt" : nil
     }
 
     /// Prepares a broker; ``start()`` starts it.

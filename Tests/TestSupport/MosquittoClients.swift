@@ -83,8 +83,9 @@ public final class TopicWatch: Sendable {
         try await wait(within: timeout, "\(topic), as it should be", fileID: fileID, line: line) { watch in
             let messages = watch.messages
             let start = watch.state.withLock { $0.reached[topic] } ?? 0
-            guard let index = messages.indices.dropFirst(start)
-                .first(where: { messages[$0].topic == topic && isWanted(messages[$0].text) })
+            guard
+                let index = messages.indices.dropFirst(start)
+                    .first(where: { messages[$0].topic == topic && isWanted(messages[$0].text) })
             else { return nil }
             watch.state.withLock { $0.reached[topic] = index }
             return messages[index]

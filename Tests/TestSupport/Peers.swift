@@ -1,6 +1,6 @@
 import Foundation
 
-/// Third-party implementations of SignalR, set up by `Tests/signalr-peers/install`.
+/// Third-party implementations of SignalR, set up by `Tests/install signalr`.
 public enum Peers {
     public static let folder = Repository.path(".build/signalr-peers")
 

@@ -105,7 +105,8 @@ public final class Transcript<Entry: Sendable>: Sendable {
     ///   test is cancelled.
     @discardableResult
     public func next(
-        _ what: String = "the next entry", after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,
+        _ what: String = "the next entry", after place: TranscriptPlace? = nil,
+        within timeout: Duration = Patience.wait,
         fileID: String = #fileID, line: Int = #line, where isWanted: @escaping @Sendable (Entry) -> Bool = { _ in true }
     ) async throws -> Entry {
         do {
@@ -119,7 +120,9 @@ public final class Transcript<Entry: Sendable>: Sendable {
     public func wait(for count: Int, fileID: String = #fileID, line: Int = #line) async throws {
         guard count > 0 else { return }
         do {
-            _ = try await find(after: TranscriptPlace(index: count - 2), within: Patience.wait, takes: false) { _ in true }
+            _ = try await find(after: TranscriptPlace(index: count - 2), within: Patience.wait, takes: false) { _ in
+                true
+            }
         } catch {
             throw TestSupportError(
                 "\(fileID):\(line): entry \(count) \(error.description)\n\(TranscriptPlace.text(lines))")

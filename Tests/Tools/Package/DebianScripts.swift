@@ -3,28 +3,27 @@ import TestSupport
 
 /// The scripts that make a Debian package and install it, and the package that they make of the tests' own build.
 enum DebianScripts {
-    static let root = Repository.root
-
     /// Why no package can be made here, or nil.
     static var unavailableReason: String? {
         #if os(Linux)
         if Sanitizer.current != nil { return "a package has no sanitizer" }
-        for program in ["dh", "lintian", "dpkg-deb"] {
-            guard FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program) else {
-                return "\(program) is missing: run Tests/debian/install"
-            }
-        }
-        return nil
+        return missing("dh") ?? missing("dpkg-deb")
         #else
         return "packages are for Debian"
         #endif
     }
 
+    /// That a program is not installed, or nil.
+    static func missing(_ program: String) -> String? {
+        FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program)
+            ? nil : "\(program) is missing: run Tests/install package"
+    }
+
     /// Why it cannot be installed in a bare Debian here, or nil.
     static var noInstallationReason: String? {
         if let unavailableReason { return unavailableReason }
-        guard FileManager.default.fileExists(atPath: root.path + "/.build/debian/ready") else {
-            return "there is no bare Debian: run Tests/debian/install as root"
+        guard FileManager.default.fileExists(atPath: Repository.path(".build/debian/ready")) else {
+            return "there is no bare Debian: run Tests/install bare-debian as root"
         }
         return TestBed.unavailableReason
     }
@@ -33,7 +32,7 @@ enum DebianScripts {
     struct Package: Sendable {
         /// The package's path.
         let path: String
-        /// The folder into which it was unpacked.
+        /// The folder into which it was unpacked, with its control files in `DEBIAN`.
         let content: String
     }
 
@@ -43,12 +42,12 @@ enum DebianScripts {
         let folder = build.appending(path: "package")
         try? FileManager.default.removeItem(at: folder)
         let log = try await ChildProcess.run(
-            root.path + "/Tests/debian/package", [build.path, folder.path])
+            Repository.path("Tests/debian/package"), [build.path, folder.path])
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".deb") }
         guard let name = names.first, names.count == 1 else { throw TestSupportError("made: \(names)\n\(log)") }
         let path = folder.appending(path: name).path
         let content = folder.appending(path: "content").path
-        try await ChildProcess.run("dpkg-deb", ["-x", path, content])
+        try await ChildProcess.run("dpkg-deb", ["-R", path, content])
         return Package(path: path, content: content)
     }
 }

@@ -5,20 +5,60 @@ import Testing
 /// The Debian package that `Samples/make-deb` makes, here of the tests' own build.
 @Suite(.enabled(if: DebianScripts.unavailableReason == nil, Comment(rawValue: DebianScripts.unavailableReason ?? "")))
 struct PackageTests {
-    @Test(.backstop)
+    @Test(
+        .long,
+        .enabled(if: DebianScripts.missing("lintian") == nil, "lintian is missing: run Tests/install bare-debian"),
+        .backstop)
     func lintianFindsNothingInIt() async throws {
         let package = try await DebianScripts.package.value
         // Beside the other tests: it takes half a minute.
         try await ChildProcess.run(
             "lintian", ["--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0", package.path],
             within: Patience.wait * 4)
+    }
+
+    @Test(.backstop)
+    func itSaysWhatItIsAndWhatItNeeds() async throws {
+        let package = try await DebianScripts.package.value
         let version = try await ElementalProcess.run("--version").output.first
-        let fields = try await ChildProcess.run("dpkg-deb", ["-f", package.path, "Version", "Depends", "Recommends"])
-        #expect(fields.contains("Version: \(version ?? "?")"))
-        for library in ["libavahi-compat-libdnssd1 (>= ", "libsodium23 (>= ", "libc6 (>= "] {
-            #expect(fields.contains(library), "\(fields)")
+        let fields = try await ChildProcess.run("dpkg-deb", ["-f", package.path])
+        for field in [
+            "Package: elemental", "Version: \(version ?? "?")", "Maintainer: ", "Section: net", "Description: ",
+            "Recommends: avahi-daemon", "libavahi-compat-libdnssd1 (>= ", "libsodium23 (>= ", "libc6 (>= ",
+        ] {
+            #expect(fields.contains(field), "\(fields)")
         }
-        #expect(fields.contains("Recommends: avahi-daemon"))
+        // A person's changes to these outlive an upgrade.
+        let configuration = try String(contentsOfFile: package.content + "/DEBIAN/conffiles", encoding: .utf8)
+        for file in try FileManager.default.subpathsOfDirectory(atPath: package.content + "/etc") {
+            var isFolder: ObjCBool = false
+            let isThere = FileManager.default.fileExists(
+                atPath: "\(package.content)/etc/\(file)", isDirectory: &isFolder)
+            #expect(isThere && (isFolder.boolValue || configuration.contains("/etc/\(file)\n")), "\(file)")
+        }
+    }
+
+    @Test(.backstop)
+    func itsFilesAreWhereDebianLooksForThem() async throws {
+        let content = try await DebianScripts.package.value.content
+        for file in [
+            "usr/bin/elemental", "usr/share/doc/elemental/copyright", "usr/share/doc/elemental/changelog.gz",
+            "usr/share/doc/elemental/examples/lamp.elements", "lib/udev/rules.d/70-elemental.rules",
+            "etc/elemental/system-monitor.elements",
+        ] {
+            #expect(FileManager.default.fileExists(atPath: "\(content)/\(file)"), "\(file)")
+        }
+        // Each file has the checksum that the package says.
+        try await ChildProcess.run(
+            "sh", ["-c", #"cd "$0" && md5sum --check --quiet --strict DEBIAN/md5sums"#, content])
+    }
+
+    @Test(.backstop, arguments: ["postinst", "prerm", "postrm"])
+    func itsScriptsAreShellScripts(_ name: String) async throws {
+        let script = try await DebianScripts.package.value.content + "/DEBIAN/" + name
+        #expect(FileManager.default.isExecutableFile(atPath: script))
+        #expect(try String(contentsOfFile: script, encoding: .utf8).hasPrefix("#!/bin/sh\n"))
+        try await ChildProcess.run("sh", ["-n", script])
     }
 
     @Test(.backstop)
@@ -108,15 +148,15 @@ struct PackageTests {
     }
 
     @Test(
+        .long,
         .enabled(
             if: DebianScripts.noInstallationReason == nil, Comment(rawValue: DebianScripts.noInstallationReason ?? "")),
         .backstop)
     func inABareDebianItIsInstalledUsedUpgradedAndPurged() async throws {
         let package = try await DebianScripts.package.value
-        let script = DebianScripts.root.path + "/Tests/debian/check"
-        try await ChildProcess.with(script, [package.path]) { child in
+        try await ChildProcess.with(Repository.path("Tests/debian/check"), [package.path]) { child in
             child.closeInput()
-            let status = try await child.waitForExit()
+            let status = try await child.waitForExit(within: Patience.wait * 9)
             let passed = child.lines(of: .output).filter { $0.hasPrefix("passed ") }
             #expect(status == .exited(0), "\(child.transcript)")
             #expect(passed.count == 10, "\(child.transcript)")
@@ -127,7 +167,7 @@ struct PackageTests {
         [], ["--unknown", "/tmp"], ["/tmp", "/tmp"], ["--binary"], ["--verify", "--binary", "/bin/true", "/tmp"],
     ])
     func mistakesAreTold(_ arguments: [String]) async throws {
-        try await ChildProcess.with(DebianScripts.root.path + "/Samples/make-deb", arguments) { child in
+        try await ChildProcess.with(Repository.path("Samples/make-deb"), arguments) { child in
             let status = try await child.waitForExit()
             #expect(status == .exited(64))
             #expect(!child.lines(of: .error).isEmpty)

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -6,17 +5,15 @@ import Testing
 struct SanitizerTests {
     @Test("a sanitizer's report about a child process fails the test, even if the child ended normally")
     func aReportIsAnError() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sanitizer-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let log = folder.appendingPathComponent("report").path
-        let error = await #expect(throws: TestSupportError.self) {
-            try await ChildProcess.with(
-                "sh", ["-c", "echo WARNING: a race >$\(Sanitizer.logVariable).$$"],
-                environment: [Sanitizer.logVariable: log]
-            ) { try await $0.waitForExit() }
+        try await withFolder { folder in
+            let error = await #expect(throws: TestSupportError.self) {
+                try await ChildProcess.with(
+                    "sh", ["-c", "echo WARNING: a race >$\(Sanitizer.logVariable).$$"],
+                    environment: [Sanitizer.logVariable: "\(folder)/report"]
+                ) { try await $0.waitForExit() }
+            }
+            #expect(error?.description.contains("a race") == true)
         }
-        #expect(error?.description.contains("a race") == true)
     }
 
     @Test(

@@ -3,8 +3,8 @@ enum DescriptorCheck {
     /// What a service for 1,024 devices takes.
     private static let wanted = 1280
 
-    static func run() -> Finding {
-        let (soft, hard) = FileDescriptors.limits
+    static func run(_ limits: (soft: UInt64, hard: UInt64) = FileDescriptors.limits) -> Finding {
+        let (soft, hard) = limits
         guard hard < UInt64(wanted) else {
             return Finding("open files", .ok, "\(soft) may be open, and \(hard) if a service needs them")
         }

@@ -2,9 +2,10 @@ import Support
 
 /// Whether a firewall is on that has to let services through.
 enum FirewallCheck {
-    static func run() -> [Finding] {
+    /// - Parameter root: the folder that the system's files are in.
+    static func run(root: String = "") -> [Finding] {
         var findings: [Finding] = []
-        if let settings = TextFile.read("/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
+        if let settings = TextFile.read(root + "/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
             findings.append(
                 Finding(
                     "firewall", .warning, "ufw is on",
@@ -12,7 +13,7 @@ enum FirewallCheck {
                         "let discovery and a service's port through: sudo ufw allow 5353/udp; sudo ufw allow PORT (a fixed "
                         + "one: --port)"))
         }
-        if access("/run/firewalld.pid", F_OK) == 0 || access("/run/firewalld", F_OK) == 0 {
+        if access(root + "/run/firewalld.pid", F_OK) == 0 || access(root + "/run/firewalld", F_OK) == 0 {
             findings.append(
                 Finding(
                     "firewall", .warning, "firewalld is on",

@@ -7,7 +7,12 @@ import Support
 struct TrustListCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the clients that may use this user's services, and the services whose keys this user knows.")
+        abstract: "List the clients that may use this user's services, and the services whose keys this user knows.",
+        discussion: """
+            Examples:
+              $ elemental trust list
+              $ elemental trust list --json
+            """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions

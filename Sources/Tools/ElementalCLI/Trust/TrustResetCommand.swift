@@ -9,6 +9,9 @@ struct TrustResetCommand: ReportingCommand {
         discussion: """
             The next command makes a new identity. Everything that was paired has to be paired again, and the other ends \
             have to revoke the old one first: to them the new key is somebody else's. It also helps where a file is damaged.
+
+            Example:
+              $ elemental trust reset --yes
             """)
 
     @Flag(help: "Really do it.")

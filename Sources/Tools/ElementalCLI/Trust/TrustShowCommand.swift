@@ -6,7 +6,12 @@ import Support
 struct TrustShowCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show this user's fingerprint; the first time, make its identity.")
+        abstract: "Show this user's fingerprint; the first time, make its identity.",
+        discussion: """
+            Examples:
+              $ elemental trust show
+              $ elemental trust show --qr
+            """)
 
     @Flag(name: .customLong("qr"), help: "Also show it as a QR code in the terminal.")
     var asQRCode = false

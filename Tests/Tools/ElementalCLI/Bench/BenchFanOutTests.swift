@@ -6,15 +6,20 @@ extension BenchTests {
     struct FanOut {
         @Test(arguments: [1, 20], [8, 200])
         func everyDeviceGetsEveryValue(_ devices: Int, _ size: Int) async throws {
-            let report = try await ElementalProcess.report(
-                "fanout", "--devices", "\(devices)", "--seconds", "0.2", "--size", "\(size)")
-            #expect(report.number("devices") == Double(devices))
-            #expect(report.number("lost") == 0)
-            // On a busy machine none of them may happen in the measured time.
-            for key in ["deliveries", "deliveriesPerSecond"] { _ = try #require(report.number(key)) }
-            for key in ["seconds", "sent"] {
-                #expect(try #require(report.number(key)) > 0, "\(key)")
+            var report: JSONLine?
+            // In a short time none may be delivered, on a busy machine.
+            for seconds in ["0.2", "2", "20"] where report?.number("deliveries") ?? 0 == 0 {
+                report = try await ElementalProcess.report(
+                    "fanout", "--devices", "\(devices)", "--seconds", seconds, "--size", "\(size)")
             }
+            let numbers = try #require(report)
+            #expect(numbers.number("devices") == Double(devices))
+            #expect(numbers.number("lost") == 0)
+            let sent = try #require(numbers.number("sent"))
+            let deliveries = try #require(numbers.number("deliveries"))
+            #expect(deliveries > 0 && deliveries <= sent)
+            let rate = deliveries / (try #require(numbers.number("seconds")))
+            #expect(abs(try #require(numbers.number("deliveriesPerSecond")) / rate - 1) < 0.05)
         }
 
         @Test
@@ -33,7 +38,7 @@ extension BenchTests {
         func aBroadcastEndsWithTheClientThatAskedForIt() async throws {
             try await Self.withService { target, service in
                 try await ChildProcess.with(
-                    ElementalProcess.path, ["bench", "fanout", target, "--devices", "2", "--seconds", "60"]
+                    ElementalProcess.path, ["bench", "fanout", target, "--devices", "2", "--seconds", Patience.seconds]
                 ) { client in
                     for _ in 0..<2 { try await service.nextEvent("connected") }
                     client.send(signal: 9)

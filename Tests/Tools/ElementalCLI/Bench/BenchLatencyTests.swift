@@ -54,11 +54,7 @@ extension BenchTests {
 
         @Test
         func latencyOfAnyServiceThatAnswersPings() async throws {
-            let arguments = [
-                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-            ]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-                let target = "127.0.0.1:\(try await service.listeningPort())"
+            try await Robot.with { _, target in
                 let report = try await ElementalProcess.report("latency", target, "--count", "50")
                 #expect(report["via"] == "ping")
                 #expect(report.number("count") == 50)
@@ -71,13 +67,14 @@ extension BenchTests {
 
         @Test(arguments: ["tcp", "udp"])
         func encrypted(_ transport: String) async throws {
-            let state = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString)").path
-            defer { try? FileManager.default.removeItem(atPath: state) }
-            let report = try await ElementalProcess.report(
-                "latency", "--security", "paired", "--state", state, "--transport", transport, "--count", "50")
-            try Self.check(report, count: 50)
-            #expect(try #require(report.number("count")) > 0)
-            #expect(FileManager.default.fileExists(atPath: state + "/identity.pem"))
+            try await withFolder { folder in
+                let state = folder + "/state"
+                let report = try await ElementalProcess.report(
+                    "latency", "--security", "paired", "--state", state, "--transport", transport, "--count", "50")
+                try Self.check(report, count: 50)
+                #expect(try #require(report.number("count")) > 0)
+                #expect(FileManager.default.fileExists(atPath: state + "/identity.pem"))
+            }
         }
 
         private static func check(_ report: JSONLine, count: Double) throws {

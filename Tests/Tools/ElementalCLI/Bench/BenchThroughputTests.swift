@@ -34,11 +34,7 @@ extension BenchTests {
 
         @Test
         func aServiceOfAnotherKindIsRefused() async throws {
-            let arguments = [
-                "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-            ]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-                let target = "127.0.0.1:\(try await service.listeningPort())"
+            try await Robot.with { _, target in
                 let (status, _, errors) = try await ElementalProcess.run("bench", "throughput", target)
                 #expect(status == .exited(1))
                 #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")

@@ -52,32 +52,26 @@ struct OlderServiceTests {
         }
     }
 
-    @Test("the advice is one that the command can follow", arguments: [["describe"], ["bench", "latency"]])
-    func adviceWithoutTheOption(_ command: [String]) async throws {
+    @Test(
+        "without elements the advice is one that the command can follow",
+        arguments: [
+            (["describe"], [], "take"), (["bench", "latency"], [], "bench serve"), (["get"], ["Level"], "--element"),
+        ] as [([String], [String], String)])
+    func adviceWithoutTheOption(_ command: [String], _ elements: [String], _ advice: String) async throws {
         try await withOlderService { listener, target in
-            try await ChildProcess.with(ElementalProcess.path, command + [target, "--timeout", "1"]) { child in
-                let server = try await greet(listener)
-                let status = try await child.waitForExit()
-                #expect(status == .exited(1), "\(child.transcript)")
-                let text = child.lines(of: .error).joined(separator: " ")
-                #expect(text.contains("take") || text.contains("bench serve"), "\(child.transcript)")
-                #expect(!text.contains("ID:NAME"), "\(child.transcript)")
-                _ = server
+            let text = try await withGrowingTimeout { seconds in
+                let arguments = command + [target] + elements + ["--timeout", seconds]
+                return try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+                    let server = try await greet(listener)
+                    let status = try await child.waitForExit()
+                    withExtendedLifetime(server) {}
+                    let text = child.lines(of: .error).joined(separator: " ")
+                    guard status == .exited(1), text.contains(advice) else { throw TestSupportError(child.transcript) }
+                    return text
+                }
             }
-        }
-    }
-
-    @Test
-    func withoutElementsTheErrorSaysToGiveThem() async throws {
-        try await withOlderService { listener, target in
-            let arguments = ["get", target, "Level", "--timeout", "5"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { get in
-                let server = try await greet(listener)
-                let status = try await get.waitForExit()
-                #expect(status == .exited(1))
-                #expect(get.lines(of: .error).joined(separator: " ").contains("--element"), "\(get.transcript)")
-                _ = server
-            }
+            // Only a command that takes elements says how they are spelled.
+            #expect(text.contains("ID:NAME") == (advice == "--element"))
         }
     }
 

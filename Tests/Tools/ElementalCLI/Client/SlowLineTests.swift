@@ -20,14 +20,7 @@ struct SlowLineTests {
             let address = Array("elemental:slow".utf8)
             try line.write([4, 0, 3, 0, 5, UInt8(address.count)] + address)
             try await gateway.nextEvent("program") { $0["name"] == "slow" }
-            // The line and the service become ready in either order.
-            var port: Double?
-            try await eventually("the service") {
-                let events = gateway.lines(of: .output).compactMap { JSONLine($0) }
-                port = events.first { $0.event == "listening" }?.number("port")
-                return port != nil
-            }
-            try await body("127.0.0.1:\(Int(try #require(port)))", gateway)
+            try await body("127.0.0.1:\(try await gateway.listeningPort())", gateway)
         }
     }
 

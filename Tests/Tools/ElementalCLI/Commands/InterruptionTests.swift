@@ -30,7 +30,9 @@ struct InterruptionTests {
     ])
     func aCommandWithSomethingToDoEndsWith130(_ command: [String]) async throws {
         let result = try await interrupt { port in
-            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + ["--timeout", "60"]
+            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + [
+                "--timeout", Patience.seconds,
+            ]
         }
         #expect(result.status == .exited(130), "\(result.errors)")
         #expect(result.errors.last == "elemental: interrupted before it was done")
@@ -38,7 +40,9 @@ struct InterruptionTests {
 
     @Test
     func sigtermIs143() async throws {
-        let result = try await interrupt(SIGTERM) { ["get", "127.0.0.1:\($0)", "Speed", "--timeout", "60"] }
+        let result = try await interrupt(SIGTERM) {
+            ["get", "127.0.0.1:\($0)", "Speed", "--timeout", Patience.seconds]
+        }
         #expect(result.status == .exited(143), "\(result.errors)")
     }
 
@@ -48,7 +52,9 @@ struct InterruptionTests {
     ])
     func aCommandThatRunsUntilToldEndsWith0(_ command: [String]) async throws {
         let result = try await interrupt { port in
-            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + ["--timeout", "60"]
+            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + [
+                "--timeout", Patience.seconds,
+            ]
         }
         #expect(result.status == .exited(0), "\(result.errors)")
     }
@@ -59,8 +65,13 @@ struct InterruptionTests {
         let publish = ["publish", "robot", "--unlisted", "--stay", "--json", "--element", "1:Speed:float=0"]
         try await ChildProcess.with(ElementalProcess.path, publish) { service in
             _ = try await service.listeningPort()
+            // It wakes up with both, however long this process takes to send them.
+            service.send(signal: SIGSTOP)
+            let figures = ProcessFigures(of: service)
+            try await eventually("it is stopped") { try figures.isStopped }
             service.send(signal: SIGINT)
             service.send(signal: SIGTERM)
+            service.send(signal: SIGCONT)
             let status = try await service.waitForExit()
             #expect(status == .exited(0), "\(service.transcript)")
             #expect(service.lines(of: .output).last?.contains("\"stopped\"") == true, "\(service.transcript)")
@@ -70,32 +81,15 @@ struct InterruptionTests {
     @Test
     func aMeasurementEndsItsResponder() async throws {
         try await ChildProcess.with(ElementalProcess.path, ["bench", "latency", "--count", "1000000000"]) { child in
-            let children = "/proc/\(child.processID)/task"
-            func responders() -> [Int32] {
-                let tasks = (try? FileManager.default.contentsOfDirectory(atPath: children)) ?? []
-                return tasks.flatMap { task -> [Int32] in
-                    let text = try? String(contentsOfFile: "\(children)/\(task)/children", encoding: .utf8)
-                    return (text ?? "").split(separator: " ").compactMap { Int32($0) }
-                }
-            }
-            try await eventually("the responder runs") { !responders().isEmpty }
-            let responder = try #require(responders().first)
-            try await eventually("it measures") {
-                Self.processorTime(of: responder) > 10
-            }
+            let figures = ProcessFigures(of: child)
+            try await eventually("the responder runs") { try !figures.children.isEmpty }
+            let responder = try #require(try figures.children.first)
+            try await eventually("it measures") { try ProcessFigures(ofProcess: responder).processorTime > 0.1 }
             child.send(signal: SIGINT)
             let status = try await child.waitForExit()
             #expect(status == .exited(130), "\(child.transcript)")
             // One that was still starting ends by itself, since its standard input has ended.
             try await eventually("the responder is gone") { kill(responder, 0) != 0 }
         }
-    }
-
-    /// Processor time in hundredths of a second.
-    private static func processorTime(of process: Int32) -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return 0 }
-        // After the name in parentheses, utime and stime are the 12th and 13th field.
-        let words = text.split(separator: ")").last?.split(separator: " ") ?? []
-        return words.count > 12 ? (Int(words[11]) ?? 0) + (Int(words[12]) ?? 0) : 0
     }
 }

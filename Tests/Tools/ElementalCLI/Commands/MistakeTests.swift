@@ -95,14 +95,28 @@ struct MistakeTests {
             (["c64", "run", "x.prg", "--seconds", "nan"], "--seconds"),
             (["c64", "cpu-test", "x", "--load", "0x-0", "--start", "0", "--success", "0"], "--load"),
         ] as [([String], String)])
-    func refused(_ arguments: [String], _ hint: String) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(64), "\(child.transcript)")
-            let text = child.lines(of: .error).joined(separator: " ").lowercased()
-            #expect(text.contains(hint.lowercased()), "\(child.transcript)")
-        }
+    func refused(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
+
+    @Test("as a process: text on standard error only, and without escape sequences")
+    func text() async throws {
+        let result = try await ElementalProcess.run("get", "a:b:\u{1B}[2J", "x")
+        #expect(result.status == .exited(64) && result.output.isEmpty)
+        #expect(!result.errors.joined().contains("\u{1B}") && result.errors.contains { $0.hasPrefix("Usage:") })
+    }
+
+    @Test("as a process with --json: an event on standard output as well")
+    func json() async throws {
+        let result = try await ElementalProcess.run("get", "127.0.0.1:0", "Speed", "--json")
+        #expect(result.status == .exited(64) && result.errors.contains { $0.contains("1 to 65535") })
+        #expect(result.output.count == 1)
+        let error = try #require(result.output.first.flatMap { JSONLine($0) })
+        #expect(error.event == "error" && error["code"] == "usage")
+    }
+
+    @Test("as a process: an unknown subcommand")
+    func unknownCommand() async throws {
+        let result = try await ElementalProcess.run("frobnicate")
+        #expect(result.status == .exited(64) && result.output.isEmpty && !result.errors.isEmpty)
     }
 
     @Test(
@@ -113,26 +127,17 @@ struct MistakeTests {
             ["c64", "gateway", "--pty", "--map", "ws://a/b=http://me:secret@localhost/"],
             ["c64", "gateway", "--pty", "--map", "ws://a/b=ftp://me:secret@localhost/"],
         ])
-    func passwordIsNotRepeated(_ arguments: [String]) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(64), "\(child.transcript)")
-            #expect(!child.lines(of: .error).joined().contains("secret"), "\(child.transcript)")
-        }
+    func passwordIsNotRepeated(_ arguments: [String]) throws {
+        let mistake = try #require(Mistake(in: arguments))
+        #expect(mistake.status == 64 && !mistake.text.contains("secret"), "\(mistake)")
     }
 
     @Test("an address of another machine is reported in plain words, without SwiftNIO's")
     func addressOfAnotherMachine() async throws {
-        let arguments = ["c64", "gateway", "--unlisted", "--listen", "192.0.2.1:0"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
-            let text = child.lines(of: .error).joined(separator: " ")
-            #expect(text.contains("cannot listen on 192.0.2.1:0: "), "\(child.transcript)")
-            #expect(!text.contains("errno"), "\(child.transcript)")
-        }
+        let result = try await ElementalProcess.run("c64", "gateway", "--unlisted", "--listen", "192.0.2.1:0")
+        #expect(result.status == .exited(1), "\(result)")
+        let text = result.errors.joined(separator: " ")
+        #expect(text.contains("cannot listen on 192.0.2.1:0: ") && !text.contains("errno"), "\(result)")
     }
 
     @Test(
@@ -142,12 +147,9 @@ struct MistakeTests {
             ["c64", "gateway", "--unlisted", "--listen", "no..host:0"],
         ])
     func unknownHost(_ arguments: [String]) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
-            let text = child.lines(of: .error).joined(separator: " ")
-            #expect(text.contains("the host is not known") && !text.contains("Error"), "\(child.transcript)")
-        }
+        let result = try await ElementalProcess.run(arguments)
+        #expect(result.status == .exited(1), "\(result)")
+        let text = result.errors.joined(separator: " ")
+        #expect(text.contains("the host is not known") && !text.contains("Error"), "\(result)")
     }
 }

@@ -14,23 +14,17 @@ struct StalledReaderTests {
         return try #require(line.text.split(separator: " ").last.flatMap { Int($0) })
     }
 
-    private func residentKilobytes(of process: Int32) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS") })
-        return try #require(Int(line.filter(\.isNumber)))
-    }
-
     @Test("a signal withdraws the service and tells its devices", arguments: [SIGTERM, SIGINT])
     func aSignalEndsAServiceInOrder(_ signal: Int32) async throws {
         let pipe = try UnreadPipe()
         try await pipe.with(Self.publish) { service in
             let port = try await port(of: service)
             try await ChildProcess.with(
-                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", "60"]
+                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]
             ) { watch in
                 try await watch.nextLine { $0 == "Speed=0.0" }
                 let flood = try Flood(to: port, devices: 6)
-                try await flood.waitUntilStuck()
+                try await flood.waitUntilStuck(service)
                 service.send(signal: signal)
                 try await watch.nextLine(of: .error) { $0.contains("the service has ended") }
                 let status = try await service.waitForExit()
@@ -44,7 +38,7 @@ struct StalledReaderTests {
         let pipe = try UnreadPipe()
         try await pipe.with(Self.publish) { service in
             let flood = try Flood(to: try await port(of: service), devices: 6)
-            try await flood.waitUntilStuck()
+            try await flood.waitUntilStuck(service)
             service.send(signal: SIGINT)
             // Signals within 250 ms of the first count as the same one.
             try await eventually("the second signal takes effect") {
@@ -62,10 +56,10 @@ struct StalledReaderTests {
         try await pipe.with(Self.publish) { service in
             let port = try await port(of: service)
             try await ChildProcess.with(
-                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", "60"]
+                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]
             ) { watch in
                 let flood = try Flood(to: port, devices: 6)
-                try await flood.waitUntilStuck()
+                try await flood.waitUntilStuck(service)
                 for value in 1...20 {
                     try service.writeLine("Speed=\(value)")
                     try await watch.nextLine { $0 == "Speed=\(value).0" }
@@ -84,14 +78,13 @@ struct StalledReaderTests {
             // More than sockets buffer: some 6 MB each.
             let (devices, values) = (3, 10_000)
             let padding = [UInt8](repeating: UInt8(ascii: "x"), count: 992)
-            let before = try residentKilobytes(of: service.processID)
+            let before = try ProcessFigures(of: service).residentMemory
             let flood = try Flood(to: port, devices: devices, element: 3, limit: values) { number in
                 Array(String(10_000_000 + number).utf8) + padding
             }
-            try await flood.waitUntilStuck()
-            #expect(flood.sent < devices * values, "it was never stuck")
-            let grown = try residentKilobytes(of: service.processID) - before
-            #expect(grown < 20 * 1024 || Sanitizer.current != nil, "it grew by \(grown) KiB")
+            try await flood.waitUntilStuck(service)
+            #expect(flood.sent < devices * values, "the service goes on reading")
+            expectMemory(try ProcessFigures(of: service).residentMemory - before, below: 20 << 10)
 
             var next = [Int](repeating: 0, count: devices)
             var rest: [UInt8] = []
@@ -127,19 +120,20 @@ struct StalledReaderTests {
 
     @Test("a session ends on a signal, after reading its commands", arguments: [false, true])
     func aSessionEnds(withErrorsInTheSamePipe: Bool) async throws {
-        let publish = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Count:int32",
-            "--element", "2:Speed:float=0",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, publish) { service in
-            let port = try await service.listeningPort()
+        try await Robot.with(["1:Count:int32", "2:Speed:float=0"]) { service, target in
             let pipe = try UnreadPipe()
-            try await pipe.with(["connect", "127.0.0.1:\(port)"], andErrors: withErrorsInTheSamePipe) { session in
+            try await pipe.with(["connect", target], andErrors: withErrorsInTheSamePipe) { session in
                 try session.writeLine("watch")
                 try await eventually("the session watches") { pipe.byteCount > 0 }
                 // The service relays them to the session.
+                let port = try #require(target.split(separator: ":").last.flatMap { Int($0) })
                 let flood = try Flood(to: port, devices: 3)
-                try await flood.waitUntilStuck()
+                let figures = ProcessFigures(of: session)
+                try await eventually("the session stops reading") {
+                    // The devices of the flood read nothing either.
+                    try figures.leavesUnread(3 + 1, .client, port: port)
+                }
+                withExtendedLifetime(flood) {}
                 try session.writeLine("set Speed=0.5")
                 try await service.nextEvent("value") { $0["element"] == "Speed" }
                 session.send(signal: SIGTERM)
@@ -155,7 +149,7 @@ struct StalledReaderTests {
         try await pipe.with(Self.publish + ["--verbose"]) { service in
             let port = try await port(of: service)
             let flood = try Flood(to: port, devices: 6)
-            try await flood.waitUntilStuck()
+            try await flood.waitUntilStuck(service)
             let newcomer = try RawSocket.connect(to: port)
             try newcomer.write([0xFE, 8, 0, 0, 0] + Array("newcomer".utf8))
             try await service.nextLine(of: .error) { $0.contains("newcomer connected") }
@@ -164,16 +158,11 @@ struct StalledReaderTests {
 
     @Test
     func aSlowReaderGetsAllOfAnOutputThatIsComplete() async throws {
-        let publish = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--stay",
-            "--element", "1:Text:string",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, publish) { service in
-            let port = try await service.listeningPort()
+        try await Robot.with(["1:Text:string"]) { service, target in
             let text = String(repeating: "0123456789abcdef", count: 20_000)
             try service.writeLine("Text=\(text)")
             let pipe = try UnreadPipe()
-            try await pipe.with(["get", "127.0.0.1:\(port)", "Text", "--raw"]) { get in
+            try await pipe.with(["get", target, "Text", "--raw"]) { get in
                 try await eventually("the pipe is full") { pipe.byteCount >= 65536 }
                 var bytes: [UInt8] = []
                 try await eventually("the whole text") {

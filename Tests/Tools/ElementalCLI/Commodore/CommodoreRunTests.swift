@@ -13,19 +13,10 @@ struct CommodoreRunTests {
         0x00, 0xC0, 0xAD, 0x00, 0xDC, 0x49, 0x7F, 0x8D, 0x20, 0xD0, 0x4C, 0x00, 0xC0,
     ]
 
-    /// Writes files into a temporary folder, which is removed afterwards.
-    private func withFolder(_ body: (URL) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "commodore-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(folder)
-    }
-
     private func withFile(_ bytes: [UInt8], _ body: (String) async throws -> Void) async throws {
         try await withFolder { folder in
-            let file = folder.appending(path: "test.prg")
-            try Data(bytes).write(to: file)
-            try await body(file.path)
+            try Data(bytes).write(to: URL(filePath: folder + "/test.prg"))
+            try await body(folder + "/test.prg")
         }
     }
 
@@ -47,13 +38,7 @@ struct CommodoreRunTests {
         try await withFile(Self.echo) { file in
             try await ChildProcess.with(ElementalProcess.path, ["c64", "run", file, "--frames", "10"]) { child in
                 try child.writeLine("one")
-                try await eventually("it reads") {
-                    let status = try String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
-                    // Until it catches both signals: bits 0 and 14 of the mask.
-                    let mask = status.split(separator: "\n").first { $0.hasPrefix("SigCgt") }?.split(separator: "\t")
-                        .last
-                    return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 0x4001 == 0x4001 } ?? false
-                }
+                try await eventually("it reads") { try ProcessFigures(of: child).catches(SIGHUP, SIGTERM) }
                 child.send(signal: signal)
                 let status = try await child.waitForExit()
                 #expect(status == .exited(0), "\(child.transcript)")
@@ -78,23 +63,21 @@ struct CommodoreRunTests {
     @Test
     func picturesAreSaved() async throws {
         try await withFolder { folder in
-            let program = folder.appending(path: "test.prg")
-            let png = folder.appending(path: "screen.png")
-            let svg = folder.appending(path: "screen.svg")
-            try Data(Self.echo).write(to: program)
+            let (program, png, svg) = (folder + "/test.prg", folder + "/screen.png", folder + "/screen.svg")
+            try Data(Self.echo).write(to: URL(filePath: program))
             let result = try await ElementalProcess.run(
-                "c64", "run", program.path, "--frames", "60", "--type", "HI", "--png", png.path, "--svg", svg.path)
+                "c64", "run", program, "--frames", "60", "--type", "HI", "--png", png, "--svg", svg)
             #expect(result.status == .exited(0))
-            let bytes = [UInt8](try Data(contentsOf: png))
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: png)))
             // Twice 384 by 272, as the header says.
             #expect(bytes.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
             #expect(bytes[16..<24] == [0, 0, 3, 0, 0, 0, 2, 0x20])
-            let text = try String(contentsOf: svg, encoding: .utf8)
+            let text = try String(contentsOfFile: svg, encoding: .utf8)
             // The border, the background, H and I.
             #expect(text.contains("fill=\"#588d43\"") && text.contains("fill=\"#352879\""))
             #expect(text.components(separatedBy: "<use ").count - 1 == 2)
             let missing = try await ElementalProcess.run(
-                "c64", "run", program.path, "--frames", "1", "--png", folder.appending(path: "none/x.png").path)
+                "c64", "run", program, "--frames", "1", "--png", folder + "/none/x.png")
             #expect(missing.status == .exited(1) && missing.errors.contains { $0.contains("cannot be written") })
         }
     }
@@ -121,13 +104,7 @@ struct CommodoreRunTests {
         ["x.prg", "--frames", "1", "--joystick", "3"], ["x.prg", "--frames", "1", "--baud", "9600"],
         ["x.prg", "--frames", "1", "--scale", "9"], ["x.prg", "--modem", "nowhere"], ["x.prg", "--standard", "secam"],
     ])
-    func mistakesOnTheCommandLineAreTold(_ arguments: [String]) async throws {
-        try await ChildProcess.with(ElementalProcess.path, ["c64", "run"] + arguments) { child in
-            child.closeInput()
-            let exit = try await child.waitForExit()
-            #expect(exit == .exited(64), "\(child.transcript)")
-        }
-    }
+    func mistakes(_ arguments: [String]) throws { try Mistake.expect(in: ["c64", "run"] + arguments) }
 
     // MARK: - In a terminal
 
@@ -175,14 +152,10 @@ struct CommodoreRunTests {
 
     /// A held key repeats; a frame may be skipped when the machine is late.
     private func hold(_ key: String, on terminal: TerminalProcess, until text: String) async throws {
-        let holding = Task {
-            while !Task.isCancelled {
-                try terminal.type(key)
-                try await Task.sleep(for: .milliseconds(30), clock: .suspending)
-            }
+        try await eventually("\(text.debugDescription) comes", every: .milliseconds(30)) {
+            try terminal.type(key)
+            return terminal.output.contains(text)
         }
-        defer { holding.cancel() }
-        try await terminal.waitFor(text)
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
@@ -203,7 +176,7 @@ struct CommodoreRunTests {
     @Test
     func aSmallTerminalShowsTheScreenWithoutABorder() async throws {
         try await withFile(Self.echo) { file in
-            let arguments = ["c64", "run", file, "--seconds", "0.5"]
+            let arguments = ["c64", "run", file, "--frames", "25"]
             try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 40, rows: 25) { terminal in
                 let exit = try await terminal.waitForExit()
                 #expect(exit == .exited(0))
@@ -275,18 +248,15 @@ struct CommodoreRunTests {
             let common = ["c64", "cpu-test", file, "--load", "1024", "--start", "0x400"]
             let success = try await ChildProcess.run(ElementalProcess.path, common + ["--success", "$405"])
             #expect(success == "success after 19 cycles")
-            for (arguments, status, text) in [
-                (common + ["--success", "0x0400"], 1, "trapped at $0405"),
-                (common + ["--success", "0x0405", "--cycles", "4"], 1, "not finished"),
-                (["c64", "cpu-test", file, "--load", "0xFFFF", "--start", "0", "--success", "0"], 1, "does not fit"),
-                (common + ["--success", "65536"], 64, "--success"),
+            try Mistake.expect(in: common + ["--success", "65536"], "--success")
+            for (arguments, text) in [
+                (common + ["--success", "0x0400"], "trapped at $0405"),
+                (common + ["--success", "0x0405", "--cycles", "4"], "not finished"),
+                (["c64", "cpu-test", file, "--load", "0xFFFF", "--start", "0", "--success", "0"], "does not fit"),
             ] {
-                try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-                    child.closeInput()
-                    let exit = try await child.waitForExit()
-                    #expect(exit == .exited(Int32(status)))
-                    #expect(child.lines(of: .error).contains { $0.contains(text) }, "\(child.transcript)")
-                }
+                let result = try await ElementalProcess.run(arguments)
+                #expect(result.status == .exited(1))
+                #expect(result.errors.contains { $0.contains(text) }, "\(result)")
             }
         }
     }

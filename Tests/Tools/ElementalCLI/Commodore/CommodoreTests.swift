@@ -11,20 +11,10 @@ struct CommodoreTests {
             ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
         try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
             // The line and the service become ready in either order.
-            let ready = try await event("line", of: gateway)
-            let port = try #require(try await event("listening", of: gateway).number("port"))
-            try await body(gateway, try #require(ready["line"]), "127.0.0.1:\(Int(port))")
+            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
+            let port = try await gateway.listeningPort()
+            try await body(gateway, try #require(ready["line"]), "127.0.0.1:\(port)")
         }
-    }
-
-    /// The first event of that name from the beginning of the output.
-    private func event(_ name: String, of child: ChildProcess) async throws -> JSONLine {
-        var event: JSONLine?
-        try await eventually("event '\(name)': \(child.transcript)") {
-            event = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == name }
-            return event != nil
-        }
-        return try #require(event)
     }
 
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
@@ -38,10 +28,8 @@ struct CommodoreTests {
                 #expect(set.status == .exited(0))
                 // In any order: a colour's newest value may overtake a text.
                 for content in ["print=\"Hello\"", "border=6"] {
-                    try await eventually("a record with \(content)") {
-                        terminal.lines(of: .output).compactMap { JSONLine($0) }.contains {
-                            $0.event == "record" && $0["name"] == "DATA" && ($0["content"] ?? "").contains(content)
-                        }
+                    try await terminal.nextEvent("record") {
+                        $0["name"] == "DATA" && ($0["content"] ?? "").contains(content)
                     }
                 }
                 try terminal.writeLine("value 4 $C849")
@@ -91,7 +79,7 @@ struct CommodoreTests {
         }
     }
 
-    @Test(.enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
+    @Test(.enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
     func aMappedAddressLeadsToARealHub() async throws {
         try await Peers.withHub { _, port in
             let (asked, hub) = ("ws://192.168.86.250:5000/chat", "127.0.0.1:\(port)/hub")
@@ -121,10 +109,11 @@ struct CommodoreTests {
 
     @Test
     func aVirtualMachineIsTypedOnAndSeen() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "screen-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (program, seen, last) = (folder.path + "/echo.prg", folder.path + "/seen.png", folder.path + "/last.png")
+        try await withFolder { try await typeOnAVirtualMachine(in: $0) }
+    }
+
+    private func typeOnAVirtualMachine(in folder: String) async throws {
+        let (program, seen, last) = (folder + "/echo.prg", folder + "/seen.png", folder + "/last.png")
         // At $C000: it makes the border green and prints each typed key.
         let echo: [UInt8] = [
             0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
@@ -170,14 +159,7 @@ struct CommodoreTests {
         (["c64", "gateway", "--pty", "--ip232"], "--listen"), (["c64", "terminal", "nowhere"], "HOST:PORT"),
         (["c64", "terminal"], "LINE"), (["c64", "gateway", "--pty", "--pace", "0"], "--pace"),
     ])
-    func mistakesExitWith64(_ arguments: [String], _ hint: String) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(64), "\(child.transcript)")
-            #expect(child.lines(of: .error).joined().contains(hint), "\(child.transcript)")
-        }
-    }
+    func mistakes(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
 
     @Test(arguments: [
         (["c64", "gateway", "--serial", "/dev/nothing-there"], "plugged in"),
@@ -185,11 +167,8 @@ struct CommodoreTests {
         (["c64", "terminal", "/dev/null"], "not a serial device"),
     ])
     func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
-            #expect(child.lines(of: .error).joined().contains(hint), "\(child.transcript)")
-        }
+        let result = try await ElementalProcess.run(arguments)
+        #expect(result.status == .exited(1), "\(result)")
+        #expect(result.errors.joined().contains(hint), "\(result)")
     }
 }

@@ -14,8 +14,11 @@ struct DoctorTests {
         "on a host of a network everything works, and multicast reaches the other one",
         .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")), .backstop)
     func healthy() async throws {
+        try await withFolder { try await expectHealth(state: $0 + "/state") }
+    }
+
+    private func expectHealth(state: String) async throws {
         try await TestBed.with { bed in
-            let state = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)").path
             let arguments = ["doctor", "--json", "--state", state]
             let service = ["publish", "robot", "--security", "open", "--element", "1:Speed:float", "--json"]
             try await bed.b.withChild(try ElementalProcess.path, service) { service in
@@ -54,9 +57,13 @@ struct DoctorTests {
 
     @Test(.backstop)
     func aStateDirectoryThatCannotBeUsedIsAProblem() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)").path
-        try Data().write(to: URL(filePath: file))
-        defer { try? FileManager.default.removeItem(atPath: file) }
+        try await withFolder { folder in
+            try Data().write(to: URL(filePath: folder + "/file"))
+            try await expectProblem(ofState: folder + "/file")
+        }
+    }
+
+    private func expectProblem(ofState file: String) async throws {
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
         let arguments = ["doctor", "--json", "--state", file]
         try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { doctor in

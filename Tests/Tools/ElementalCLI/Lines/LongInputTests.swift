@@ -4,34 +4,34 @@ import Testing
 
 /// Very long lines of standard input.
 struct LongInputTests {
-    private static let service = [
-        "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
-        "1:s:string", "--element", "2:v:int32=0", "--element", "3:d:data", "--element", "4:f:float2",
-    ]
+    private static let elements = ["1:s:string", "2:v:int32=0", "3:d:data", "4:f:float2"]
+    private static let service = Robot.arguments(elements)
     private static let megabyte = 1 << 20
 
     /// The processor time that a process uses for a line, until it has answered.
     private func cost(
         of line: String, in child: ChildProcess, until isAnswered: (ChildProcess) async throws -> Void
     ) async throws -> Double {
-        let before = try ProcessUsage(of: child).processorTime
+        let before = try ProcessFigures(of: child).processorTime
         try child.writeLine(line)
         try await isAnswered(child)
-        return try ProcessUsage(of: child).processorTime - before
+        return try ProcessFigures(of: child).processorTime - before
     }
+
+    /// Commands of a session. The first two run in the gate: names with no end, and choices among long texts.
+    private static let commands = [
+        ("set ", "a= "), ("watch \"", "e\u{301}"), ("set s=", "x"), ("set nothing=", "x"), ("set d=", "0g"),
+        ("set d=", "0a"), ("set f=", "1,"), ("set v=", "1"), ("", "x"), ("", "get "), ("", "="), ("set ", "="),
+        ("get ", "a"), ("get ", "a "), ("", " "),
+    ]
+    /// Lines of a service, of which the first runs in the gate.
+    private static let lines = ["v =", "=", "x", "v", "v=1", "s=", " "]
 
     @Test(
         "a session takes a line of 8 MiB in seconds of processor time, not in minutes",
-        arguments: [
-            ("set s=", "x"), ("set nothing=", "x"), ("set d=", "0g"), ("set d=", "0a"), ("set f=", "1,"),
-            ("set v=", "1"),
-            ("", "x"), ("", "get "), ("", "="), ("set ", "="), ("get ", "a"), ("get ", "a "), ("watch \"", "e\u{301}"),
-            ("set ", "a= "),
-            ("", " "),
-        ])
+        arguments: Depth.isAll ? commands : Array(commands[..<2]))
     func longCommands(_ beginning: String, _ piece: String) async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(Self.elements) { _, target in
             try await ChildProcess.with(ElementalProcess.path, ["connect", target, "--json"]) { session in
                 try session.writeLine("ping")
                 try await session.nextEvent("ping")
@@ -46,10 +46,9 @@ struct LongInputTests {
 
     @Test(
         "a published service takes a line of 8 MiB in seconds of processor time, not in minutes",
-        arguments: ["=", "x", "v", "v =", "v=1", "s=", " "])
+        arguments: Depth.isAll ? lines : Array(lines[..<1]))
     func longLines(_ piece: String) async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.service) { service in
-            _ = try await service.listeningPort()
+        try await Robot.with(Self.elements) { service, _ in
             let line = String(repeating: piece, count: 8 * Self.megabyte / piece.utf8.count)
             let time = try await cost(of: line + "\nnothing=1", in: service) {
                 try await $0.nextLine(of: .error) { $0.contains("'nothing'") }
@@ -78,15 +77,13 @@ struct LongInputTests {
             try await eventually("the line behind it counts") {
                 try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=2"]
             }
-            let peak = try ProcessUsage(of: service).peakByteCount
-            #expect(Sanitizer.current != nil || peak < 300_000_000, "\(peak) bytes")
+            expectMemory(try ProcessFigures(of: service).peakMemory, below: 300_000)
         }
     }
 
     @Test("a session continues after a line that is too long")
     func aCommandThatIsTooLong() async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(Self.elements) { _, target in
             let script = "head -c 200000000 /dev/zero | tr '\\0' a; echo; echo ping; echo quit"
             try await feed(script, to: ["connect", target, "--json"]) { session in
                 let error = try await session.nextEvent("error")
@@ -116,10 +113,14 @@ struct LongInputTests {
     func aTypedLineThatIsTooLong() async throws {
         // 10 SYS2061; at 2061 a jump to itself, which reads no keys.
         let program: [UInt8] = [1, 8, 0x0B, 8, 10, 0, 0x9E, 0x32, 0x30, 0x36, 0x31, 0, 0, 0, 0x4C, 0x0D, 8]
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID()).prg")
-        try Data(program).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let arguments = ["c64", "gateway", "--virtual", file.path, "--unlisted", "--address", "127.0.0.1", "--json"]
+        try await withFolder { folder in
+            try Data(program).write(to: URL(filePath: folder + "/loop.prg"))
+            try await typeTooLongALine(folder + "/loop.prg")
+        }
+    }
+
+    private func typeTooLongALine(_ program: String) async throws {
+        let arguments = ["c64", "gateway", "--virtual", program, "--unlisted", "--address", "127.0.0.1", "--json"]
         let script = "head -c 20000000 /dev/zero | tr '\\0' a; echo; exec yes"
         try await feed(script, to: arguments) { gateway in
             try await gateway.nextLine(of: .error) { $0.contains("ignored") && $0.contains("longer than") }
@@ -151,7 +152,7 @@ struct LongInputTests {
                 try await eventually("the last line counts") {
                     try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=3"]
                 }
-                return try ProcessUsage(of: service).processorTime
+                return try ProcessFigures(of: service).processorTime
             }
         }
         let few = try await processorTime(lines: 100_000)

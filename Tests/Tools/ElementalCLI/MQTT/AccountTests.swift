@@ -3,54 +3,45 @@ import TestSupport
 import Testing
 
 /// Brokers that do not let everybody in.
-@Suite(
-    .enabled(
-        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-        "no mosquitto: run Tests/mqtt-peers/install"))
+@Suite(.needsMosquitto)
 struct AccountTests {
-    /// A file with a password, and the options that name it.
-    private static func withPassword<Result>(
-        _ text: String, _ body: ([String]) async throws -> Result
-    ) async throws -> Result {
-        let file = FileManager.default.temporaryDirectory.appending(path: "password-\(UUID().uuidString)")
-        try Data((text + "\n").utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        return try await body(["--password", "@\(file.path)"])
-    }
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case mosquitto, nats
 
-    private static let settings = ["allow_anonymous false", "password_file {folder}/passwords"]
+        var testDescription: String { rawValue }
 
-    @Test(.backstop)
-    func aWrongPasswordIsSaidAndARightOneWorks() async throws {
-        try await MosquittoBroker.with(Self.settings, users: ["ada": "lovelace"]) { broker in
-            try await BridgeBed.withService(["1:Speed:float=0.5"]) { _, target in
-                for (user, password) in [("ada@", "wrong"), ("bob@", "lovelace")] {
-                    try await Self.withPassword(password) { option in
-                        try await Self.expectRefusal(broker, target, user, option, hint: "password")
-                    }
-                }
-                try await Self.expectRefusal(broker, target, "", [], hint: "allow_anonymous")
-                try await Self.withPassword("lovelace") { option in
-                    let url = "mqtt://ada@127.0.0.1:\(broker.port)"
-                    try await ChildProcess.with(
-                        ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"] + option
-                    ) { bridge in
-                        try await bridge.nextEvent("bridging")
-                        try await TopicWatch.with(port: broker.port, login: ["-u", "ada", "-P", "lovelace"]) { watch in
-                            let device = try await DeviceTopics.ofAddress(target, in: watch)
-                            try await watch.wait(for: device("speed"), toBe: "0.5")
-                        }
-                    }
-                }
+        var isThere: Bool { self == .mosquitto || NATSBroker.unavailableReason == nil }
+
+        /// Runs a broker with the user ada during the body.
+        func with(_ body: (any MQTTBroker) async throws -> Void) async throws {
+            switch self {
+            case .mosquitto:
+                let settings = ["allow_anonymous false", "password_file {folder}/passwords"]
+                try await MosquittoBroker.with(settings, users: ["ada": "lovelace"]) { try await body($0) }
+            case .nats: try await NATSBroker(user: ("ada", "lovelace")).run { try await body($0) }
             }
         }
     }
 
-    /// The broker's refusal is told, in words that name what a person can change, and no secret.
-    private static func expectRefusal(
-        _ broker: MosquittoBroker, _ target: String, _ user: String, _ option: [String], hint: String
+    /// Expects that a bridge with these options reaches the broker and publishes.
+    private static func expectBridging(
+        _ port: Int, _ target: String, _ url: String, _ options: [String], login: [String]
     ) async throws {
-        let url = "mqtt://\(user)127.0.0.1:\(broker.port)"
+        let command = ["mqtt", target, "--broker", url, "--json"] + options
+        try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+            try await bridge.nextEvent("bridging")
+            try await TopicWatch.with(port: port, ["elemental/#"], login: login) { watch in
+                let device = try await DeviceTopics.ofAddress(target, in: watch)
+                try await watch.wait(for: device("speed"), toBe: "0.5")
+            }
+        }
+    }
+
+    /// Expects that the broker's refusal is told, in words that name what a person can change, and without a secret.
+    private static func expectRefusal(
+        _ port: Int, _ target: String, _ user: String, _ option: [String], hint: String
+    ) async throws {
+        let url = "mqtt://\(user)127.0.0.1:\(port)"
         try await ChildProcess.with(
             ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"] + option
         ) { bridge in
@@ -61,51 +52,47 @@ struct AccountTests {
         }
     }
 
+    @Test(.backstop, arguments: Kind.allCases.filter(\.isThere))
+    func aWrongPasswordIsSaidAndARightOneWorks(kind: Kind) async throws {
+        try await withFolder { folder in
+            func password(_ text: String) throws -> [String] {
+                try Data("\(text)\n".utf8).write(to: URL(filePath: "\(folder)/\(text)"))
+                return ["--password", "@\(folder)/\(text)"]
+            }
+            try await kind.with { broker in
+                try await Robot.with { _, target in
+                    for (user, option) in [("ada@", try password("wrong")), ("bob@", try password("lovelace"))] {
+                        try await Self.expectRefusal(broker.port, target, user, option, hint: "password")
+                    }
+                    if kind == .mosquitto {
+                        try await Self.expectRefusal(broker.port, target, "", [], hint: "allow_anonymous")
+                    }
+                    try await Self.expectBridging(
+                        broker.port, target, "mqtt://ada@127.0.0.1:\(broker.port)", try password("lovelace"),
+                        login: ["-u", "ada", "-P", "lovelace"])
+                }
+            }
+        }
+    }
+
     @Test(.backstop)
     func aBrokerWithACertificateOfItsOwn() async throws {
         try await MosquittoBroker.with(isSecure: true) { broker in
             let authority = try #require(broker.certificates?.authority)
-            try await BridgeBed.withService(["1:Speed:float=0.5"]) { _, target in
-                let command = ["mqtt", target, "--broker", "mqtts://localhost:\(broker.port)", "--json"]
-                try await ChildProcess.with(ElementalProcess.path, command) { bridge in
-                    _ = try await bridge.nextLine("that nobody vouches") {
-                        $0.contains("certificate")
-                    }
+            try await Robot.with { _, target in
+                let url = "mqtts://localhost:\(broker.port)"
+                _ = try await ChildProcess.with(ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"]) {
+                    try await $0.nextLine("that nobody vouches") { $0.contains("certificate") }
                 }
-                try await ChildProcess.with(ElementalProcess.path, command + ["--trust", authority]) { bridge in
-                    try await bridge.nextEvent("bridging")
-                    try await TopicWatch.with(port: broker.port, login: ["--cafile", authority]) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("speed"), toBe: "0.5")
-                    }
-                }
+                try await Self.expectBridging(
+                    broker.port, target, url, ["--trust", authority], login: ["--cafile", authority])
             }
         }
     }
+}
 
-    @Test(
-        .enabled(if: NATSBroker.unavailableReason == nil, Comment(rawValue: NATSBroker.unavailableReason ?? "")),
-        .backstop)
-    func anAccountOfNATS() async throws {
-        try await NATSBroker(user: ("ada", "lovelace")).run { broker in
-            try await BridgeBed.withService(["1:Speed:float=0.5"]) { _, target in
-                try await Self.withPassword("lovelace") { option in
-                    let url = "mqtt://ada@127.0.0.1:\(broker.port)"
-                    try await ChildProcess.with(
-                        ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"] + option
-                    ) { bridge in
-                        try await bridge.nextEvent("bridging")
-                        let login = ["-u", "ada", "-P", "lovelace"]
-                        try await TopicWatch.with(port: broker.port, ["elemental/#"], login: login) { watch in
-                            let device = try await DeviceTopics.ofAddress(target, in: watch)
-                            try await watch.wait(for: device("speed"), toBe: "0.5")
-                        }
-                    }
-                }
-            }
-        }
-    }
-
+/// Mistakes in the options that name a broker.
+struct BrokerOptionTests {
     @Test(arguments: [
         ["--broker", "http://localhost"], ["--broker", "mqtt://"], ["--broker", "mqtt://localhost:0"],
         ["--broker", "mqtt://localhost", "--rate", "-1"], ["--broker", "mqtt://localhost", "--base", "a/+"],
@@ -114,10 +101,7 @@ struct AccountTests {
         ["--broker", "mqtt://localhost", "--password", "secret"],
         ["--broker", "mqtt://ada:secret@localhost"], ["--broker", "mqtt://localhost", "--discovery", "maybe"], [],
     ])
-    func mistakesOnTheCommandLine(_ arguments: [String]) async throws {
-        let (status, _, errors) = try await ElementalProcess.run(
-            ["mqtt", "127.0.0.1:1"] + arguments)
-        #expect(status == .exited(64), "\(errors)")
-        #expect(!errors.isEmpty)
+    func mistakes(_ arguments: [String]) throws {
+        try Mistake.expect(in: ["mqtt", "127.0.0.1:1"] + arguments)
     }
 }

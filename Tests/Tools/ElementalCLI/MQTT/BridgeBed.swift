@@ -17,20 +17,6 @@ enum BridgeBed {
         }
     }
 
-    /// Runs a service that only listens, during the body, which gets its HOST:PORT.
-    static func withService<Result>(
-        _ elements: [String], port: Int = 0, name: String = "Rover", isolation: isolated (any Actor)? = #isolation,
-        _ body: (_ service: ChildProcess, _ target: String) async throws -> Result
-    ) async throws -> Result {
-        let arguments = [
-            "publish", "robot", "--name", name, "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--json",
-        ]
-        let specs = elements.flatMap { ["--element", $0] }
-        return try await ChildProcess.with(ElementalProcess.path, arguments + specs) { service in
-            try await body(service, "127.0.0.1:\(try await service.listeningPort())")
-        }
-    }
-
     /// Runs a published service, found with the environment's Zeroconf, during the body.
     static func withPublishedService<Result>(
         _ service: String, _ name: String, _ elements: [String], environment: [String: String],
@@ -88,6 +74,6 @@ extension Trait where Self == ConditionTrait {
     static var needsMosquitto: Self {
         .enabled(
             if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-            "mosquitto or its clients are not there: run Tests/mqtt-peers/install")
+            "mosquitto or its clients are not there: run Tests/install mqtt")
     }
 }

@@ -4,9 +4,7 @@ import Testing
 
 /// Services that come, change and go, and how the broker and Home Assistant are told.
 @Suite(
-    .enabled(
-        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-        "no mosquitto: run Tests/mqtt-peers/install"),
+    .needsMosquitto,
     .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
 struct ComingAndGoingTests {
     @Test(.backstop)
@@ -29,8 +27,9 @@ struct ComingAndGoingTests {
                             try await watch.wait(for: lamp.availability, toBe: "online")
                             // Two names that would meet in plain letters do not meet.
                             try await watch.wait(for: lamp("left-arm"), toBe: "true")
-                            let others = watch.topics.keys.filter { $0.hasPrefix(lamp("left-arm-")) }
-                            #expect(others.count == 1)
+                            try await watch.wait("the other arm") { watch in
+                                watch.topics.keys.count { $0.hasPrefix(lamp("left-arm-")) } == 1 ? true : nil
+                            }
                             try await BridgeBed.withPublishedService(
                                 "robot", "Rover", ["1:Pace:float=0.5"], environment: environment
                             ) { service in
@@ -60,7 +59,9 @@ struct ComingAndGoingTests {
                                 }
                                 #expect(told.contains { $0.components.contains { $0.key == "1" && $0.isRemoval } })
                                 #expect(told.allSatisfy { $0.problems == [] })
-                                #expect(watch.topics[rover("pace")] == nil, "the value of what is gone is retained")
+                                try await watch.wait("that the value of what is gone is no longer retained") { watch in
+                                    watch.topics[rover("pace")] == nil ? true : nil
+                                }
                                 desk.send(signal: SIGTERM)
                                 try await watch.wait(for: lamp.availability, toBe: "offline")
                                 #expect(watch.newest(of: rover.availability)?.text == "online")
@@ -98,7 +99,7 @@ struct ComingAndGoingTests {
         try await MosquittoBroker.with { broker in
             try await TopicWatch.with(port: broker.port) { watch in
                 let target = "127.0.0.1:\(port)"
-                let device = try await BridgeBed.withService(["1:Pace:float=0.5", "2:Level:uint8=3"], port: port) {
+                let device = try await Robot.with(["1:Pace:float=0.5", "2:Level:uint8=3"], port: port) {
                     _, _ in
                     try await BridgeBed.withBridge(broker.port, [target]) { _ in
                         let device = try await DeviceTopics.ofAddress(target, in: watch)
@@ -107,7 +108,7 @@ struct ComingAndGoingTests {
                         return device
                     }
                 }
-                try await BridgeBed.withService(["2:Level:uint8=4"], port: port) { _, _ in
+                try await Robot.with(["2:Level:uint8=4"], port: port) { _, _ in
                     try await BridgeBed.withBridge(broker.port, [target]) { _ in
                         try await watch.wait(for: device("level"), toBe: "4")
                         _ = try await watch.discovery(of: device) { $0.components.map(\.key) == ["2"] }

@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 
 /// Services that are more than a list of elements: one for paired clients, and a Commodore.
-@Suite(
-    .enabled(
-        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-        "no mosquitto: run Tests/mqtt-peers/install"))
+@Suite(.needsMosquitto)
 struct DeviceKindTests {
     /// The bridge names the command that pairs it, and connects once that was typed.
     @Test(.backstop, arguments: [true, false])
@@ -34,11 +31,16 @@ struct DeviceKindTests {
 
     @Test(.backstop, .enabled(if: CommodoreProgram.isAvailable))
     func aCommodoreIsADevice() async throws {
-        let program = FileManager.default.temporaryDirectory.appending(path: "commodore-\(UUID().uuidString).prg")
-        try Data(await CommodoreProgram.prg).write(to: program)
-        defer { try? FileManager.default.removeItem(at: program) }
+        try await withFolder { folder in
+            let program = folder + "/commodore.prg"
+            try Data(await CommodoreProgram.prg).write(to: URL(filePath: program))
+            try await bridgeCommodore(program)
+        }
+    }
+
+    private func bridgeCommodore(_ program: String) async throws {
         let gateway = [
-            "c64", "gateway", "--virtual", program.path, "--unlisted", "--address", "127.0.0.1", "--name", "Den",
+            "c64", "gateway", "--virtual", program, "--unlisted", "--address", "127.0.0.1", "--name", "Den",
             "--json",
         ]
         try await MosquittoBroker.with { broker in

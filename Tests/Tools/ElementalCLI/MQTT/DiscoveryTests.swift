@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 
 /// What Home Assistant is told of a service with everything that a catalogue can have.
-@Suite(
-    .enabled(
-        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-        "no mosquitto: run Tests/mqtt-peers/install"))
+@Suite(.needsMosquitto)
 struct DiscoveryTests {
     private static let elements = [
         "1:Speed:float:0...0.7:unit m/s=0.5", "2:Camera:bool=on", "3:Aim:float3=1,nan,-0.5", "4:Note:string:ro=seven",
@@ -46,12 +43,16 @@ struct DiscoveryTests {
 
     @Test(.backstop, arguments: [true, false])
     func everyElementPassesTheCheck(hasControl: Bool) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "picture-\(UUID().uuidString)")
-        try Data(Self.picture).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let elements = Self.elements + ["7:View:data=@\(file.path)"]
+        try await withFolder { folder in
+            try Data(Self.picture).write(to: URL(filePath: folder + "/picture"))
+            try await expectAllElements(
+                Self.elements + ["7:View:data=@\(folder)/picture"], hasControl: hasControl)
+        }
+    }
+
+    private func expectAllElements(_ elements: [String], hasControl: Bool) async throws {
         try await MosquittoBroker.with { broker in
-            try await BridgeBed.withService(elements) { _, target in
+            try await Robot.with(elements) { _, target in
                 try await BridgeBed.withBridge(broker.port, [target], hasControl ? ["--control"] : []) { _ in
                     try await TopicWatch.with(port: broker.port) { watch in
                         let device = try await DeviceTopics.ofAddress(target, in: watch)
@@ -120,7 +121,7 @@ struct DiscoveryTests {
             "Key=event,event_types=pressed|held", "--as", "Colour=select,options=black|white",
         ]
         try await MosquittoBroker.with { broker in
-            try await BridgeBed.withService(elements) { service, target in
+            try await Robot.with(elements) { service, target in
                 try await BridgeBed.withBridge(broker.port, [target], options) { bridge in
                     try await TopicWatch.with(port: broker.port) { watch in
                         let device = try await DeviceTopics.ofAddress(target, in: watch)

@@ -27,23 +27,23 @@ struct HostileBrokerTests {
             case .shortAnswer: [0x20, 0]
             case .wrongKind: [0x30, 3, 0, 1, 0x61]
             case .truncatedTopic: [0x30, 2, 0xFF, 0xFF]
-            case .invalidTopic: ScriptedBroker.message("a", [1]).map { $0 == 0x61 ? 0xFF : $0 }
+            case .invalidTopic: BrokerPeer.publish("a", [1]).map { $0 == 0x61 ? 0xFF : $0 }
             case .answerNobodyAskedFor: [0x40, 2, 0x12, 0x34, 0x90, 3, 0x55, 0x55, 1, 0x40, 2, 0, 0]
             case .qualityOfService3: [0x36, 6, 0, 1, 0x61, 0, 1, 0x61]
-            case .emptyTopic: ScriptedBroker.message("", [0x61])
+            case .emptyTopic: BrokerPeer.publish("", [0x61])
             }
         }
     }
 
     @Test(.backstop, arguments: Attack.allCases)
     func malformedPackets(attack: Attack) async throws {
-        let (listener, port) = try RawSocket.listen()
-        try await BridgeBed.withService(["1:Speed:float=0.5"]) { service, target in
-            let command = ["mqtt", target, "--broker", "mqtt://127.0.0.1:\(port)", "--control", "--json"]
+        let broker = try ScriptedBroker()
+        try await Robot.with(["1:Speed:float=0.5"]) { service, target in
+            let command = ["mqtt", target, "--broker", broker.url, "--control", "--json"]
             try await ChildProcess.with(ElementalProcess.path, command) { bridge in
-                let first = ScriptedBroker(try await listener.accept())
+                let first = try await broker.accept()
                 #expect(try await first.packet().kind == .connect)
-                if attack.isAfterAGoodAnswer { try first.write(ScriptedBroker.accepted) }
+                if attack.isAfterAGoodAnswer { try first.write(BrokerPeer.accepted) }
                 // It may close before all of it has been sent.
                 try? first.write(attack.bytes)
                 // It comes back, and behaves to a broker that behaves; or it has borne what came.
@@ -51,12 +51,11 @@ struct HostileBrokerTests {
                     try? first.write([UInt8](repeating: 0, count: 64))
                 }
                 let memory = try ProcessFigures(of: bridge).residentMemory
-                let second = ScriptedBroker(try await listener.accept())
+                let second = try await broker.accept()
                 try await second.serve { published, subscriptions in
                     subscriptions > 0 && published.contains { $0.hasSuffix("/speed") }
                 }
-                let growth = try ProcessFigures(of: bridge).residentMemory - memory
-                #expect(growth < 20_000, "\(growth) KiB")
+                expectMemory(try ProcessFigures(of: bridge).peakMemory - memory, below: 20_000)
                 bridge.send(signal: SIGTERM)
                 let status = try await bridge.waitForExit()
                 #expect(status == .exited(0), "\(bridge.transcript)")
@@ -66,15 +65,15 @@ struct HostileBrokerTests {
 
     @Test(.backstop)
     func aFloodOfWhatNobodySubscribedTo() async throws {
-        let (listener, port) = try RawSocket.listen()
-        try await BridgeBed.withService(["1:Speed:float:0...1=0.5"]) { service, target in
+        let broker = try ScriptedBroker()
+        try await Robot.with(["1:Speed:float:0...1=0.5"]) { service, target in
             let command = [
-                "mqtt", target, "--broker", "mqtt://127.0.0.1:\(port)", "--control", "--json", "--rate", "0",
+                "mqtt", target, "--broker", broker.url, "--control", "--json", "--rate", "0",
             ]
             try await ChildProcess.with(ElementalProcess.path, command) { bridge in
-                let broker = ScriptedBroker(try await listener.accept())
+                let peer = try await broker.accept()
                 var speed = ""
-                try await broker.serve { published, subscriptions in
+                try await peer.serve { published, subscriptions in
                     speed = published.first { $0.hasSuffix("/speed") } ?? ""
                     return subscriptions > 0 && !speed.isEmpty
                 }
@@ -87,18 +86,17 @@ struct HostileBrokerTests {
                 let payload = Array("{\"cmps\":{\"1\":{\"p\":\"number\"}}}".utf8)
                 var flood: [UInt8] = []
                 for number in 0..<50_000 {
-                    flood += ScriptedBroker.message(
-                        topics[number % topics.count], payload, flags: number % 2 == 0 ? 2 : 0,
-                        identifier: UInt16(truncatingIfNeeded: number | 1))
+                    flood += BrokerPeer.publish(
+                        topics[number % topics.count], payload,
+                        identifier: number % 2 == 0 ? UInt16(truncatingIfNeeded: number | 1) : nil)
                 }
-                try broker.write(flood)
+                try peer.write(flood)
                 // The flood is over when a command after it has arrived; it is handled once, though it comes twice.
-                let command = ScriptedBroker.message("\(speed)/set", Array("0.25".utf8), flags: 2, identifier: 7)
-                let again = ScriptedBroker.message("\(speed)/set", Array("0.25".utf8), flags: 10, identifier: 7)
-                try broker.write(command + again)
+                let command = BrokerPeer.publish("\(speed)/set", Array("0.25".utf8), identifier: 7)
+                let again = BrokerPeer.publish("\(speed)/set", Array("0.25".utf8), identifier: 7, isDuplicate: true)
+                try peer.write(command + again)
                 try await service.nextEvent("value") { $0.number("value") == 0.25 }
-                let growth = try ProcessFigures(of: bridge).residentMemory - memory
-                #expect(growth < 30_000, "\(growth) KiB")
+                expectMemory(try ProcessFigures(of: bridge).peakMemory - memory, below: 30_000)
                 // Nothing from outside reaches the terminal as it is.
                 #expect(!bridge.lines(of: .output).contains { $0.contains("\u{1b}") })
                 bridge.send(signal: SIGTERM)

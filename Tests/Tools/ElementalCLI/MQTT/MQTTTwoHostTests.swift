@@ -5,17 +5,15 @@ import Testing
 /// Between two hosts whose link is cut: the bridge beside the service, the broker on the other one.
 @Suite(
     .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(
-        if: MosquittoBroker.unavailableReason == nil && MQTTPeers.haveClients,
-        "no mosquitto: run Tests/mqtt-peers/install"))
+    .needsMosquitto)
 struct MQTTTwoHostTests {
     @Test(.backstop)
     func theNewestValuesArriveOnceTheLinkIsBack() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "mosquitto-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withFolder { try await bridge(settings: $0 + "/settings") }
+    }
+
+    private func bridge(settings: String) async throws {
         try await TestBed.with { bed in
-            let settings = folder.appending(path: "settings").path
             let lines = [
                 "listener 1883 \(bed.b.address)", "listener 1884 127.0.0.1", "allow_anonymous true",
                 "persistence false", "user root", "log_dest stderr",
@@ -30,27 +28,33 @@ struct MQTTTwoHostTests {
                         "publish", "robot", "--name", "Rover", "--security", "open", "--element", "1:Pace:float=0.5",
                     ]
                     try await bed.a.withChild(try ElementalProcess.path, bridge) { bridge in
+                        var lost: TranscriptPlace?
                         try await bed.a.withChild(try ElementalProcess.path, rover) { rover in
+                            try await bridge.nextEvent("serviceState") {
+                                $0["name"] == "Rover" && $0["state"] == "connected"
+                            }
                             try await watch.nextLine { $0 == "elemental/robot/rover/pace 0.5" }
                             // The other host's end, so that this one still finds its own service.
                             try await bed.cutLink(at: bed.b)
                             for number in 1...200 { try rover.writeLine("Pace=\(number)") }
                             rover.send(signal: SIGKILL)
-                            try await bridge.nextEvent("serviceState") {
+                            lost = try await bridge.nextEvent("serviceState") {
                                 $0["name"] == "Rover" && $0["state"] != "connected"
-                            }
+                            }.place
                         }
                         try await bed.a.withChild(try ElementalProcess.path, rover) { rover in
-                            try await bridge.nextEvent("serviceState") {
+                            try await bridge.nextEvent("serviceState", after: lost) {
                                 $0["name"] == "Rover" && $0["state"] == "connected"
                             }
                             try rover.writeLine("Pace=0.25")
                             try await bed.restoreLink()
                             try await watch.nextLine { $0 == "elemental/robot/rover/pace 0.25" }
                             try rover.writeLine("Pace=0.75")
-                            try await watch.nextLine { $0 == "elemental/robot/rover/pace 0.75" }
+                            let last = try await watch.nextLine { $0 == "elemental/robot/rover/pace 0.75" }
                             bridge.send(signal: SIGKILL)
-                            try await watch.nextLine { $0 == "elemental/bridge/a/availability offline" }
+                            try await watch.nextLine(after: last.place) {
+                                $0 == "elemental/bridge/a/availability offline"
+                            }
                         }
                     }
                 }

@@ -5,25 +5,16 @@ import Testing
 /// `elemental metrics`: what a collector of metrics gets from it.
 struct MetricsTests {
     private static let elements = [
-        "--element", "1:Speed:float:unit m/s=0.5", "--element", "2:Camera:bool=on",
-        "--element", "3:Aim \"x\":float3=1,nan,-inf", "--element", "4:Note:string=seven", "--element",
+        "1:Speed:float:unit m/s=0.5", "2:Camera:bool=on", "3:Aim \"x\":float3=1,nan,-inf", "4:Note:string=seven",
         "5:Mode:uint8:choices off,heat=heat",
     ]
-
-    private static func publish(port: Int = 0) -> [String] {
-        [
-            "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)",
-            "--json",
-        ] + elements
-    }
 
     /// Runs a service and the command, which follows it.
     private func withMetrics(
         _ options: [String] = [],
         _ body: (_ service: ChildProcess, _ target: String, _ metrics: ChildProcess, _ port: Int) async throws -> Void
     ) async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.publish()) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(Self.elements) { service, target in
             let arguments = ["metrics", target, "--port", "0", "--json"] + options
             try await ChildProcess.with(ElementalProcess.path, arguments) { metrics in
                 let url: String? = try await metrics.nextEvent("serving")["url"]
@@ -70,18 +61,21 @@ struct MetricsTests {
             let url: String? = try await metrics.nextEvent("serving")["url"]
             let metricsPort = try #require(url.flatMap { URLComponents(string: $0) }?.port)
             _ = try await scrape(metricsPort) { $0.contains("elemental_up{\(device)} 0") }
-            try await ChildProcess.with(ElementalProcess.path, Self.publish(port: port)) { service in
-                _ = try await scrape(metricsPort) { $0.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") } }
+            try await Robot.with(Self.elements, port: port) { service, _ in
+                let here = try await scrape(metricsPort) {
+                    $0.contains("elemental_messages_received_total{\(device)} 5")
+                }
+                #expect(here.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") })
                 service.send(signal: SIGKILL)
             }
             let away = try await scrape(metricsPort) { $0.contains("elemental_up{\(device)} 0") }
             #expect(!away.contains { $0.hasPrefix("elemental_element_value") })
             #expect(away.contains("elemental_messages_received_total{\(device)} 5"))
-            try await ChildProcess.with(ElementalProcess.path, Self.publish(port: port)) { _ in
+            try await Robot.with(Self.elements, port: port) { _, _ in
                 let back = try await scrape(metricsPort) {
-                    $0.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") }
-                        && $0.contains("elemental_messages_received_total{\(device)} 10")
+                    $0.contains("elemental_messages_received_total{\(device)} 10")
                 }
+                #expect(back.contains { $0.hasSuffix("unit=\"m/s\"} 0.5") })
                 #expect(back.contains("elemental_up{\(device)} 1"))
                 #expect(back.contains("elemental_reconnections_total{\(device)} 1"))
             }
@@ -90,11 +84,15 @@ struct MetricsTests {
 
     @Test(.backstop)
     func onlyWhoHasTheTokenReadsThem() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
         let token = "0123456789abcdef0123456789abcdef"
-        try Data((token + "\n").utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        try await withMetrics(["--address", "0.0.0.0", "--token", "@\(file.path)"]) { _, _, _, port in
+        try await withFolder { folder in
+            try Data((token + "\n").utf8).write(to: URL(filePath: folder + "/token"))
+            try await expectToBeNeeded(token, in: folder + "/token")
+        }
+    }
+
+    private func expectToBeNeeded(_ token: String, in file: String) async throws {
+        try await withMetrics(["--address", "0.0.0.0", "--token", "@\(file)"]) { _, _, _, port in
             let refused = try await get(port)
             #expect(refused.status == 401, "\(refused)")
             #expect(!refused.text.contains("elemental_up"))
@@ -119,8 +117,7 @@ struct MetricsTests {
 
     @Test(.backstop)
     func onceConnectsPrintsAndEnds() async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.publish()) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(Self.elements) { service, target in
             let (status, output, errors) = try await ElementalProcess.run("metrics", target, "--once")
             #expect(status == .exited(0), "\(errors)")
             #expect(output.first?.hasPrefix("# HELP elemental_up ") == true)
@@ -147,17 +144,14 @@ struct MetricsTests {
             ["--address", "0.0.0.0"], ["--token", "secret"], ["--once", "--port", "1"], ["--port", "65536"],
             ["--address", "a b"],
         ])
-    func mistakesOnTheCommandLine(_ arguments: [String]) async throws {
-        let (status, _, errors) = try await ElementalProcess.run(["metrics"] + arguments)
-        #expect(status == .exited(64), "\(errors)")
-    }
+    func mistakes(_ arguments: [String]) throws { try Mistake.expect(in: ["metrics"] + arguments) }
 
     private static let promtool = Repository.path(".build/promtool/promtool")
 
     @Test(
         .enabled(
             if: FileManager.default.isExecutableFile(atPath: promtool),
-            "promtool is not there: run Tests/install-promtool"),
+            "promtool is not there: run Tests/install promtool"),
         .backstop)
     func prometheusOwnProgramIsContent() async throws {
         try await withMetrics { _, target, _, port in
@@ -202,11 +196,10 @@ struct MetricsTests {
     /// The lines of the metrics, once they are as expected.
     private func scrape(_ port: Int, until isExpected: ([String]) -> Bool) async throws -> [String] {
         var lines: [String] = []
-        for _ in 0..<600 {
+        try await eventually("metrics as expected: \(lines.joined(separator: "\n"))", every: .milliseconds(50)) {
             lines = try await get(port).text.components(separatedBy: "\n")
-            if isExpected(lines) { return lines }
-            try await Task.sleep(for: .milliseconds(50))
+            return isExpected(lines)
         }
-        throw TestSupportError("the metrics are not as expected: \(lines.joined(separator: "\n"))")
+        return lines
     }
 }

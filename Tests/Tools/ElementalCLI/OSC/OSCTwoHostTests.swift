@@ -5,12 +5,14 @@ import Testing
 /// A bridge on one host and surfaces on the other, of which one is outside the networks that are allowed.
 @Suite(
     .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: OSCScripts.areThere, "Tests/osc/install has not installed what these need"))
+    .enabled(if: ScenarioScript.osc.isThere, "Tests/install osc has not installed what these need"))
 struct OSCTwoHostTests {
     @Test(.backstop)
     func surfacesOfAllowedNetworksAreHeard() async throws {
-        let state = FileManager.default.temporaryDirectory.appending(path: "osc-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: state) }
+        try await withFolder { try await expectAllowedSurfaces(state: $0 + "/state") }
+    }
+
+    private func expectAllowedSurfaces(state: String) async throws {
         try await TestBed.with { bed in
             let outside = try await bed.addAddress(200, to: bed.b)
             let hosts = ["fd00:5c::1", "fd00:5c::2"]
@@ -30,9 +32,10 @@ struct OSCTwoHostTests {
                     let listening = try await bridge.nextEvent("listening")
                     let ports = try ["port", "queryPort"].map { "\(Int(try #require(listening.number($0))))" }
                     try await bridge.nextEvent("shown") { $0["prefix"] == "/Synth/" }
-                    let script = OSCScripts.root.appending(path: "Tests/osc/remote.py").path
-                    let arguments = ["-B", script, bed.a.address] + ports + [hosts[0], bed.b.address, outside]
-                    try await bed.b.withChild(OSCScripts.environment + "/bin/python3", arguments) { surfaces in
+                    let script = ScenarioScript.osc
+                    let arguments = script.arguments(
+                        "remote.py", [bed.a.address] + ports + [hosts[0], bed.b.address, outside])
+                    try await bed.b.withChild(script.python, arguments) { surfaces in
                         surfaces.closeInput()
                         let status = try await surfaces.waitForExit()
                         #expect(status == .exited(0), "\(surfaces.transcript)\n\(bridge.transcript)")

@@ -40,11 +40,9 @@ struct EscapeTests {
 
     @Test("JSON has the original text, in escapes that do not affect a terminal or a line reader")
     func json() async throws {
-        let arguments = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Text:string:wo",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            let device = try RawSocket.connect(to: try await service.listeningPort())
+        try await Robot.with(["1:Text:string:wo"]) { service, target in
+            let port = try #require(target.split(separator: ":").last.flatMap { Int($0) })
+            let device = try RawSocket.connect(to: port)
             let text = Self.evil + "\u{E0041}\u{9B}👩‍👩‍👧‍👦"
             let value = Array(text.utf8)
             try device.write([0xFE, 1, 0, 0, 0, 0x68, 1, UInt8(value.count), 0, 0, 0] + value)

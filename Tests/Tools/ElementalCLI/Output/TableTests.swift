@@ -7,11 +7,8 @@ struct TableTests {
     @Test("columns are aligned if names have escapes, wide characters and combining marks")
     func columns() async throws {
         let names = ["a\u{1B}[2Jb", "日本", "e\u{301}", "x", "\u{1F600}"]
-        let service =
-            ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json"]
-            + names.enumerated().flatMap { ["--element", "\($0.offset + 1):\($0.element):int8=\($0.offset)"] }
-        try await ChildProcess.with(ElementalProcess.path, service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        let elements = names.enumerated().map { "\($0.offset + 1):\($0.element):int8=\($0.offset)" }
+        try await Robot.with(elements) { _, target in
             let rows = try await ElementalProcess.run("describe", target).output.dropFirst()
             let columns = rows.map { row in
                 // Terminal columns before the type: two for each ideograph and emoji, none for the mark.
@@ -26,12 +23,7 @@ struct TableTests {
 
     @Test("a long value is cut to fit its column")
     func longValues() async throws {
-        let service = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element",
-            "1:Text:string=" + String(repeating: "\u{1}", count: 100),
-        ]
-        try await ChildProcess.with(ElementalProcess.path, service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(["1:Text:string=" + String(repeating: "\u{1}", count: 100)]) { _, target in
             let described = try await ElementalProcess.run("describe", target)
             let row = described.output.last ?? ""
             #expect(row.hasSuffix("...") && row.count < 80, "\(row)")
@@ -40,21 +32,12 @@ struct TableTests {
 
     @Test("a name without a letter in common is not suggested")
     func hints() async throws {
-        let service = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:a:int8=1",
-            "--element",
-            "2:b:int8=1",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with(["1:a:int8=1", "2:b:int8=1"]) { _, target in
             for arguments in [["set", target, "=1"], ["get", target, ""], ["get", target, "x"]] {
-                try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-                    child.closeInput()
-                    let status = try await child.waitForExit()
-                    #expect(status == .exited(1), "\(child.transcript)")
-                    let text = child.lines(of: .error).joined()
-                    #expect(text.contains("there are: 'a' and 'b'") && !text.contains("did you mean"), "\(text)")
-                }
+                let result = try await ElementalProcess.run(arguments)
+                #expect(result.status == .exited(1), "\(result)")
+                let text = result.errors.joined()
+                #expect(text.contains("there are: 'a' and 'b'") && !text.contains("did you mean"), "\(text)")
             }
         }
     }

@@ -5,21 +5,15 @@ import Testing
 /// Files on the command line: endless ones, pipes without a writer, files that are too long.
 struct FileArgumentTests {
     private func withService(_ body: (_ target: String) async throws -> Void) async throws {
-        let arguments = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Raw:data",
-            "--element",
-            "2:Text:string:udp",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            try await body("127.0.0.1:\(try await service.listeningPort())")
-        }
+        try await Robot.with(["1:Raw:data", "2:Text:string:udp"]) { _, target in try await body(target) }
     }
 
-    private func withFolder(_ body: (URL) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("elemental-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try await body(folder)
+    /// Runs a service and makes a pipe during the body.
+    private func withPipe(_ body: (_ target: String, _ pipe: String) async throws -> Void) async throws {
+        try await withFolder { folder in
+            #expect(mkfifo(folder + "/pipe", 0o600) == 0)
+            try await withService { try await body($0, folder + "/pipe") }
+        }
     }
 
     /// Runs a command with at most 1.5 GB of address space.
@@ -61,74 +55,65 @@ struct FileArgumentTests {
 
     @Test("a pipe without a writer ends with --timeout")
     func nobodyWrites() async throws {
-        try await withFolder { folder in
-            let pipe = folder.appendingPathComponent("pipe").path
-            #expect(mkfifo(pipe, 0o600) == 0)
-            try await withService { target in
-                let commands = [
-                    ["set", target, "Raw=@\(pipe)"], ["c64", "run", pipe, "--frames", "1"],
-                    ["signalr", "call", "https://127.0.0.1:1/", "Add", "--trust", pipe],
-                    ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--element", "1:a:data=@\(pipe)"],
-                ]
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for arguments in commands { group.addTask { try await expectTimeout(arguments) } }
-                    try await group.waitForAll()
+        try await withPipe { target, pipe in
+            let commands = [
+                ["set", target, "Raw=@\(pipe)"], ["c64", "run", pipe, "--frames", "1"],
+                ["signalr", "call", "https://127.0.0.1:1/", "Add", "--trust", pipe],
+                ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--element", "1:a:data=@\(pipe)"],
+            ]
+            for arguments in commands {
+                try await withGrowingTimeout { seconds in
+                    let result = try await ElementalProcess.run(arguments + ["--timeout", seconds])
+                    guard result.status == .exited(1),
+                        result.errors.joined().contains("nothing came from it within \(seconds).0 seconds")
+                    else { throw TestSupportError("\(result)") }
                 }
             }
         }
     }
 
-    private func expectTimeout(_ arguments: [String]) async throws {
-        try await ChildProcess.with(ElementalProcess.path, arguments + ["--timeout", "3"]) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
-            let errors = child.lines(of: .error).joined()
-            #expect(errors.contains("nothing came from it within 3.0 seconds"), "\(child.transcript)")
-        }
-    }
-
     @Test("a session that reads a pipe without a writer ends on a signal")
     func interruption() async throws {
-        try await withFolder { folder in
-            let pipe = folder.appendingPathComponent("pipe").path
-            #expect(mkfifo(pipe, 0o600) == 0)
-            try await withService { target in
-                let arguments = ["connect", target, "--json", "--timeout", "3600"]
-                try await ChildProcess.with(ElementalProcess.path, arguments) { session in
-                    try session.writeLine("ping")
-                    try await session.nextEvent("ping")
-                    try session.writeLine("set Raw=@\(pipe)")
-                    try await eventually("the pipe is opened") {
-                        let descriptors = try FileManager.default.contentsOfDirectory(
-                            atPath: "/proc/\(session.processID)/fd")
-                        return descriptors.contains { number in
-                            let link = "/proc/\(session.processID)/fd/\(number)"
-                            return (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == pipe
-                        }
-                    }
-                    session.send(signal: SIGINT)
-                    let status = try await session.waitForExit()
-                    #expect(status == .exited(0), "\(session.transcript)")
-                }
+        try await withPipe { target, pipe in
+            let arguments = ["connect", target, "--json", "--timeout", "3600"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { session in
+                try session.writeLine("ping")
+                try await session.nextEvent("ping")
+                try session.writeLine("set Raw=@\(pipe)")
+                let figures = ProcessFigures(of: session)
+                try await eventually("the pipe is opened") { try figures.hasOpen(pipe) }
+                session.send(signal: SIGINT)
+                let status = try await session.waitForExit()
+                #expect(status == .exited(0), "\(session.transcript)")
             }
         }
     }
 
     @Test("a slowly written pipe is read to its end, however long that takes")
     func slowWriter() async throws {
-        try await withFolder { folder in
-            let pipe = folder.appendingPathComponent("pipe").path
-            #expect(mkfifo(pipe, 0o600) == 0)
-            try await withService { target in
-                // Longer in total than --timeout.
-                let script = """
-                    { for i in 1 2 3 4 5 6 7; do printf 0123456789; sleep 0.6; done; } >"$2" &
-                    "$0" set "$1" Raw=@"$2" --timeout 3 >/dev/null && exec "$0" get "$1" Raw --raw
-                    """
-                let output = try await ChildProcess.run("bash", ["-c", script, ElementalProcess.path, target, pipe])
-                #expect(output == String(repeating: "0123456789", count: 7))
+        try await withPipe { target, pipe in
+            try await withGrowingTimeout { seconds in
+                // Open for reading as well, which needs no reader.
+                let file = open(pipe, O_RDWR | O_CLOEXEC)
+                let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+                let set = ["set", target, "Raw=@\(pipe)", "--timeout", seconds]
+                try await ChildProcess.with(ElementalProcess.path, set) { child in
+                    let figures = ProcessFigures(of: child)
+                    try await eventually("the pipe is opened") { try figures.hasOpen(pipe) }
+                    // Longer in total than --timeout.
+                    var count = 0
+                    try await eventually("all parts", every: Duration.seconds(try #require(Double(seconds))) / 5) {
+                        try writer.write(contentsOf: Data("0123456789".utf8))
+                        count += 1
+                        return count == 7
+                    }
+                    try writer.close()
+                    let status = try await child.waitForExit()
+                    guard status == .exited(0) else { throw TestSupportError(child.transcript) }
+                }
             }
+            let get = try await ElementalProcess.run("get", target, "Raw", "--raw")
+            #expect(get.output == [String(repeating: "0123456789", count: 7)], "\(get)")
         }
     }
 

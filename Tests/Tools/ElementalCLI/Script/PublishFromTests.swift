@@ -8,15 +8,14 @@ struct PublishFromTests {
     private func withService(
         _ script: String, _ body: (_ service: ChildProcess, _ target: String, _ folder: URL) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "from-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "elements")
-        try script.replacing("{folder}", with: folder.path).write(to: file, atomically: true, encoding: .utf8)
-        let arguments = ["publish", "pi", "--from", file.path, "--unlisted", "--address", "127.0.0.1", "--json"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
-            try await body(service, target, folder)
+        try await withFolder { folder in
+            let file = folder + "/elements"
+            try script.replacing("{folder}", with: folder).write(toFile: file, atomically: true, encoding: .utf8)
+            let arguments = ["publish", "pi", "--from", file, "--unlisted", "--address", "127.0.0.1", "--json"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                try await body(service, target, URL(filePath: folder))
+            }
         }
     }
 
@@ -78,12 +77,9 @@ struct PublishFromTests {
             """
         try await withService(script) { service, target, folder in
             for (element, part) in [("Broken", "status 3"), ("Wrong", "700"), ("Missing", "status 127")] {
-                try await eventually("it is told that \(element) fails") {
-                    service.lines(of: .output).compactMap { JSONLine($0) }.contains { event in
-                        let reason: String = event["reason"] ?? ""
-                        return event.event == "command" && event["element"] == element && event["state"] == "failed"
-                            && reason.contains(part)
-                    }
+                try await service.nextEvent("command") { event in
+                    let reason: String = event["reason"] ?? ""
+                    return event["element"] == element && event["state"] == "failed" && reason.contains(part)
                 }
             }
             let (status, output, _) = try await ElementalProcess.run("get", target, "Good", "Flood")
@@ -131,18 +127,16 @@ struct PublishFromTests {
             #expect(unchanged == "Value=2")
             // Other elements: at the same port.
             try write("1:Other:uint8:ro\n    read 0.1: echo 4")
-            try await service.nextEvent("stopped")
-            try await service.nextEvent("listening")
+            let stopped = try await service.nextEvent("stopped")
+            try await service.nextEvent("listening", after: stopped.place)
             try await eventually("the other element is there") { try await value("Other") == "Other=4" }
         }
     }
 
     @Test
     func mistakesAreToldAtOnce() async throws {
-        let both = try await ElementalProcess.run("publish", "pi", "--from", "x", "--element", "1:A:bool")
-        #expect(both.status == .exited(64))
-        let neither = try await ElementalProcess.run("publish", "pi")
-        #expect(neither.status == .exited(64))
+        try Mistake.expect(in: ["publish", "pi", "--from", "x", "--element", "1:A:bool"])
+        try Mistake.expect(in: ["publish", "pi"])
         let missing = try await ElementalProcess.run("publish", "pi", "--from", "/nowhere/elements")
         #expect(missing.status == .exited(1))
         #expect(missing.errors.contains { $0.contains("/nowhere/elements") })

@@ -11,39 +11,35 @@ struct SerialTests {
         try await ChildProcess.with(ElementalProcess.path, all) { gateway in try await body(gateway) }
     }
 
-    /// The first event that holds from the beginning of the output.
-    private func event(
-        _ name: String, of child: ChildProcess, _ holds: (JSONLine) -> Bool = { _ in true }
-    ) async throws -> JSONLine {
-        var event: JSONLine?
-        try await eventually("event '\(name)': \(child.transcript)") {
-            event = child.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == name && holds($0) }
-            return event != nil
+    /// The lines that are ready, as they are named.
+    private func lines(_ count: Int, of gateway: ChildProcess) async throws -> [String] {
+        var names: [String] = []
+        for _ in 0..<count {
+            names.append(try #require(try await gateway.nextEvent("line") { $0["state"] == "ready" }["line"]))
         }
-        return try #require(event)
+        return names
+    }
+
+    private func port(_ line: String) throws -> Int {
+        try #require(line.split(separator: ":").last.flatMap { Int($0) })
     }
 
     @Test
     func severalLinesAreServicesThatCanBeReadAndSet() async throws {
         let lines = ["--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--pty"]
         try await run(lines) { gateway in
-            let ports = try await eventuallyLines(gateway, 3).filter { $0.hasPrefix("127.0.0.1:") }
-                .compactMap { $0.split(separator: ":").last.flatMap { Int($0) } }
+            let ports = try await self.lines(3, of: gateway).filter { $0.hasPrefix("127.0.0.1:") }.map(port)
             #expect(ports.count == 2)
             let boards = try ports.enumerated().map { index, port in
                 try TestBoard.dial(port, .oven(name: "Oven \(index)", service: "oven"))
             }
             for index in boards.indices {
-                let appeared = try await event("device", of: gateway) { $0["name"] == "Oven \(index)" }
+                let appeared = try await gateway.nextEvent("device") { $0["name"] == "Oven \(index)" }
                 #expect(appeared["state"] == "appeared" && appeared["service"] == "oven")
                 #expect(appeared["line"] == "127.0.0.1:\(ports[index])")
             }
-            try await eventually("both listen: \(gateway.transcript)") {
-                gateway.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "listening" }.count == 2
-            }
-            for listening in gateway.lines(of: .output).compactMap({ JSONLine($0) })
-            where listening.event == "listening" {
-                let target = "127.0.0.1:\(Int(try #require(listening.number("port"))))"
+            for _ in boards {
+                let target = "127.0.0.1:\(try await gateway.listeningPort())"
                 let set = try await ElementalProcess.run("set", target, "Target=21.5")
                 #expect(set.status == .exited(0))
                 let refused = try await ElementalProcess.run("set", target, "Target=31")
@@ -58,35 +54,22 @@ struct SerialTests {
         }
     }
 
-    private func eventuallyLines(_ gateway: ChildProcess, _ count: Int) async throws -> [String] {
-        var names: [String] = []
-        try await eventually("lines: \(gateway.transcript)") {
-            names = gateway.lines(of: .output).compactMap { JSONLine($0) }
-                .filter { $0.event == "line" && $0["state"] == "ready" }.compactMap { $0["line"] }
-            return names.count == count
-        }
-        return names
-    }
-
     @Test
     func aBoardThatIsUnpluggedAndPluggedInAgain() async throws {
         try await run(["--listen", "127.0.0.1:0", "--name", "Mine", "--service", "heater", "--restore"]) { gateway in
-            let line: String = try #require(try await event("line", of: gateway)["line"])
-            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-            var board = try TestBoard.dial(port, .oven())
-            let listening = try await event("listening", of: gateway)
+            let line = try port(try await lines(1, of: gateway)[0])
+            var board = try TestBoard.dial(line, .oven())
+            let listening = try await gateway.nextEvent("listening")
             #expect(listening["service"] == "heater")
             let target = "127.0.0.1:\(Int(try #require(listening.number("port"))))"
             let set = try await ElementalProcess.run("set", target, "Target=22")
             #expect(set.status == .exited(0))
             await board.stop()
-            _ = try await event("device", of: gateway) { $0["state"] == "lost" }
-            _ = try await event("stopped", of: gateway)
-            board = try TestBoard.dial(port, .oven())
-            #expect(try await event("restored", of: gateway).number("count") == 1)
-            try await eventually("the second service") {
-                gateway.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "listening" }.count == 2
-            }
+            let lost = try await gateway.nextEvent("device") { $0["state"] == "lost" }
+            try await gateway.nextEvent("stopped")
+            board = try TestBoard.dial(line, .oven())
+            #expect(try await gateway.nextEvent("restored", after: lost.place).number("count") == 1)
+            try await gateway.nextEvent("listening", after: lost.place)
             await board.stop()
         }
     }
@@ -100,11 +83,8 @@ struct SerialTests {
                 "--state", serving.state,
             ]
             try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
-                let line: String = try #require(try await event("line", of: gateway)["line"])
-                let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-                let board = try TestBoard.dial(port, .oven())
-                let listening = try await event("listening", of: gateway)
-                let target = "127.0.0.1:\(Int(try #require(listening.number("port"))))"
+                let board = try TestBoard.dial(try port(try await lines(1, of: gateway)[0]), .oven())
+                let target = "127.0.0.1:\(try await gateway.listeningPort())"
                 let plain = try await ElementalProcess.run("set", target, "Target=21", "--security", "open")
                 #expect(plain.status == .exited(1), "\(plain)")
                 let own = try await serving.run("set", target, "Target=21", "--security", "paired")
@@ -121,17 +101,16 @@ struct SerialTests {
         (["--list", "--pty"], "--list takes no lines"), (["--dial", "127.0.0.1"], "has no port"),
         (["--pty", "--service", "no name"], "no name"),
     ])
-    func mistakes(_ arguments: [String], _ advice: String) async throws {
-        let result = try await ElementalProcess.run(["serial"] + arguments)
-        #expect(result.status == .exited(64))
-        #expect(result.errors.joined(separator: "\n").contains(advice), "\(result.errors)")
+    func mistakes(_ arguments: [String], _ advice: String) throws {
+        try Mistake.expect(in: ["serial"] + arguments, advice)
     }
 
     @Test
-    func candidatesAreListedByTheNamesThatStay() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("by-id-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+    func candidatesAreListedByTheNamesThatStay() async throws {
+        try await withFolder { try expectCandidates(in: $0) }
+    }
+
+    private func expectCandidates(in directory: String) throws {
         #expect(SerialCandidate.all(in: directory + "/none").isEmpty)
         for (name, target) in [("usb-B-if00", "/dev/null"), ("usb-A-if00", "/dev/nothing")] {
             try FileManager.default.createSymbolicLink(atPath: directory + "/" + name, withDestinationPath: target)

@@ -5,6 +5,7 @@ import TestSupport
 /// Devices of the older kind, without a hello, that send values as fast as the service accepts them, each on a thread.
 final class Flood: Sendable {
     private let count = Locked(0)
+    private let port: Int
     /// Kept open as long as the flood exists, so that everything sent arrives.
     private let sockets: [RawSocket]
 
@@ -15,6 +16,7 @@ final class Flood: Sendable {
         to port: Int, devices: Int, element: UInt8 = 1, limit: Int? = nil,
         value: @escaping @Sendable (Int) -> [UInt8] = { withUnsafeBytes(of: Int32($0).littleEndian, Array.init) }
     ) throws {
+        self.port = port
         sockets = try (0..<devices).map { _ in try RawSocket.connect(to: port) }
         for (device, socket) in sockets.enumerated() {
             let name = Array("flood\(device)".utf8)
@@ -39,13 +41,13 @@ final class Flood: Sendable {
     /// How many values the system has accepted.
     var sent: Int { count.withLock { $0 } }
 
-    /// Waits until no more values are accepted: every buffer is full.
-    func waitUntilStuck() async throws {
-        var seen = (count: -1, since: SuspendingClock.now)
-        try await eventually("the devices are stuck") {
-            let now = sent
-            if now != seen.count { seen = (now, .now) }
-            return now > 0 && SuspendingClock.now - seen.since > .milliseconds(500)
+    /// Waits until the service has stopped reading from all of the devices.
+    func waitUntilStuck(_ service: ChildProcess) async throws {
+        let figures = ProcessFigures(of: service)
+        var polls = 0
+        try await eventually("the service stops reading", every: .milliseconds(10)) {
+            polls = try figures.leavesUnread(sockets.count, .server, port: port) ? polls + 1 : 0
+            return polls == 3
         }
     }
 }

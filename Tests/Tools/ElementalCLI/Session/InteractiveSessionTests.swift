@@ -6,11 +6,7 @@ import Testing
 struct InteractiveSessionTests {
     @Test
     func aSessionListsGetsSetsWatchesAndEnds() async throws {
-        let service = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
+        try await Robot.with { service, target in
             try await ChildProcess.with(ElementalProcess.path, ["connect", target]) { session in
                 try session.writeLine("list")
                 try await session.nextLine { $0.contains("Speed") && $0.contains("float") }
@@ -36,12 +32,8 @@ struct InteractiveSessionTests {
     /// The current values arrive after the catalogue, so a session that began with the catalogue could be too early.
     @Test
     func theFirstCommandFindsWhatTheServiceHasSet() async throws {
-        let service = [
-            "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--json", "--element", "1:Speed:float=0.5",
-        ]
-        try await ChildProcess.with(ElementalProcess.path, service) { service in
-            let target = "127.0.0.1:\(try await service.listeningPort())"
-            for _ in 0..<30 {
+        try await Robot.with { _, target in
+            for _ in 0..<20 {
                 try await ChildProcess.with(ElementalProcess.path, ["connect", target]) { session in
                     try session.writeLine("get Speed\nquit")
                     let status = try await session.waitForExit()

@@ -23,38 +23,25 @@ struct FloodingHubTests {
         /// How many bytes the system has accepted.
         var sent: Int { count.load(ordering: .relaxed) }
 
-        /// Waits until everything is written, or until nothing is accepted any more and the client is idle.
-        func waitUntilTakenOrRefused(by client: ChildProcess) async throws {
-            var (seen, still) = ((-1, -1), 0)
-            while !isOver.load(ordering: .relaxed), still < 5 {
-                let now = (sent, try FloodingHubTests.processorTicks(of: client.processID))
-                still = now == seen ? still + 1 : 0
-                seen = now
-                try await Task.sleep(for: .milliseconds(100), clock: .suspending)
+        /// Waits until the client has stopped reading.
+        func waitUntilRefused(by client: ChildProcess, at port: Int) async throws {
+            let figures = ProcessFigures(of: client)
+            var polls = 0
+            try await eventually("the client stops reading, after \(sent) bytes", every: .milliseconds(10)) {
+                if isOver.load(ordering: .relaxed) { throw TestSupportError("the client has taken all \(sent) bytes") }
+                polls = try figures.leavesUnread(1, .client, port: port) ? polls + 1 : 0
+                return polls == 3
             }
         }
     }
 
-    private static func processorTicks(of process: Int32) throws -> Int {
-        let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-        // The fields after the name in parentheses; the 12th and 13th of them are user and system time.
-        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
-        return fields[12...13].compactMap { Int($0) }.reduce(0, +)
-    }
-
-    private func residentKilobytes(of process: Int32) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
-        return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
-    }
-
     private func withListener(
-        _ options: [String], _ body: (ChildProcess, RawSocket) async throws -> Void
+        _ options: [String], _ body: (ChildProcess, RawSocket, Int) async throws -> Void
     ) async throws {
         let (listener, port) = try RawSocket.listen(receiveBuffer: 4096)
         let command = ["signalr", "listen", "http://127.0.0.1:\(port)/hub", "Say"]
         try await ChildProcess.with(ElementalProcess.path, command + options) { child in
-            try await body(child, listener)
+            try await body(child, listener, port)
         }
     }
 
@@ -78,37 +65,36 @@ struct FloodingHubTests {
 
     @Test
     func pingsThatNobodyReadTheAnswersOf() async throws {
-        try await withListener(["--skip-negotiation"]) { child, listener in
+        try await withListener(["--skip-negotiation"]) { child, listener, _ in
             let hub = try await hub(listener)
             try hub.say(Self.say)
             try await child.nextLine { $0 == #"Say "there""# }
-            let before = try residentKilobytes(of: child.processID)
+            let before = try ProcessFigures(of: child).residentMemory
             let ping = ScriptedPeer.frame(Array(repeating: 1, count: 125), opcode: 9)
             let pings = Array((0..<1000).map { _ in ping }.joined())
             for _ in 0..<80 { try hub.write(pings) }
             try hub.say(Self.say)
             try await child.nextLine { $0 == #"Say "there""# }
-            let grown = try residentKilobytes(of: child.processID) - before
-            #expect(grown < 12_000, "\(grown) KB for 80,000 pings")
-            // The last ping is answered, as RFC 6455 requires: its pong follows older answers.
+            expectMemory(try ProcessFigures(of: child).residentMemory - before, below: 12_000, "for 80,000 pings")
+            // The last ping is answered, as RFC 6455 requires: its pong follows older answers, of which most were given up.
             try hub.write(ScriptedPeer.frame([7], opcode: 9))
-            while try await hub.frame() != ScriptedPeer.Frame(opcode: 10, isLast: true, bytes: [7]) {}
+            var pongs = 0
+            while try await hub.frame() != ScriptedPeer.Frame(opcode: 10, isLast: true, bytes: [7]) { pongs += 1 }
+            #expect(pongs < 80_000)
         }
     }
 
     @Test
     func callsThatWantResultsWhichNobodyReads() async throws {
-        try await withListener(["--skip-negotiation"]) { child, listener in
+        try await withListener(["--skip-negotiation"]) { child, listener, port in
             let hub = try await hub(listener)
             try hub.say(Self.say)
             try await child.nextLine { $0 == #"Say "there""# }
-            let before = try residentKilobytes(of: child.processID)
+            let before = try ProcessFigures(of: child).residentMemory
             let questions = ScriptedPeer.frame(Self.question)
             let flood = Flood(hub, questions, byteCount: Self.byteCount)
-            try await flood.waitUntilTakenOrRefused(by: child)
-            let grown = try residentKilobytes(of: child.processID) - before
-            #expect(grown < 20_000, "\(grown) KB for \(flood.sent) bytes of calls")
-            #expect(flood.sent < Self.byteCount, "the client takes calls though nobody takes its answers")
+            try await flood.waitUntilRefused(by: child, at: port)
+            expectMemory(try ProcessFigures(of: child).residentMemory - before, below: 20_000)
             // A hub that reads again gets them all, and continues.
             for _ in 0..<flood.sent / questions.count { _ = try await hub.message() }
         }
@@ -116,19 +102,17 @@ struct FloodingHubTests {
 
     @Test
     func callsThatWantResultsOverServerSentEvents() async throws {
-        try await withListener(["--transport", "sse", "--timeout", "60"]) { child, listener in
+        try await withListener(["--transport", "sse", "--timeout", Patience.seconds]) { child, listener, port in
             let (hub, posts) = try await ScriptedPeer.acceptServerSentEvents(on: listener)
             defer { withExtendedLifetime(posts) {} }
             try hub.write("data: {}\u{1e}\n\ndata: \(Self.say)\u{1e}\n\n")
             try await child.nextLine { $0 == #"Say "there""# }
-            let before = try residentKilobytes(of: child.processID)
+            let before = try ProcessFigures(of: child).residentMemory
             let questions: [UInt8] = Array("data: ".utf8) + Self.question + [10, 10]
             // From here on, no POST is answered.
             let flood = Flood(hub, questions, byteCount: Self.byteCount)
-            try await flood.waitUntilTakenOrRefused(by: child)
-            let grown = try residentKilobytes(of: child.processID) - before
-            #expect(grown < 20_000, "\(grown) KB for \(flood.sent) bytes of calls")
-            #expect(flood.sent < Self.byteCount, "the client takes calls though nobody takes its answers")
+            try await flood.waitUntilRefused(by: child, at: port)
+            expectMemory(try ProcessFigures(of: child).residentMemory - before, below: 20_000)
         }
     }
 }

@@ -65,21 +65,26 @@ struct HubErrorTests {
         #expect(!call.errors.contains("errno"), "\(call.errors)")
     }
 
+    @Test(arguments: [
+        (["[1,"], "single quotes"), (["1", "--header", "no header"], "header"),
+        (["1", "--transport", "sse", "--protocol", "messagepack"], ""),
+    ])
+    func mistakes(_ arguments: [String], _ hint: String) throws {
+        try Mistake.expect(in: ["signalr", "call", "http://127.0.0.1:1/hub", "Echo"] + arguments, hint)
+    }
+
     @Test(arguments: ["a\r\nX-Evil: 1", "a\u{7f}", "\u{1b}[2J"])
-    func aTokenThatIsInvalidInAHeaderIsAMistake(_ token: String) async throws {
-        let call = try await ElementalProcess.run(
-            "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", token)
-        #expect(call.status == .exited(64), "\(call.errors)")
-        #expect(call.errors.joined().contains("--token"), "\(call.errors)")
+    func aTokenThatIsInvalidInAHeaderIsAMistake(_ token: String) throws {
+        try Mistake.expect(in: ["signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", token], "--token")
     }
 
     @Test
     func aTokenFileWithALineEndWithinIsToldAsSuch() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
-        try "a\r\nX-Evil: 1\n".write(toFile: file, atomically: false, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(atPath: file) }
-        let call = try await ElementalProcess.run(
-            "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", "@\(file)")
+        let call = try await withFolder { folder in
+            try "a\r\nX-Evil: 1\n".write(toFile: folder + "/token", atomically: false, encoding: .utf8)
+            return try await ElementalProcess.run(
+                "signalr", "call", "http://127.0.0.1:1/hub", "Get", "--token", "@\(folder)/token")
+        }
         #expect(call.status != .exited(0))
         #expect(call.errors.joined().contains("access token"), "\(call.errors)")
     }
@@ -87,14 +92,10 @@ struct HubErrorTests {
     @Test(arguments: ["http://me:geheim@127.0.0.1:1/hub", "http://me:geheim@", "http://me:geheim@127.0.0.1:99999/hub"])
     func aPasswordInAnAddressIsNeitherUsedNorPrinted(_ url: String) async throws {
         for options in [[], ["--json", "--verbose"]] {
-            let call = try await ChildProcess.with(
-                ElementalProcess.path, ["signalr", "call", url, "Get"] + options
-            ) { child in
-                (try await child.waitForExit(), (child.lines(of: .output) + child.lines(of: .error)).joined())
-            }
-            #expect(call.0 != .exited(0))
-            #expect(!call.1.contains("geheim"), "\(call.1)")
-            #expect(!call.1.contains("running there"), "\(call.1)")
+            let call = try await ElementalProcess.run(["signalr", "call", url, "Get"] + options)
+            let text = (call.output + call.errors).joined()
+            #expect(call.status != .exited(0))
+            #expect(!text.contains("geheim") && !text.contains("running there"), "\(text)")
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// services are found.
 @Suite(
     .serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: Peers.areThere, "the peers are set up by Tests/signalr-peers/install"))
+    .enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
 struct TwoHostBridgeTests {
     private func publish(
         _ host: TestBed.Host, _ service: String, _ name: String, _ elements: [String],
@@ -49,8 +49,11 @@ struct TwoHostBridgeTests {
                             try await passes("Pace", of: "Rover", 0.5)
                             try await tell("Speed", "0.25")
                             try await rover.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
+                            let connected = try await bridge.nextEvent("serviceState") {
+                                $0["name"] == "Rover" && $0["state"] == "connected"
+                            }
                             rover.send(signal: SIGKILL)
-                            try await bridge.nextEvent("serviceState") {
+                            try await bridge.nextEvent("serviceState", after: connected.place) {
                                 $0["name"] == "Rover" && $0["state"] != "connected"
                             }
                         }

@@ -27,12 +27,9 @@ struct ClientSecurityTests {
     }
 
     private static func failure(_ arguments: [String]) async throws -> (code: String, message: String) {
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
-            child.closeInput()
-            _ = try await child.waitForExit()
-            let error = try #require(child.lines(of: .output).last.flatMap { JSONLine($0) })
-            return (error["code"] ?? "", error["message"] ?? "")
-        }
+        let result = try await ElementalProcess.run(arguments)
+        let error = try #require(result.output.last.flatMap { JSONLine($0) })
+        return (error["code"] ?? "", error["message"] ?? "")
     }
 
     @Test
@@ -163,7 +160,7 @@ struct ClientSecurityTests {
                 try again.send(false, to: PairingBed.light)
                 // Events and values are written by separate tasks.
                 try await watch.nextEvent("value") { $0["value"] == false }
-                try await eventually { watch.lines(of: .output).contains { $0.contains("didReconnect") } }
+                try await watch.nextEvent("didReconnect")
                 #expect(again.devices.map(\.grantedRole) == [.control])
                 await again.stop()
             }
@@ -173,8 +170,10 @@ struct ClientSecurityTests {
     /// Whoever publishes a service of that kind while the paired one is off would be spoken to in plain.
     @Test
     func whatIsPairedIsNotReplacedByAnotherOfItsKind() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "paired-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await withFolder { try await expectNoReplacement(with: $0 + "/state") }
+    }
+
+    private func expectNoReplacement(with directory: String) async throws {
         let kind = "lamp-\(UUID().uuidString.prefix(6).lowercased())"
         let state = try SecurityState(directory: directory)
         try state.trust.update { peers in

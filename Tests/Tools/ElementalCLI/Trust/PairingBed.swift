@@ -27,18 +27,16 @@ struct PairingBed: Sendable {
         _ policy: SecurityPolicy = .paired, isPublished: Bool = false, isolation: isolated (any Actor)? = #isolation,
         _ body: (PairingBed) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "pairing-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        let bed = try await PairingBed(folder, policy, isPublished)
-        do {
-            try await body(bed)
-        } catch {
+        try await withFolder { folder in
+            let bed = try await PairingBed(folder, policy, isPublished)
+            do {
+                try await body(bed)
+            } catch {
+                await bed.service.stop()
+                throw error
+            }
             await bed.service.stop()
-            throw error
         }
-        await bed.service.stop()
     }
 
     private init(_ folder: String, _ policy: SecurityPolicy, _ isPublished: Bool) async throws {
@@ -92,7 +90,9 @@ struct PairingBed: Sendable {
     func run(
         _ arguments: String..., input: [String] = []
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
-        try await ChildProcess.with(ElementalProcess.path, arguments + ["--state", state, "--timeout", "30"]) { child in
+        try await ChildProcess.with(
+            ElementalProcess.path, arguments + ["--state", state, "--timeout", Patience.seconds]
+        ) { child in
             child.endInput(with: input)
             let status = try await child.waitForExit()
             return (status, child.lines(of: .output), child.lines(of: .error))
@@ -101,8 +101,9 @@ struct PairingBed: Sendable {
 
     /// Runs a command with `--json` that fails, and returns the error's code and message.
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
-        try await ChildProcess.with(ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", "30"])
-        { child in
+        try await ChildProcess.with(
+            ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", Patience.seconds]
+        ) { child in
             child.endInput(with: input)
             let status = try await child.waitForExit()
             let error = child.lines(of: .output).last.flatMap { JSONLine($0) }

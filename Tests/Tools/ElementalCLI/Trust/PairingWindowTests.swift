@@ -11,7 +11,7 @@ struct PairingWindowTests {
         _ target: String, _ identity: Ed25519Identity, with secret: PairingSecret
     ) async throws -> TrustedService {
         var options = ConnectOptions()
-        options.timeout = .seconds(20)
+        options.timeout = Patience.wait
         options.security = .automatic(identity: identity, store: InMemoryTrustStore())
         let port = try #require(target.split(separator: ":").last.flatMap { Int($0) })
         return try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
@@ -33,9 +33,7 @@ struct PairingWindowTests {
                 #expect(paired["device"] == "tester")
                 #expect(paired["fingerprint"] == "\(identity.fingerprint)")
                 #expect(paired["role"] == "control")
-                try await eventually {
-                    service.lines(of: .output).contains { JSONLine($0)?.event == "pairingClosed" }
-                }
+                try await service.nextEvent("pairingClosed")
                 // For a program, and not on standard error as well.
                 #expect(!service.lines(of: .error).contains { $0.contains(code.text) })
             }

@@ -10,11 +10,7 @@ struct Serving: Sendable {
     static let robot = ["publish", "robot", "--unlisted", "--stay", "--element", "1:Speed:float=0.5"]
 
     static func with(_ body: (Serving) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "serving-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try await body(Serving(state: folder + "/state"))
+        try await withFolder { try await body(Serving(state: $0 + "/state")) }
     }
 
     /// Runs a robot with JSON and this state directory during the body.
@@ -39,6 +35,6 @@ extension ChildProcess {
     /// Waits for a line for people.
     @discardableResult
     func nextRemark(_ text: String) async throws -> String {
-        try await nextLine(of: .error, "a line with \"\(text)\"") { $0.contains(text) }
+        try await nextLine(of: .error, "a line with \"\(text)\"") { $0.contains(text) }.text
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: SecurityPeers.areThere, "Tests/security-peers/install"), .backstop)
+    .enabled(if: SecurityPeers.areThere, "Tests/install security"), .backstop)
 struct TwoHostPairingTests {
     private static let elements = [
         "--element", "1:Nursery lamp:string=out", "--element", "2:Camera aim:float3:udp=0,0,0",
@@ -70,15 +70,10 @@ struct TwoHostPairingTests {
     /// Waits for both values, in either order.
     private static func expect(_ lamp: String, _ aim: String, at process: ChildProcess) async throws {
         let numbers = aim.split(separator: ",").compactMap { Float($0) }
-        try await eventually("\(lamp) and \(aim): \(process.transcript)") {
-            let values = process.lines(of: .output).compactMap { JSONLine($0) }.filter {
-                $0.event == "value"
-            }
-            return values.contains { $0["value"] == lamp }
-                && values.contains { event in
-                    let value: [Double]? = event["value"]
-                    return value?.map(Float.init) == numbers
-                }
+        try await process.nextEvent("value") { $0["value"] == lamp }
+        try await process.nextEvent("value") { event in
+            let value: [Double]? = event["value"]
+            return value?.map(Float.init) == numbers
         }
     }
 

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// A folder of scenarios in Python, `Tests/NAME/check.py`, with the Python that has the modules they need.
+public struct ScenarioScript: Sendable {
+    /// The dashboard's page in a real browser.
+    public static let browser = ScenarioScript(name: "browser")
+    /// `elemental osc` with other implementations of OSC.
+    public static let osc = ScenarioScript(name: "osc")
+    /// Samples/Python, the wire's second implementation.
+    public static let python = ScenarioScript(name: "python")
+    /// `Samples/Wireshark/elemental.lua` in tshark.
+    public static let wireshark = ScenarioScript(name: "wireshark", program: "tshark")
+
+    /// The folder's name.
+    public let name: String
+    /// The Python that runs its scripts.
+    public let python: String
+    /// Whether what it needs is installed.
+    public let isThere: Bool
+
+    /// - Parameter program: what the scripts need besides the system's Python; without it, `Tests/NAME/install` puts Python's
+    ///   modules into `.build/NAME`.
+    private init(name: String, program: String? = nil) {
+        self.name = name
+        let files = FileManager.default
+        if let program {
+            python = "python3"
+            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            isThere = folders.contains { files.isExecutableFile(atPath: "\($0)/\(program)") }
+        } else {
+            python = Repository.path(".build/\(name)/bin/python3")
+            isThere = files.fileExists(atPath: Repository.path(".build/\(name)/installed"))
+        }
+    }
+
+    /// The arguments with which Python runs a script of the folder; nothing is written beside the scripts.
+    public func arguments(_ script: String, _ arguments: [String] = []) -> [String] {
+        ["-B", Repository.path("Tests/\(name)/\(script)")] + arguments
+    }
+
+    /// Runs scenarios, one after another. Prints what they leave out.
+    public func check(_ scenarios: [String]) async throws {
+        let arguments = arguments("check.py", ["--elemental", try BuiltProduct.path(of: "elemental")] + scenarios)
+        // A sanitizer's share of the patience is not in the environment of this process.
+        let patience = [Patience.variable: "\(Patience.factor)"]
+        try await ChildProcess.with(python, arguments, environment: patience) { child in
+            child.closeInput()
+            // Longer than the backstop of a scenario, shorter than that of the test.
+            let status = try await child.waitForExit(within: Patience.wait * 9)
+            let lines = child.lines(of: .output)
+            for line in lines where line.hasPrefix("left out ") { print(line) }
+            #expect(status == .exited(0), "\(child.transcript)")
+            #expect(lines.filter { $0.hasPrefix("passed ") }.count == scenarios.count, "\(child.transcript)")
+        }
+    }
+}
