@@ -7,11 +7,10 @@ import Testing
 struct AssemblyBlockTests {
     @Test(arguments: Page.blocks(in: "asm"))
     func assemblyAssembles(_ block: Page.Block) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString).s")
-        defer {
-            for path in [file.path, file.path + ".o"] { try? FileManager.default.removeItem(atPath: path) }
+        try await withFolder { folder in
+            let file = folder + "/page.s"
+            try (block.text + "\n").write(toFile: file, atomically: false, encoding: .utf8)
+            try await ChildProcess.run("ca65", ["-t", "c64", "-o", file + ".o", file])
         }
-        try (block.text + "\n").write(to: file, atomically: false, encoding: .utf8)
-        try await ChildProcess.run("ca65", ["-t", "c64", "-o", file.path + ".o", file.path])
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The table of attacks on the page Security.md.
@@ -14,10 +15,10 @@ struct AttackTableTests {
     func everyAttackIsTested() throws {
         #expect(Self.rows.count >= 18)
         var functions: Set<String> = []
-        let tests = Page.package.appending(path: "Tests")
-        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
+        let tests = Repository.path("Tests")
+        let files = FileManager.default.enumerator(atPath: tests)?.compactMap { $0 as? String } ?? []
         for file in files where file.hasSuffix("Tests.swift") {
-            let text = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
+            let text = try String(contentsOfFile: "\(tests)/\(file)", encoding: .utf8)
             for function in text.matches(of: /(?s)@Test\b.{0,2000}?\bfunc ([A-Za-z0-9]+)\(/) {
                 functions.insert(String(function.1))
             }

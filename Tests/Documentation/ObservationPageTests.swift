@@ -49,24 +49,26 @@ struct ObservationPageTests {
         // One model of the page is all that there is to see: the views are SwiftUI's.
         #expect(try file("LampApp.swift").contains("#if canImport(SwiftUI)\n"))
 
-        let folder = FileManager.default.temporaryDirectory.appending(path: "observation-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let compiler = try SwiftCompiler()
-        let (lamp, phone) = (folder.appending(path: "lamp"), folder.appending(path: "phone"))
-        let complaints = try await [
-            compiler.compile(service, with: files.filter { $0.key == "Lamp.swift" }, to: lamp),
-            compiler.compile(Self.viewer, with: files, to: phone, modules: ["ElementalObservation"]),
-        ]
-        try #require(complaints == ["", ""], "\(complaints)")
+        try await withFolder { folder in
+            let compiler = try SwiftCompiler()
+            let (lamp, phone) = (folder + "/lamp", folder + "/phone")
+            let complaints = try await [
+                compiler.compile(service, with: files.filter { $0.key == "Lamp.swift" }, to: lamp),
+                compiler.compile(Self.viewer, with: files, to: phone, modules: ["ElementalObservation"]),
+            ]
+            try #require(complaints == ["", ""], "\(complaints)")
+            try await Self.follow(lamp: lamp, phone: phone)
+        }
+    }
 
-        func run(_ program: URL, _ body: (ChildProcess) async throws -> Void) async throws {
-            try await ChildProcess.with("stdbuf", ["-oL", program.path], body)
+    private static func follow(lamp: String, phone: String) async throws {
+        func run(_ program: String, _ body: (ChildProcess) async throws -> Void) async throws {
+            try await ChildProcess.with("stdbuf", ["-oL", program], body)
         }
         try await run(phone) { first in
             try await run(phone) { second in
                 try await run(lamp) { lamp in
-                    try await Self.shareALamp(first, second)
+                    try await shareALamp(first, second)
                     lamp.send(signal: SIGKILL)
                     try await lamp.waitForExit()
                     for phone in [first, second] {
@@ -77,7 +79,7 @@ struct ObservationPageTests {
                 }
                 try await run(lamp) { _ in
                     for phone in [first, second] {
-                        try await phone.nextLine { $0 == Self.connected("0.875") }
+                        try await phone.nextLine { $0 == connected("0.875") }
                     }
                 }
             }

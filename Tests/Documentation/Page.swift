@@ -4,13 +4,10 @@ import Testing
 
 /// A page of the documentation, as it stands in the package.
 struct Page: Sendable, CustomTestStringConvertible {
-    /// The package's folder.
-    static let package = Repository.root
-
     /// The README and the pages of every catalogue.
     static let all: [Page] = {
-        let sources = package.appending(path: "Sources")
-        let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        let files =
+            FileManager.default.enumerator(atPath: Repository.path("Sources"))?.compactMap { $0 as? String } ?? []
         return [Page(path: "README.md")]
             + files.filter { $0.hasSuffix(".md") }.sorted().map { Page(path: "Sources/\($0)") }
     }()
@@ -23,7 +20,7 @@ struct Page: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     var text: String {
-        get throws { try String(contentsOf: Self.package.appending(path: path), encoding: .utf8) }
+        get throws { try String(contentsOfFile: Repository.path(path), encoding: .utf8) }
     }
 
     /// A fenced block.

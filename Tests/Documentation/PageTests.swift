@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Checks for every page.
@@ -34,10 +35,10 @@ struct PageTests {
 
     @Test
     func linksInCommentsLeadToPagesOfTheSameModule() throws {
-        let sources = Page.package.appending(path: "Sources")
-        let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
+        let sources = Repository.path("Sources")
+        let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
         for file in files where file.hasSuffix(".swift") {
-            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+            let text = try String(contentsOfFile: "\(sources)/\(file)", encoding: .utf8)
             for link in text.matches(of: /<doc:([^>#]+)/) {
                 let module = file.split(separator: "/").prefix(2).joined(separator: "/")
                 #expect(

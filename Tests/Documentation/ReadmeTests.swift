@@ -6,7 +6,7 @@ import Testing
 struct ReadmeTests {
     private var readme: Page { Page(path: "README.md") }
 
-    @Test
+    @Test(.backstop)
     func theFirstProgramsTalkToEachOther() async throws {
         let blocks = try readme.blocks.filter { $0.language == "swift" && $0.text.contains("import Elemental") }
         let shared = try #require(blocks.first { $0.file != nil })
@@ -15,19 +15,18 @@ struct ReadmeTests {
         let service = try #require(programs.first { $0.text.contains("ElementalService(") })
         let client = try #require(programs.first { $0.text.contains("ElementalBrowser(") })
 
-        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let compiler = try SwiftCompiler()
-        for (name, program) in [("service", service), ("client", client)] {
-            let complaint = try await compiler.compile(
-                program.text, with: [file: shared.text], to: folder.appending(path: name))
-            try #require(complaint.isEmpty, "\(name): \(complaint)")
-        }
-        try await ChildProcess.with("stdbuf", ["-oL", folder.appending(path: "service").path]) { service in
-            try await ChildProcess.with("stdbuf", ["-oL", folder.appending(path: "client").path]) { client in
-                try await service.nextLine { $0 == "Rob's iPhone wants 0.8" }
-                try await client.nextLine { $0 == "The brightness is 0.5" }
+        try await withFolder { folder in
+            let compiler = try SwiftCompiler()
+            for (name, program) in [("service", service), ("client", client)] {
+                let complaint = try await compiler.compile(
+                    program.text, with: [file: shared.text], to: "\(folder)/\(name)")
+                try #require(complaint.isEmpty, "\(name): \(complaint)")
+            }
+            try await ChildProcess.with("stdbuf", ["-oL", "\(folder)/service"]) { service in
+                try await ChildProcess.with("stdbuf", ["-oL", "\(folder)/client"]) { client in
+                    try await service.nextLine { $0 == "Rob's iPhone wants 0.8" }
+                    try await client.nextLine { $0 == "The brightness is 0.5" }
+                }
             }
         }
     }
@@ -35,7 +34,7 @@ struct ReadmeTests {
     /// The column "depends on" has the dependencies in Package.swift on this package's own modules, without internal ones.
     @Test
     func theTableOfModulesIsTrue() throws {
-        let manifest = try String(contentsOf: Page.package.appending(path: "Package.swift"), encoding: .utf8)
+        let manifest = try String(contentsOfFile: Repository.path("Package.swift"), encoding: .utf8)
         let listed = try readme.text.matches(of: /\n\| `([A-Za-z]+)` \| [^|]* \| ([^|\n]*) ?\|/).map { row in
             (name: String(row.1), uses: Set(row.2.matches(of: /`([A-Za-z]+)`/).map { String($0.1) }), text: row.2)
         }

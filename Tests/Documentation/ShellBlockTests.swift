@@ -2,60 +2,69 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands on the pages do what the pages say. Serialized, because blocks publish services of the same names.
-@Suite(.serialized)
+/// The commands on the pages do what the pages say. Blocks run one at a time: a page's commands have the product's own time
+/// limits, and a reader runs nothing else. Each has an avahi-daemon of its own where that is possible.
 struct ShellBlockTests {
-    @Test(arguments: Page.blocks(in: "sh", "console"))
+    @Test(.serialized, .backstop, arguments: blocks)
     func commandsRun(_ block: Page.Block) async throws {
-        var commands: [ShellCommand] = []
-        for command in ShellCommand.commands(in: block) {
-            if let omission = Omission.all.first(where: { $0.page == block.page.name && $0.command == command.text }) {
-                print("left out of \(block.testDescription): \(command.text): \(omission.reason)")
-            } else {
-                commands.append(command)
-            }
-        }
-        guard !commands.isEmpty else { return }
-        let all = Stage.commands(for: block) + commands
+        let commands = Stage.commands(for: block) + Self.commands(in: block)
         let programs = ["commodore.prg", "hello.prg", "program.prg"]
-        if all.contains(where: { command in programs.contains { command.text.contains($0) } }),
+        if commands.contains(where: { command in programs.contains { command.text.contains($0) } }),
             let reason = CommodoreProgram.unavailableReason
         {
             return print("left out: \(block.testDescription): \(reason)")
         }
         if commands.contains(where: { $0.text.contains("localhost:5000") }) {
             guard Peers.areThere else {
-                return print("left out: \(block.testDescription): there is no hub: Tests/signalr-peers/install")
+                return print("left out: \(block.testDescription): there is no hub: Tests/install signalr")
             }
-            try await Peers.withHub { _, port in try await run(all, hub: "http://127.0.0.1:\(port)/hub") }
+            try await Peers.withHub { _, port in try await run(commands, hub: "http://127.0.0.1:\(port)/hub") }
         } else {
-            try await run(all, hub: nil)
+            try await run(commands, hub: nil)
+        }
+    }
+
+    /// Those of which at least one command runs.
+    private static let blocks = Page.blocks(in: "sh", "console").filter { !commands(in: $0).isEmpty }
+
+    private static func commands(in block: Page.Block) -> [ShellCommand] {
+        ShellCommand.commands(in: block).filter { command in
+            !Omission.all.contains { $0.page == block.page.name && $0.command == command.text }
         }
     }
 
     private func run(_ commands: [ShellCommand], hub: String?) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "Samples"), withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        if commands.contains(where: { $0.text.contains("commodore.prg") }) {
-            let sample = "Samples/Commodore"
-            try FileManager.default.copyItem(
-                at: Page.package.appending(path: sample), to: folder.appending(path: sample))
+        guard PrivateAvahi.unavailableReason == nil else {
+            return try await Self.run(commands, hub: hub, environment: [:])
         }
-        for command in commands {
-            // The page refers to a program of the reader's own.
-            for name in ["hello.prg", "program.prg"] where command.text.contains(name) {
-                try Data(await CommodoreProgram.prg).write(to: folder.appending(path: name))
+        try await PrivateAvahi.with(hostName: "page") { avahi in
+            try await Self.run(commands, hub: hub, environment: avahi.environment)
+        }
+    }
+
+    private static func run(_ commands: [ShellCommand], hub: String?, environment: [String: String]) async throws {
+        try await withFolder { folder in
+            try await prepare(folder, for: commands)
+            let session = try ShellSession(in: folder, environment: environment, hub: hub)
+            do {
+                for command in commands { try await session.type(command) }
+                try await session.finish()
+            } catch {
+                await session.abandon()
+                throw error
             }
         }
-        let session = try ShellSession(in: folder, hub: hub)
-        do {
-            for command in commands { try await session.type(command) }
-            try await session.finish()
-        } catch {
-            await session.abandon()
-            throw error
+    }
+
+    private static func prepare(_ folder: String, for commands: [ShellCommand]) async throws {
+        if commands.contains(where: { $0.text.contains("commodore.prg") }) {
+            let sample = "Samples/Commodore"
+            try FileManager.default.createDirectory(atPath: "\(folder)/Samples", withIntermediateDirectories: true)
+            try FileManager.default.copyItem(atPath: Repository.path(sample), toPath: "\(folder)/\(sample)")
+        }
+        // The page refers to a program of the reader's own.
+        for name in ["hello.prg", "program.prg"] where commands.contains(where: { $0.text.contains(name) }) {
+            try Data(await CommodoreProgram.prg).write(to: URL(filePath: "\(folder)/\(name)"))
         }
     }
 

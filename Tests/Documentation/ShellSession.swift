@@ -5,33 +5,48 @@ import Testing
 /// Runs the commands of a block as its reader does: one after another, with long-running ones in terminals of their own
 /// until the end of the block.
 final class ShellSession {
-    private let folder: URL
-    private let path: String
+    private let folder: String
+    private let environment: [String: String]
     private let hub: String?
+    /// The ports of this session, by those on the page.
+    private var ports: [Substring: Int] = [:]
     private var running: [(command: ShellCommand, process: ChildProcess)] = []
 
     /// - Parameters:
-    ///   - folder: where the commands run.
+    ///   - folder: where the commands run, in place of `/tmp` too.
+    ///   - environment: added to that of the commands.
     ///   - hub: replaces the addresses of hubs on the pages.
-    init(in folder: URL, hub: String?) throws {
+    init(in folder: String, environment: [String: String], hub: String?) throws {
         self.folder = folder
         self.hub = hub
         let built = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent().path
-        path = "\(built):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        let path = "\(built):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
+        self.environment = environment.merging(["PATH": path]) { $1 }
+    }
+
+    /// A command as it is run here: with this test's hub, ports and folder.
+    private func adapted(_ command: String) throws -> String {
+        var text = command.replacing("/tmp/", with: folder + "/")
+        if let hub { text = text.replacing(/http:\/\/localhost:5000\/\w+/, with: hub) }
+        for match in command.matches(of: /127\.0\.0\.1:(\d+)/) where hub == nil {
+            let port = try ports[match.1] ?? PortLease.port()
+            ports[match.1] = port
+            text = text.replacing(match.0, with: "127.0.0.1:\(port)")
+        }
+        return text
     }
 
     /// Runs a command. If it ends, it has to succeed and to print the output on the page, if there is any.
     func type(_ command: ShellCommand) async throws {
-        var text = command.text
-        if let hub { text = text.replacing(/http:\/\/localhost:5000\/\w+/, with: hub) }
+        var text = try adapted(command.text)
         // What the shell would put into the background is a process of the session already.
         if text.hasSuffix("&") { text.removeLast() }
         // In the shell's own place, so that a signal's status is the command's.
         if !text.contains("|") { text = "exec " + text }
         // In a process group of its own, so that all parts of a pipeline can be ended.
         let process = try ChildProcess(
-            "setsid", ["bash", "-c", #"cd "$0" && exec bash -o pipefail -c "$1""#, folder.path, text],
-            environment: ["PATH": path])
+            "setsid", ["bash", "-c", #"cd "$0" && exec bash -o pipefail -c "$1""#, folder, text],
+            environment: environment)
         running.append((command, process))
         if command.runsOn {
             try await eventually("\(text)\n\(process.transcript)") {
@@ -43,7 +58,8 @@ final class ShellSession {
             return
         }
         process.closeInput()
-        let status = try await process.waitForExit()
+        // `bench latency` makes 10,000 round trips, each of which waits for the processor twice on a busy machine.
+        let status = try await process.waitForExit(within: Patience.wait * 5)
         running.removeLast()
         #expect(status == .exited(0), "\(process.transcript)")
         guard !command.shown.isEmpty else { return }

@@ -9,32 +9,53 @@ import Testing
 /// samples' own build compiles. A block with an import is a whole program and is compiled unchanged. Any other block is a
 /// fragment: it is compiled as the body of a function, after the page's prelude.
 struct SwiftBlockTests {
-    @Test(arguments: Page.all.filter { page in (try? page.blocks.contains { $0.language == "swift" }) ?? false })
+    @Test(
+        .backstop,
+        arguments: Page.all.filter { page in (try? page.blocks.contains { $0.language == "swift" }) ?? false })
     func swiftCompiles(_ page: Page) async throws {
         let compiler = try SwiftCompiler()
         var files: [String: String] = [:]
+        // Of the newest files, those that no program has been compiled with.
+        var alone: Page.Block?
+        var fragments: [Page.Block] = []
         for block in try page.blocks where block.language == "swift" {
             if let sample = block.sample {
-                let file = try String(contentsOf: Page.package.appending(path: sample), encoding: .utf8)
+                let file = try String(contentsOfFile: Repository.path(sample), encoding: .utf8)
                 #expect(
                     block.lines.dropFirst().joined(separator: "\n") + "\n" == file, "\(page.path):\(block.firstLine)")
-                continue
-            }
-            let complaint: String
-            if let file = block.file {
+            } else if let file = block.file {
                 files[file] = block.text
-                complaint = try await compiler.compile("", with: files)
+                alone = block
             } else if block.isProgram {
-                complaint = try await compiler.compile(block.text, with: files)
+                let complaint = try await compiler.compile(block.text, with: files)
+                #expect(complaint.isEmpty, "\(page.path):\(block.firstLine)\n\(complaint)")
+                alone = nil
             } else {
-                let prelude = try #require(
-                    Prelude.ofPages[page.name], "\(page.path):\(block.firstLine) imports nothing, and has no prelude")
-                // A body that is elided on the page is empty here.
-                let body = block.text.replacingOccurrences(of: "{ … }", with: "{}")
-                complaint = try await compiler.compile(
-                    prelude + "\nfunc block() async throws {\n\(body)\n}\n", with: files)
+                fragments.append(block)
             }
-            #expect(complaint.isEmpty, "\(page.path):\(block.firstLine)\n\(complaint)")
+        }
+        if !fragments.isEmpty || alone != nil {
+            let complaint = try await compiler.compile(try Self.program(of: fragments, on: page), with: files)
+            #expect(complaint.isEmpty, "\(complaint)")
+        }
+    }
+
+    /// The fragments of a page as functions of one program; a complaint names the page and its line.
+    private static func program(of fragments: [Page.Block], on page: Page) throws -> String {
+        guard let first = fragments.first else { return "" }
+        let prelude = try #require(
+            Prelude.ofPages[page.name], "\(page.path):\(first.firstLine) imports nothing, and has no prelude")
+        return fragments.reduce(prelude + "\n") { program, block in
+            // A body that is elided on the page is empty here.
+            let body = block.text.replacingOccurrences(of: "{ … }", with: "{}")
+            return program + """
+                func block\(block.firstLine)() async throws {
+                #sourceLocation(file: "\(page.path)", line: \(block.firstLine))
+                \(body)
+                #sourceLocation()
+                }
+
+                """
         }
     }
 

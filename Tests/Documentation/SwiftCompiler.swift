@@ -48,38 +48,40 @@ struct SwiftCompiler {
     ///   - modules: those of this package that it is linked with and that `elemental` does not have.
     /// - Returns: the compiler's diagnostics; empty if there are none.
     func compile(
-        _ main: String, with others: [String: String] = [:], to executable: URL? = nil, modules: [String] = []
+        _ main: String, with others: [String: String] = [:], to executable: String? = nil, modules: [String] = []
     ) async throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = others.merging(["main.swift": main]) { $1 }
-        for (name, text) in files {
-            try text.write(to: folder.appending(path: name), atomically: false, encoding: .utf8)
-        }
-        var arguments = flags + files.keys.sorted().map { folder.appending(path: $0).path }
-        if let executable {
-            // What elemental is linked of, without its own files.
-            let objects = folder.appending(path: "objects")
-            let list = buildFolder.appending(path: "elemental.product/Objects.LinkFileList")
-            try String(contentsOf: list, encoding: .utf8).components(separatedBy: "\n")
-                .filter { !$0.contains("/ElementalCLI.build/") }.joined(separator: "\n")
-                .write(to: objects, atomically: false, encoding: .utf8)
-            arguments += ["-emit-executable", "-o", executable.path, "@\(objects.path)"]
-            for module in modules {
-                let objects = buildFolder.appending(path: "\(module).build")
-                arguments += try FileManager.default.contentsOfDirectory(atPath: objects.path)
-                    .filter { $0.hasSuffix(".o") }.map { objects.appending(path: $0).path }
+        try await withFolder { folder in
+            let files = others.merging(["main.swift": main]) { $1 }
+            for (name, text) in files {
+                try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
             }
-            arguments += ["-ldns_sd", "-lavahi-common", "-lstdc++"]
-        } else {
-            arguments.append("-typecheck")
+            var arguments = flags + files.keys.sorted().map { "\(folder)/\($0)" }
+            if let executable {
+                arguments += ["-emit-executable", "-o", executable] + (try linking(modules, in: folder))
+            } else {
+                arguments.append("-typecheck")
+            }
+            return try await ChildProcess.with(compiler, arguments) { child in
+                child.closeInput()
+                let status = try await child.waitForExit()
+                guard status != .exited(0) else { return "" }
+                return (child.lines(of: .output) + child.lines(of: .error)).joined(separator: "\n")
+            }
         }
-        return try await ChildProcess.with(compiler, arguments) { child in
-            child.closeInput()
-            let status = try await child.waitForExit()
-            guard status != .exited(0) else { return "" }
-            return (child.lines(of: .output) + child.lines(of: .error)).joined(separator: "\n")
+    }
+
+    /// The arguments that link a program with what `elemental` is linked of, without its own files, and with modules.
+    private func linking(_ modules: [String], in folder: String) throws -> [String] {
+        let objects = folder + "/objects"
+        let list = buildFolder.appending(path: "elemental.product/Objects.LinkFileList")
+        try String(contentsOf: list, encoding: .utf8).components(separatedBy: "\n")
+            .filter { !$0.contains("/ElementalCLI.build/") }.joined(separator: "\n")
+            .write(toFile: objects, atomically: false, encoding: .utf8)
+        let more = try modules.flatMap { module in
+            let objects = buildFolder.appending(path: "\(module).build").path
+            return try FileManager.default.contentsOfDirectory(atPath: objects).filter { $0.hasSuffix(".o") }
+                .map { "\(objects)/\($0)" }
         }
+        return ["@\(objects)"] + more + ["-ldns_sd", "-lavahi-common", "-lstdc++"]
     }
 }

@@ -3,23 +3,23 @@
 
 Usage: check.py --elemental PATH [--page FOLDER] SCENARIO…
 
-Prints `ok NAME` for each check. The status is 0 if all went well, otherwise 1 after a sentence that says what failed. All
-processes are ended in either case. With --page the page's files come from a folder rather than from the program, so that
-a change is seen without building.
+Prints `ok NAME` for each check. The status is 0 if all went well, otherwise 1 after a sentence that says what failed and all
+that the processes and the page have said. All processes are ended in either case. With --page the page's files come from a
+folder rather than from the program, so that a change is seen without building.
 """
 
-import argparse
-import signal
+import os
 import sys
-import time
-import traceback
 
-import scenarios_control
-import scenarios_lasting
-import scenarios_look
-import scenarios_safety
-from pages import Browser
-from processes import Bed, Failure
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import scenarios  # noqa: E402
+import scenarios_control  # noqa: E402
+import scenarios_lasting  # noqa: E402
+import scenarios_look  # noqa: E402
+import scenarios_safety  # noqa: E402
+from pages import Browser  # noqa: E402
+from waits import Bed, Failure  # noqa: E402
 
 SCENARIOS = {
     "controls": scenarios_control.controls,
@@ -33,53 +33,14 @@ SCENARIOS = {
     "attacks": scenarios_safety.attacks,
     "accessibility": scenarios_look.accessibility,
 }
-# A scenario takes some seconds; a machine that is busy, longer.
-LIMIT = 120
 
 
-def interrupted(number, _frame):
-    raise Failure(f"not done within {LIMIT} s" if number == signal.SIGALRM else f"ended by signal {number}")
-
-
-def run(name, arguments):
-    begin = time.monotonic()
-    scenario = SCENARIOS[name]
-    signal.alarm(LIMIT)
-    try:
-        with Bed(arguments.elemental) as bed, Browser(arguments.page, getattr(scenario, "arguments", ())) as browser:
-            scenario(bed, browser, lambda check: print(f"ok {name}: {check}", flush=True))
-            if browser.errors:
-                raise Failure(f"the page reported errors: {browser.errors}")
-    finally:
-        signal.alarm(0)
-    print(f"passed {name} in {time.monotonic() - begin:.1f} s", flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--elemental", required=True, help="the program")
-    parser.add_argument("--page", help="a folder with the page's files, instead of those in the program")
-    parser.add_argument("scenario", nargs="+", choices=[*SCENARIOS, "all"], metavar="SCENARIO",
-                        help="all, or of " + ", ".join(SCENARIOS))
-    arguments = parser.parse_args()
-    for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    for name in SCENARIOS if "all" in arguments.scenario else arguments.scenario:
-        try:
-            run(name, arguments)
-        except (Failure, AssertionError) as error:
-            print(f"FAILED {name}: {error}", file=sys.stderr)
-            if isinstance(error, AssertionError) or error.__traceback__:
-                place = traceback.extract_tb(error.__traceback__)
-                print("\n".join(f"  at {each.filename.rsplit('/', 1)[-1]}:{each.lineno}: {each.line}" for each in place
-                                if "/browser/" in each.filename and "site-packages" not in each.filename), file=sys.stderr)
-            return 1
-        except Exception as error:  # of playwright: a timeout, a browser that does not start
-            print(f"FAILED {name}: {type(error).__name__}: {error}", file=sys.stderr)
-            traceback.print_tb(error.__traceback__, file=sys.stderr)
-            return 1
-    return 0
+def run(scenario, arguments, ok):
+    with Bed(arguments.elemental) as bed, Browser(arguments.page, getattr(scenario, "arguments", ())) as browser:
+        scenario(bed, browser, ok)
+        if browser.errors:
+            raise Failure(f"the page reported errors: {browser.errors}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    scenarios.main(__doc__, SCENARIOS, run, options=[("--page", "a folder with the page's files, instead of those in the program")])

@@ -5,11 +5,14 @@ import os
 
 from playwright.sync_api import expect, sync_playwright
 
+from waits import Log, patience
+
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
-# As long as a page's actions have, and events of processes: other tests run beside these. Playwright's own is 5 s.
-expect.set_options(timeout=10_000)
+# Playwright's own limit is 5 s.
+LIMIT = patience() * 1000
+expect.set_options(timeout=LIMIT)
 
 
 class Browser:
@@ -22,6 +25,7 @@ class Browser:
             # Files that the test gives come from no address, and chromium keeps those from this machine's sockets.
             self.arguments.append("--disable-features=LocalNetworkAccessChecks")
         self.errors = []
+        self.log = Log("page")
 
     def __enter__(self):
         self.playwright = sync_playwright().start()
@@ -39,7 +43,7 @@ class Browser:
 
     def context(self, size=None, **options):
         context = self.browser.new_context(**(size or DESKTOP), **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(LIMIT)
         return context
 
     def open(self, url, size=None, context=None, **options):
@@ -47,12 +51,26 @@ class Browser:
         page = (context or self.context(size, **options)).new_page()
         if self.files:
             page.route("**/*", self._from_folder)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and "WebSocket" not in message.text
-                and self.errors.append(message.text))
+        self._follow(page)
         page.goto(url)
         live(page)
         return page
+
+    def _follow(self, page):
+        """Notes what happens in a page."""
+        def failed(text):
+            self.errors.append(text)
+            self.log.add(f"error: {text}")
+
+        def opened(socket):
+            self.log.add("a socket opens")
+            socket.on("framesent", lambda data: self.log.add(f"> {data[:300]!r}"))
+            socket.on("framereceived", lambda data: self.log.add(f"< {data[:300]!r}"))
+            socket.on("close", lambda _: self.log.add("a socket closes"))
+
+        page.on("pageerror", lambda error: failed(str(error)))
+        page.on("console", lambda message: message.type == "error" and "WebSocket" not in message.text and failed(message.text))
+        page.on("websocket", opened)
 
     def _from_folder(self, route):
         """Files of the page from a folder instead of from the dashboard; everything else comes from there."""
@@ -69,8 +87,8 @@ class Browser:
         route.fulfill(status=200, body=open(path, "rb").read(), headers={**answer.headers, "content-type": kind})
 
 
-def live(page, seconds=10):
-    expect(page.locator("#link")).to_have_attribute("data-state", "open", timeout=seconds * 1000)
+def live(page):
+    expect(page.locator("#link")).to_have_attribute("data-state", "open")
 
 
 def card(page, name):

@@ -5,15 +5,15 @@ import signal
 from playwright.sync_api import expect
 
 from pages import PHONE, SIZES, choose, live, reading
-from processes import until
+from waits import lease, until
 
 ELEMENTS = ["1:Light:bool=off", "2:Brightness:float:0...100=10", "3:Power:double:unit W:ro=7.5"]
 
 
 def restart(bed, browser, ok):
-    service = bed.publish("lamp", *ELEMENTS)
+    service = bed.publish("lamp", *ELEMENTS, port=lease())
     place = service.place
-    dashboard = bed.dashboard(place)
+    dashboard = bed.dashboard(place, port=lease())
     pages = {size: browser.open(dashboard.url, options) for size, options in SIZES.items()}
     cards = {size: choose(page, place) for size, page in pages.items()}
     for card in cards.values():
@@ -30,14 +30,13 @@ def restart(bed, browser, ok):
 
     service = bed.publish("lamp", *ELEMENTS[:2], "3:Power:double:unit W:ro=9", "4:New:bool=on", port=service.port)
     for card in cards.values():
-        expect(card.get_by_role("switch", name="New")).to_be_enabled(timeout=20_000)
+        expect(card.get_by_role("switch", name="New")).to_be_enabled()
         expect(reading(card, "Power")).to_have_text("9.000W")
         expect(card).to_have_class("card")
     cards["phone"].get_by_role("switch", name="Light").tap()
     expect(cards["desktop"].get_by_role("switch", name="Light")).to_have_attribute("aria-checked", "true")
     ok("it comes back with its new catalogue, and is set")
 
-    port = dashboard.port
     dashboard.end(signal.SIGKILL)
     for size, page in pages.items():
         expect(page.locator("#link")).to_have_text("Connection lost, trying again…")
@@ -46,10 +45,10 @@ def restart(bed, browser, ok):
         expect(cards[size].get_by_text("Not connected to the dashboard. These are the last values.")).to_be_visible()
     ok("the dashboard was killed: text says so, and the last values stay")
 
-    bed.dashboard(place, port=port)
+    bed.dashboard(place, port=dashboard.port)
     for size, page in pages.items():
-        live(page, 15)
-        expect(cards[size].get_by_role("switch", name="Light")).to_be_enabled(timeout=15_000)
+        live(page)
+        expect(cards[size].get_by_role("switch", name="Light")).to_be_enabled()
         expect(cards[size].get_by_role("switch", name="Light")).to_have_attribute("aria-checked", "true")
     cards["desktop"].get_by_role("switch", name="Light").click()
     expect(cards["phone"].get_by_role("switch", name="Light")).to_have_attribute("aria-checked", "false")
@@ -59,7 +58,7 @@ def restart(bed, browser, ok):
 def asleep(bed, browser, ok):
     service = bed.publish("lamp", *ELEMENTS)
     place = service.place
-    dashboard = bed.dashboard(place)
+    dashboard = bed.dashboard(place, port=lease())
 
     # A frozen page, as a phone's browser in the background: it comes back with the newest value.
     page = browser.open(dashboard.url, PHONE)
@@ -76,10 +75,9 @@ def asleep(bed, browser, ok):
 
     # The socket is cut while the page sleeps, by a dashboard that goes and comes.
     tools.send("Page.setWebLifecycleState", {"state": "frozen"})
-    port = dashboard.port
     dashboard.end(signal.SIGKILL)
     service.write("Power=5")
-    dashboard = bed.dashboard(place, port=port)
+    dashboard = bed.dashboard(place, port=dashboard.port)
     tools.send("Page.setWebLifecycleState", {"state": "active"})
     live(page)
     expect(reading(card, "Power")).to_have_text("5.000W")
@@ -127,17 +125,27 @@ def backoff(bed, browser, dashboard, place, ok):
     page = browser.open(dashboard.url, context=context)
     card = choose(page, place)
     expect(card.get_by_role("switch", name="Light")).to_be_enabled()
-    port = dashboard.port
     dashboard.end(signal.SIGKILL)
     expect(page.locator("#link")).to_have_attribute("data-state", "lost")
-    attempts = []
-    page.on("websocket", lambda socket: attempts.append(socket))
+    attempts, failed = [], []
+
+    def attempted(socket):
+        attempts.append(socket)
+        socket.on("close", lambda each: failed.append(each))
+
+    page.on("websocket", attempted)
     for _ in range(8):
         before = len(attempts)
         page.clock.fast_forward(6_500)
         until(lambda: page.evaluate("1") and len(attempts) > before, "another attempt")
-    bed.dashboard(place, port=port)
+    # From now on no time passes for the page: it makes no attempt by itself.
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 60)
+    until(lambda: page.evaluate("1") and len(failed) == len(attempts), "all attempts have failed")
+    bed.dashboard(place, port=dashboard.port)
+    before = len(attempts)
     page.evaluate("window.dispatchEvent(new Event('online'))")
+    until(lambda: page.evaluate("1") and len(attempts) > before, "an attempt at once")
+    page.clock.resume()
     expect(page.locator("#link")).to_have_attribute("data-state", "open")
     expect(card.get_by_role("switch", name="Light")).to_be_enabled()
     ok("a page that has tried for a minute connects at once when the network is back")

@@ -11,7 +11,7 @@ import http.server
 from playwright.sync_api import expect
 
 from pages import PHONE, choose, reading
-from processes import Failure, until
+from waits import Failure, lease, patience, until
 
 ELEMENTS = ["1:Light:bool=off", "2:Power:double:unit W:ro=7.5"]
 
@@ -52,7 +52,7 @@ def pairing(bed, browser, ok):
     light = card.get_by_role("switch", name="Light")
     expect(light).to_be_enabled()
     light.tap()
-    observed.event("value", element="Light", value=True)
+    observed.value("Light", lambda value: value is True)
     expect(card.get_by_text("role control")).to_be_visible()
     expect(card.locator(".pairing")).to_be_hidden()
     ok("the code pairs, and the controls appear")
@@ -83,7 +83,7 @@ def read_only(bed, browser, ok):
 
 
 def key_changed(bed, browser, ok):
-    service = bed.publish("lamp", *ELEMENTS, security="paired", state="lamp")
+    service = bed.publish("lamp", *ELEMENTS, security="paired", state="lamp", port=lease())
     dashboard = bed.dashboard(service.place)
     page = browser.open(dashboard.url)
     card = choose(page, service.place)
@@ -98,7 +98,7 @@ def key_changed(bed, browser, ok):
     expect(card.get_by_role("switch", name="Light")).to_be_disabled()
     shutil.rmtree(os.path.join(bed.folder, "lamp"))
     bed.publish("lamp", *ELEMENTS, security="paired", state="lamp", port=service.port)
-    expect(card.get_by_role("heading", name="Key changed")).to_be_visible(timeout=20_000)
+    expect(card.get_by_role("heading", name="Key changed")).to_be_visible()
     expect(card.get_by_text("Another device answers under the name")).to_be_visible()
     for hidden in (card.get_by_text("7.500"), card.get_by_role("switch", name="Light"), card.get_by_role("textbox", name="Code")):
         expect(hidden.first).to_be_hidden()
@@ -108,7 +108,7 @@ def key_changed(bed, browser, ok):
 
 def status_of(port, request, receive=1):
     """Sends a request as bytes and returns the answer's status."""
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+    with socket.create_connection(("127.0.0.1", port), patience()) as connection:
         connection.sendall(request)
         answer = connection.recv(4096).split(b"\r\n", 1)[0].decode()
     return int(answer.split()[1]) if answer else 0
@@ -119,7 +119,7 @@ def has_room(port, count=16):
     request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     with contextlib.ExitStack() as stack:
         try:
-            connections = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 5)) for _ in range(count)]
+            connections = [stack.enter_context(socket.create_connection(("127.0.0.1", port), patience())) for _ in range(count)]
             for each in connections:
                 each.sendall(request)
             return all(each.recv(4096).startswith(b"HTTP/1.1 200 ") for each in connections)
@@ -204,13 +204,13 @@ def attacks(bed, browser, ok):
     flood = []
     try:
         for _ in range(600):
-            flood.append(socket.create_connection(("127.0.0.1", port), 5))
+            flood.append(socket.create_connection(("127.0.0.1", port), patience()))
     except OSError:
         pass
     service.write("Power=3")
     expect(reading(card, "Power")).to_have_text("3.000W")
     card.get_by_role("switch", name="Light").click()
-    service.event("value", element="Light", value=True)
+    service.value("Light", lambda value: value is True)
     for each in flood:
         each.close()
     # A page that came before the dashboard has noticed all that would be one connection too many.

@@ -3,13 +3,16 @@
 import argparse
 import base64
 import os
+import sys
 import threading
 import time
 
 from playwright.sync_api import expect
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 from pages import Browser, card, choose, reading
-from processes import Bed
+from waits import Bed
 
 THERMOMETER = "/sys/class/thermal/thermal_zone0/temp"
 READINGS = [

@@ -7,97 +7,26 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
-import time
 import urllib.request
 
-from pythonosc.osc_message import OscMessage
-from pythonosc.osc_message_builder import OscMessageBuilder
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(HERE, ".."))
 
-PATIENCE = 30
-ELEMENTAL = ""  # The program's path; set by who runs the scenarios.
-
-
-class Failure(Exception):
-    pass
+from pythonosc.osc_message import OscMessage  # noqa: E402
+from pythonosc.osc_message_builder import OscMessageBuilder  # noqa: E402
+from waits import Log, check, patience, until  # noqa: E402
 
 
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
+class Bridged:
+    """A service on a bed, a bridge to it, and surfaces that the bridge is told of."""
 
-
-def eventually(what, condition):
-    """Waits until the condition returns something that is true, and returns that."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > end:
-            raise Failure(f"not within {PATIENCE} s: {what}")
-        time.sleep(0.005)
-
-
-class Program:
-    """A command of elemental's, with the events that it prints."""
-
-    def __init__(self, *arguments):
-        self.events = []
-        self.process = subprocess.Popen(
-            [ELEMENTAL, *arguments, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            try:
-                self.events.append(json.loads(line))
-            except ValueError:
-                self.events.append({"event": "text", "text": line})
-
-    def event(self, name, **members):
-        return eventually(
-            f"event {name} {members} among {self.events[-5:]}",
-            lambda: next(
-                (e for e in list(self.events) if e["event"] == name and all(e.get(k) == v for k, v in members.items())), None))
-
-    def write(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-        status = self.process.wait(PATIENCE)
-        self.process.stdin.close()
-        return status
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.end()
-
-
-def service(*elements, name="Synth", port=0):
-    specs = [part for element in elements for part in ("--element", element)]
-    return Program(
-        "publish", "synth", "--name", name, "--unlisted", "--address", "127.0.0.1", "--port", str(port), "--stay", *specs)
-
-
-class Bed:
-    """A service, and a bridge to it."""
-
-    def __init__(self, *elements, options=("--control",), surfaces=0):
-        self.service = service(*elements)
+    def __init__(self, bed, *elements, options=("--control",), surfaces=0):
+        self.bed = bed
+        self.service = bed.publish("synth", *elements, name="Synth")
         self.surfaces = [Surface() for _ in range(surfaces)]
-        port = self.service.event("listening")["port"]
-        self.target = f"127.0.0.1:{port}"
-        self.port = port
-        self.state = tempfile.mkdtemp()
         feedback = [part for surface in self.surfaces for part in ("--feedback", f"127.0.0.1:{surface.port}")]
-        self.bridge = Program("osc", self.target, "--port", "0", "--state", self.state, *feedback, *options)
+        self.bridge = bed.start("osc", self.service.place, "--port", "0", *feedback, *options, "--json", state="bridge")
         self.listening = self.bridge.event("listening")
         self.osc = ("127.0.0.1", self.listening["port"])
         self.prefix = self.bridge.event("shown")["prefix"]
@@ -106,7 +35,7 @@ class Bed:
         return self.prefix + element
 
     def query(self, path):
-        with urllib.request.urlopen(self.listening["url"].rstrip("/") + path) as answer:
+        with urllib.request.urlopen(self.listening["url"].rstrip("/") + path, timeout=patience()) as answer:
             return json.load(answer) if answer.status == 200 else None
 
     def value(self, element):
@@ -114,47 +43,44 @@ class Bed:
 
     def get(self, element):
         """What the command line reads."""
-        text = subprocess.run(
-            [ELEMENTAL, "get", self.target, element, "--json"], capture_output=True, text=True, timeout=PATIENCE).stdout
-        return next(json.loads(line)["value"] for line in text.splitlines() if '"value"' in line)
+        return self.bed.get(self.service.place, element)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def end(self):
         check(self.bridge.end() == 0, "the bridge did not end well")
-        self.service.end()
-        for surface in self.surfaces:
-            surface.socket.close()
-        shutil.rmtree(self.state)
 
 
 class Surface:
-    """A socket that sends and receives with python-osc's messages."""
+    """A socket that sends and receives with python-osc's messages. Its log has addresses, tags and arguments."""
 
     def __init__(self, address="127.0.0.1"):
         self.socket = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 21)
         self.socket.bind((address, 0))
         self.port = self.socket.getsockname()[1]
-        self.received = []
-        threading.Thread(target=self.read, daemon=True).start()
+        self.log = Log(f"surface {self.port}")
+        threading.Thread(target=self._read, daemon=True).start()
 
-    def read(self):
+    def _read(self):
         while True:
-            try:
-                data, _ = self.socket.recvfrom(65536)
-            except OSError:
-                return
+            data, _ = self.socket.recvfrom(65536)
             message = OscMessage(data)
             tags = data[data.index(b",") + 1:].split(b"\0")[0].decode()
-            self.received.append((message.address, tags, list(message.params), time.monotonic_ns()))
+            self.log.add((message.address, tags, list(message.params)))
 
-    def send(self, bed, element, *arguments, tags=None):
-        self.socket.sendto(message(bed.address(element), *arguments, tags=tags).dgram, bed.osc)
+    def send(self, bridged, element, *arguments, tags=None):
+        self.send_to(bridged.osc, bridged.address(element), *arguments, tags=tags)
+
+    def send_to(self, place, address, *arguments, tags=None):
+        self.socket.sendto(message(address, *arguments, tags=tags).dgram, place)
+
+    def hears(self, address, arguments, tags=None):
+        """Takes the first message with these arguments, and perhaps tags."""
+        return self.log.next(f"{address} {tags or ''} {arguments}",
+                             lambda each: each[0] == address and each[2] == arguments and tags in (None, each[1]))
 
     def of(self, address):
-        return [params for found, _, params, _ in list(self.received) if found == address]
+        """The arguments of all messages so far."""
+        return [arguments for found, _, arguments in self.log.all if found == address]
 
 
 def message(address, *arguments, tags=None):
@@ -176,9 +102,8 @@ def isolated(script, *arguments):
               'ip route add 224.0.0.0/4 dev lo && exec "$@"', "sh"]
     if os.geteuid() != 0 or not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True).returncode:
         return "not root, or no network namespaces here"
-    folder = os.path.dirname(os.path.abspath(__file__))
     done = subprocess.run(
-        [*inside, os.path.join(folder, "../../Samples/private-avahi"), "--same-network", "--", sys.executable, "-B",
-         os.path.join(folder, script), *arguments], capture_output=True, text=True)
+        [*inside, os.path.join(HERE, "../../Samples/private-avahi"), "--same-network", "--", sys.executable, "-B",
+         os.path.join(HERE, script), *arguments], capture_output=True, text=True)
     check(done.returncode == 0, done.stdout + done.stderr)
     return None

@@ -8,16 +8,13 @@ import array
 import json
 import math
 import os
-import subprocess
-import sys
-import tempfile
-import time
 import urllib.request
 import wave
 
-import bed as beds
-from bed import PATIENCE, Program, check, eventually, isolated
+# The first import puts the folder of the others on the path.
+from bed import check, isolated, patience, until
 from pythonosc.udp_client import SimpleUDPClient
+from waits import Bed, Log
 
 RATE = 48_000
 # How much of each sound is recorded, in bytes of two channels of 16 bits.
@@ -43,13 +40,13 @@ def browse():
     zeroconf = Zeroconf()
     try:
         ServiceBrowser(zeroconf, "_oscjson._tcp.local.", Listener())
-        return eventually("an OSCQuery server", lambda: found)[0]
+        return until(lambda: found, "an OSCQuery server")[0]
     finally:
         zeroconf.close()
 
 
 def get(server, path):
-    with urllib.request.urlopen(f"http://{server[0]}:{server[1]}{path}", timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(f"http://{server[0]}:{server[1]}{path}", timeout=patience()) as answer:
         return json.load(answer)
 
 
@@ -85,63 +82,54 @@ def heard(path):
     return found
 
 
-def play(synth):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "synth.wav")
-        log = open(os.path.join(folder, "log"), "w+")
-        process = subprocess.Popen(
-            [synth, "--address", "127.0.0.1", "--security", "open", "--state", os.path.join(folder, "service"), "--device",
-             f"file:FILE={path},FORMAT=wav"], stdout=log, stderr=subprocess.STDOUT)
-        try:
-            with Program("osc", "synth", "--control", "--port", "0", "--state", os.path.join(folder, "bridge")) as bridge:
-                bridge.event("shown")
-                server = browse()
-                tree = eventually("the synthesizer in the tree", lambda: get(server, "/")["CONTENTS"].get("Synth"))
-                found = faders(tree)
-                check(len(found) == 21, f"the faders are {sorted(found)}")
-                cutoff = found["Cutoff"]
-                check(cutoff["TYPE"] == "f" and cutoff["RANGE"] == [{"MIN": 20, "MAX": 18000}], f"{cutoff}")
-                client = SimpleUDPClient(server[0], get(server, "/?HOST_INFO")["OSC_PORT"])
+def play(bed, synth):
+    path = os.path.join(bed.folder, "synth.wav")
+    process = bed.program(synth, "--address", "127.0.0.1", "--security", "open", "--device", f"file:FILE={path},FORMAT=wav",
+                          state="service")
+    bridge = bed.start("osc", "synth", "--control", "--port", "0", "--json", state="bridge")
+    bridge.event("shown")
+    server = browse()
+    tree = until(lambda: get(server, "/")["CONTENTS"].get("Synth"), "the synthesizer in the tree")
+    found = faders(tree)
+    check(len(found) == 21, f"the faders are {sorted(found)}")
+    cutoff = found["Cutoff"]
+    check(cutoff["TYPE"] == "f" and cutoff["RANGE"] == [{"MIN": 20, "MAX": 18000}], f"{cutoff}")
+    client = SimpleUDPClient(server[0], get(server, "/?HOST_INFO")["OSC_PORT"])
 
-                def turn(name, *values):
-                    client.send_message(found[name]["FULL_PATH"], list(values))
+    def turn(name, *values):
+        client.send_message(found[name]["FULL_PATH"], list(values))
 
-                def value(name):
-                    return get(server, tree["CONTENTS"][name]["FULL_PATH"] + "?VALUE")["VALUE"][0]
+    def value(name):
+        return get(server, tree["CONTENTS"][name]["FULL_PATH"] + "?VALUE")["VALUE"][0]
 
-                def wait_for_sound(what):
-                    end = os.path.getsize(path) + PART
-                    eventually(what, lambda: os.path.getsize(path) >= end)
+    def wait_for_sound(what):
+        end = os.path.getsize(path) + PART
+        until(lambda: os.path.getsize(path) >= end, what)
 
-                # A sine with nothing added.
-                for name, number in [
-                    ("Waveform", 0), ("Sub octave", 0), ("Detune", 0), ("Cutoff", 18000), ("Chorus", 0), ("Echo", 0), ("Reverb", 0),
-                    ("Sustain", 100), ("Release", 0.005),
-                ]:
-                    turn(name, float(number))
-                    eventually(f"{name} at {number}", lambda: abs(value(name.replace(" ", "_")) - number) < 0.01)
-                wait_for_sound("silence")
-                turn("Note", 69.0, 0.8)
-                eventually("a voice", lambda: value("Voices") == 1)
-                wait_for_sound("the first note")
-                turn("Note", 69.0, 0.0)
-                turn("Note", 81.0, 0.8)
-                wait_for_sound("the second note")
-                turn("Volume", 0.0)
-                eventually("no volume", lambda: value("Volume") == 0)
-                wait_for_sound("a voice without volume")
-                check(value("Voices") == 1, "the key was let go")
-        finally:
-            process.terminate()
-            status = process.wait(PATIENCE)
-            log.seek(0)
-            if sys.exc_info()[0]:
-                print(log.read())
-            log.close()
-        check(status == 0, f"the synthesizer ended with {status}")
-        sounds = heard(path)
-        check(sounds == ["silence", 69, 81, "silence"], f"heard: {sounds}")
-        print(f"python-osc found {len(found)} faders by OSCQuery and played: {sounds}")
+    # A sine with nothing added.
+    for name, number in [
+        ("Waveform", 0), ("Sub octave", 0), ("Detune", 0), ("Cutoff", 18000), ("Chorus", 0), ("Echo", 0), ("Reverb", 0),
+        ("Sustain", 100), ("Release", 0.005),
+    ]:
+        turn(name, float(number))
+        until(lambda: abs(value(name.replace(" ", "_")) - number) < 0.01, f"{name} at {number}")
+    wait_for_sound("silence")
+    turn("Note", 69.0, 0.8)
+    until(lambda: value("Voices") == 1, "a voice")
+    wait_for_sound("the first note")
+    turn("Note", 69.0, 0.0)
+    turn("Note", 81.0, 0.8)
+    wait_for_sound("the second note")
+    turn("Volume", 0.0)
+    until(lambda: value("Volume") == 0, "no volume")
+    wait_for_sound("a voice without volume")
+    check(value("Voices") == 1, "the key was let go")
+    bridge.end()
+    status = process.end()
+    check(status == 0, f"the synthesizer ended with {status}")
+    sounds = heard(path)
+    check(sounds == ["silence", 69, 81, "silence"], f"heard: {sounds}")
+    print(f"python-osc found {len(found)} faders by OSCQuery and played: {sounds}")
 
 
 def main():
@@ -151,11 +139,14 @@ def main():
     parser.add_argument("--here", action="store_true", help="in this network, and with its avahi-daemon")
     options = parser.parse_args()
     if options.here:
-        beds.ELEMENTAL = options.elemental
-        return play(options.synth)
-    start = time.monotonic()
+        with Bed(options.elemental) as bed:
+            try:
+                return play(bed, options.synth)
+            except BaseException:
+                print(Log.transcript())
+                raise
     missing = isolated("play_synth.py", "--here", "--elemental", options.elemental, "--synth", options.synth)
-    print(f"left out: {missing}" if missing else f"the synthesizer was played by OSC, in {time.monotonic() - start:.1f} s")
+    print(f"left out: {missing}" if missing else "the synthesizer was played by OSC")
 
 
 main()

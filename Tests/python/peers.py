@@ -1,27 +1,18 @@
-"""What the scenarios share: waiting, blocking calls of the bed, and peers that speak bytes."""
+"""What the scenarios share: blocking calls of the bed, peers that speak bytes, and a loop whose time a test steers."""
 
 import asyncio
 import contextlib
 import math
 import struct
-import time
 
-from processes import Failure
+import elemental.client_session
+from elemental.client import Device
+from elemental.service import Client
+from waits import Failure, Log, check, patience
+from waits import until_async as until  # noqa: F401
 
 UDP_IDENTIFIER, NAME, SHUTDOWN, HELLO, CATALOGUE, PING, PONG, PIECE, TAKEN, REFUSED = range(-1, -11, -1)
 REFUSED = -11
-
-
-async def until(check, what, seconds=20.0):
-    """Asks again and again until `check` returns something true, which is returned."""
-    deadline = time.monotonic() + seconds
-    while True:
-        result = check()
-        if result:
-            return result
-        if time.monotonic() > deadline:
-            raise Failure(f"not within {seconds:g} s: {what}")
-        await asyncio.sleep(0.01)
 
 
 async def beside(call, *arguments, **named):
@@ -29,9 +20,44 @@ async def beside(call, *arguments, **named):
     return await asyncio.to_thread(call, *arguments, **named)
 
 
-def check(condition, what):
-    if not condition:
-        raise Failure(what)
+# The limits that the package has by default are for people. The tests have more patience.
+for each in (Device.get, Device.set, Device.ping, Client.ping):
+    each.__defaults__ = (*each.__defaults__[:-1], patience())
+for each in (elemental.connect, elemental.pair):
+    each.__kwdefaults__["timeout"] = patience()
+# How long a client waits for a hello before it takes a service for an older one.
+elemental.client_session.OLDER_SERVICE_DELAY = patience()
+
+
+async def turns(count=20):
+    """Lets the loop do what it can do at once."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+class SteeredLoop(asyncio.SelectorEventLoop):
+    """A loop whose time stands still until a test puts it forward. Sockets are real."""
+
+    _now = 0.0
+
+    def time(self):
+        return self._now
+
+    async def advance(self, seconds):
+        """Puts the time forward, and does what is due then."""
+        self._now += seconds
+        await turns()
+
+    @classmethod
+    async def run(cls, body):
+        """Runs `body(loop)` in such a loop, in a thread of its own."""
+        def run():
+            loop = cls()
+            try:
+                return loop.run_until_complete(body(loop))
+            finally:
+                loop.close()
+        return await beside(run)
 
 
 def same(a, b):
@@ -65,11 +91,13 @@ def piece(id, total, offset, data):
 
 
 class Raw:
-    """A connection that is written and read as bytes."""
+    """A connection that is written and read as bytes. A frame is read when a wait needs it, and those that a wait passes over
+    are kept for later ones."""
 
     def __init__(self, reader, writer):
         self.reader = reader
         self.writer = writer
+        self.log = Log(f"raw {writer.get_extra_info('sockname')[1]}", lambda frame: f"{frame[0]} {frame[1][:64].hex()}")
 
     @classmethod
     async def connect(cls, port, limit=65536):
@@ -78,24 +106,38 @@ class Raw:
     def send(self, *parts):
         self.writer.write(b"".join(parts))
 
-    async def frame(self, seconds=10):
-        """The next frame: identifier and value. None at the end."""
-        async def read():
-            id, length = struct.unpack("<bI", await self.reader.readexactly(5))
-            return id, await self.reader.readexactly(length)
-        try:
-            return await asyncio.wait_for(read(), seconds)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return None
+    async def frame(self, matches=lambda frame: True):
+        """Takes the first frame that matches: identifier and value. None if the connection ends before."""
+        while not (found := self.log.take(matches)):
+            try:
+                self.log.add(await self._next())
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return None
+            except asyncio.TimeoutError:
+                raise Failure(f"{self.log.name}: no such frame within {patience():g} s") from None
+        return found[0]
 
-    async def until(self, id, seconds=10):
-        """The value of the next frame with this identifier."""
-        while True:
-            found = await self.frame(seconds)
-            if found is None:
-                raise Failure(f"the connection ended before the frame {id}")
-            if found[0] == id:
-                return found[1]
+    async def _next(self):
+        if not isinstance(asyncio.get_running_loop(), SteeredLoop):
+            return await asyncio.wait_for(self._read(), patience())
+        # A steered time is not for the test's own waits.
+        reading = asyncio.ensure_future(self._read())
+        try:
+            await until(reading.done, f"{self.log.name}: such a frame")
+            return reading.result()
+        finally:
+            reading.cancel()
+
+    async def _read(self):
+        id, length = struct.unpack("<bI", await self.reader.readexactly(5))
+        return id, await self.reader.readexactly(length)
+
+    async def until(self, id):
+        """Takes the first frame with this identifier and returns its value."""
+        found = await self.frame(lambda frame: frame[0] == id)
+        if found is None:
+            raise Failure(f"the connection ended before the frame {id}")
+        return found[1]
 
     async def ended(self):
         """Reads to the end; returns the reason of the shutdown, if there was one."""

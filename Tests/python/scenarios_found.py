@@ -9,7 +9,7 @@ import sys
 
 from elemental import (AmbiguousService, Element, InvalidElement, Service, ServiceNotFound, browse, connect)
 from peers import beside, check, raises, until
-from processes import Failure
+from waits import Failure
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SPEED = Element(1, "Speed", "float")
@@ -61,7 +61,7 @@ async def found_here(bed, ok):
     browsing = [asyncio.ensure_future(follow(None, "all")), asyncio.ensure_future(follow("robot", "robots"))]
     async with Service("robot", [SPEED], name="Rover", address="127.0.0.1", txt={"colour": "blue"}) as ours:
         ours["Speed"] = 0.25
-        check(await asyncio.wait_for(ours.published(), 20) == "Rover", "the name")
+        check(await ours.published() == "Rover", "the name")
         await beside(lamp.event, "published")
         await until(lambda: {("all", "lamp", "Küche 2.0"), ("all", "robot", "Rover"), ("robots", "robot", "Rover")} <= set(found),
                     "both are found")
@@ -81,8 +81,8 @@ async def found_here(bed, ok):
         async with connect("robot/Rover", reconnect=True) as device:
             check(device["Speed"] == 0.5, "ours finds ours")
             async with Service("robot", [SPEED], name="Rover", address="127.0.0.1") as second:
-                check(await asyncio.wait_for(second.published(), 30) == "Rover (2)", "another name")
-                error = await asyncio.wait_for(_ambiguous(), 30)
+                check(await second.published() == "Rover (2)", "another name")
+                error = await _ambiguous()
                 check("robot/Rover (2)" in str(error), str(error))
             await until(lambda: ("all", "robot", "Rover (2)") in gone, "it is withdrawn")
             ok("a name that is taken, and a service that is withdrawn")
@@ -90,9 +90,10 @@ async def found_here(bed, ok):
             await ours.stop()
             async with Service("robot", [SPEED], name="Rover", address="127.0.0.1") as again:
                 again["Speed"] = 0.75
-                await until(lambda: device.is_connected and device["Speed"] == 0.75, "found at its new port", 40)
+                await until(lambda: device.is_connected and device["Speed"] == 0.75, "found at its new port")
             ok("a device by its name is found again at another port")
-    await beside(listed.event, "gone", service="robot")
+    await until(lambda: [each["event"] for each in listed.events() if each.get("name") == "Rover"][-1] == "gone",
+                "the command line sees it go")
     error = await raises(ServiceNotFound, connect("nothing", timeout=0.5)._open())
     await raises(ServiceNotFound, connect("robot/Nobody", timeout=0.5)._open())
     try:

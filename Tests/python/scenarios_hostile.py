@@ -10,11 +10,12 @@ from elemental import (Catalogue, Disconnected, Element, ElementalError, Invalid
                        connect)
 from peers import (CATALOGUE, HELLO, NAME, PIECE, PING, PONG, REFUSED, TAKEN, UDP_IDENTIFIER, Raw, beside, check, frame, hello,
                    piece, raises, raw_service, until)
+from waits import patience
 
 MIB = 1 << 20
 SPEED, NAMED, PICTURE = Element(1, "Speed", "float"), Element(2, "Name", "string", access="ro"), Element(3, "Picture", "data")
 EVERY = [SPEED, NAMED, PICTURE, Element(4, "Fast", "float", transport="udp")]
-SMALL = Limits(value_bytes=MIB, queue_bytes=256 << 10, unknown_in_a_row=5000, close_timeout=0.3)
+SMALL = Limits(value_bytes=MIB, queue_bytes=256 << 10, unknown_in_a_row=5000, close_timeout=patience())
 
 # What ends the connection as a violation, whoever sends it, after a hello.
 VIOLATIONS = {
@@ -143,7 +144,7 @@ async def clients(bed, ok):
             tracemalloc.stop()
             ok("long values that are announced cost nothing")
             await good.set("Speed", 0.75)
-            check(ours["Speed"] == 0.75 and await good.ping() < 5, "a good client goes on")
+            check(ours["Speed"] == 0.75 and await good.ping() >= 0, "a good client goes on")
         check(ours._incomplete.count == 0 or not ours.clients, "nothing is left")
         await until(lambda: not ours._sessions, "all are gone")
         check(ours._incomplete.count == 0, f"{ours._incomplete.count} bytes are still counted")
@@ -173,12 +174,12 @@ async def services(bed, ok):
             raw.send(hello(0b110111), frame(CATALOGUE, catalogue))
             ready = await raw.until(PING)
             raw.send(frame(PONG, ready), data)
-            while (found := await raw.frame(60)) is not None:
+            while (found := await raw.frame()) is not None:
                 if found[0] == PING:
                     raw.send(frame(PONG, found[1]))
 
         async with raw_service(serve) as port:
-            device = await connect(f"127.0.0.1:{port}", limits=SMALL, elements=elements, timeout=3)
+            device = await connect(f"127.0.0.1:{port}", limits=SMALL, elements=elements)
             try:
                 return await body(device)
             finally:
@@ -195,7 +196,7 @@ async def services(bed, ok):
     ok(f"{len(VIOLATIONS)} violations by services, each a typed error")
 
     async def goes_on(device):
-        check(await device.ping() < 5, "it goes on")
+        check(await device.ping() >= 0, "it goes on")
 
     for what, data in TOLERATED.items():
         try:
@@ -235,14 +236,14 @@ async def services(bed, ok):
         raw.send(frame(UDP_IDENTIFIER, b"\x01"))
         await raw.until(HELLO)
         raw.send(hello(0b110111), frame(CATALOGUE, rich[:-1]))
-        while (found := await raw.frame(60)) is not None:
+        while (found := await raw.frame()) is not None:
             if found[0] == PING:
                 raw.send(frame(PONG, found[1]))
 
     async with raw_service(serve_bad) as port:
         await raises(InvalidCatalogue, connect(f"127.0.0.1:{port}")._open())
         async with connect(f"127.0.0.1:{port}", elements=[SPEED]) as device:
-            check(device.statistics.malformed == 1 and await device.ping() < 5, "it goes on without it")
+            check(device.statistics.malformed == 1 and await device.ping() >= 0, "it goes on without it")
         ok("an invalid catalogue: an error without elements of one's own, and nothing with them")
 
     chance = random.Random(2026)
@@ -254,7 +255,7 @@ async def services(bed, ok):
             raw.close()
 
         async with raw_service(noisy) as port:
-            await raises((Disconnected, ElementalError), connect(f"127.0.0.1:{port}", timeout=2)._open())
+            await raises((Disconnected, ElementalError), connect(f"127.0.0.1:{port}")._open())
     ok("services that are noise end in typed errors")
 
     tracemalloc.start()
@@ -262,7 +263,7 @@ async def services(bed, ok):
         raw.send(frame(UDP_IDENTIFIER, b"\x01"))
         await raw.until(HELLO)
         raw.send(hello(0b110111), struct.pack("<bI", CATALOGUE, MIB), b"\x01")
-        while await raw.frame(60) is not None:
+        while await raw.frame() is not None:
             pass
 
     async with raw_service(announces) as port:
@@ -301,11 +302,15 @@ async def datagrams(bed, ok):
                 await until(lambda: ours["Fast"] == 0.5, "the good one")
                 check(values == [0.5], f"{values}")
                 check(session.statistics.malformed > before, "the bad ones are counted")
-                check(device.is_connected and await device.ping("udp") < 5, "the client goes on")
+                check(device.is_connected and await device.ping("udp") >= 0, "the client goes on")
                 ok("datagrams to our service: cut off, of others, from elsewhere")
                 chance = random.Random(7)
-                for _ in range(500):
-                    send(chance.randbytes(chance.randrange(64)))
+                for number in range(1, 11):
+                    for _ in range(50):
+                        send(chance.randbytes(chance.randrange(64)))
+                    # A good one behind them, when all of them are read: the socket holds a few hundred.
+                    send(message(4, struct.pack("<f", number / 16)))
+                    await until(lambda: ours["Fast"] == number / 16, "the good one")
                 await device.set("Fast", 0.75)
                 check(ours["Fast"] == 0.75, "it goes on")
                 ok("noise in datagrams")
@@ -318,7 +323,7 @@ async def datagrams(bed, ok):
         port = struct.unpack("<H", (await raw.until(HELLO))[5:7])[0]
         received.append(port)
         raw.send(hello(0b110111), frame(CATALOGUE, Catalogue(EVERY).encode()))
-        while (found := await raw.frame(60)) is not None:
+        while (found := await raw.frame()) is not None:
             if found[0] == PING:
                 raw.send(frame(PONG, found[1]))
 
@@ -336,7 +341,7 @@ async def datagrams(bed, ok):
                 await until(lambda: device["Fast"] == 0.5, "the good one")
                 check(values == [0.5], f"{values}")
                 check(device.statistics.malformed >= 3 and device.statistics.unknown == 1, f"{device.statistics}")
-                check(await device.ping() < 5, "it goes on")
+                check(await device.ping() >= 0, "it goes on")
         ok("datagrams to our client: cut off, with another identifier, from another port")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -350,5 +355,5 @@ async def datagrams(bed, ok):
     service = await beside(bed.publish, "robot", "4:Fast:float:udp=0.25")
     async with connect(service.place, udp=False) as device:
         await device.set("Fast", 0.5)
-        await until(lambda: service.take()[-1].get("value") == 0.5, "the command line's service takes it over TCP")
+        await beside(service.value, "Fast", lambda value: value == 0.5)
     ok("without datagrams values go over TCP; a port that is taken")

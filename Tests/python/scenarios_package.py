@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from peers import beside, check, until
+from waits import lease, patience
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Samples/Python")
@@ -58,7 +59,7 @@ async def package(bed, ok):
                            "3:Mode:uint8:choices off,on=on")
 
     def run(*words, status=0):
-        done = subprocess.run([command, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20)
+        done = subprocess.run([command, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=patience())
         check(done.returncode == status, f"{words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout if not status else done.stderr
 
@@ -70,15 +71,15 @@ async def package(bed, ok):
     check([json.loads(each) for each in ours.splitlines()[1:]] == [json.loads(each) for each in theirs.splitlines()[1:]],
           f"{ours} is not {theirs}")
     for words, part in ((("set", service.place, "Speed=7"), "0...1"), (("get", service.place, "Sped"), "no element"),
-                        (("get", "127.0.0.1:1", "Speed"), "cannot connect"), (("get", "a/", "x"), "SERVICE/INSTANCE")):
+                        (("get", f"127.0.0.1:{lease()}", "Speed"), "cannot connect"), (("get", "a/", "x"), "SERVICE/INSTANCE")):
         check(part in await beside(run, *words, status=1), f"{words}")
     check("invalid choice" in await beside(run, "nonsense", status=2), "usage")
     ok("the command reads and sets, says what is wrong, and shows nothing to the terminal that it would act upon")
 
     watching = bed.program(command, "watch", service.place, "Speed", "--json", state="watcher")
-    await beside(watching.event, "value", value=0.5)
+    await beside(watching.value, "Speed", lambda value: value == 0.5)
     service.write("Speed=0.75")
-    await beside(watching.event, "value", value=0.75)
+    await beside(watching.value, "Speed", lambda value: value == 0.75)
     check(await beside(watching.end) == 0, "SIGTERM ends it well")
     counted = bed.program(command, "watch", service.place, "Speed", "--count", "5", state="watcher")
     await asyncio.sleep(0)
@@ -89,11 +90,11 @@ async def package(bed, ok):
     served.write("Speed=0.5")
     served.write("Speed=7")
     served.write("nonsense")
-    await until(lambda: "not within" in served.output() or "0...1" in served.output(), "the mistake")
+    await beside(served.errors.next, "the mistake", lambda line: "not within" in line or "0...1" in line)
     check(await beside(bed.get, place, "Speed") == 0.5, "a line of standard input")
     check(await beside(bed.get, place, "Name") == "x:=y", "an initial value with everything")
     served.process.stdin.close()
-    check(await beside(served.process.wait, 10) == 0, "it ends with its input")
+    check(await beside(served.process.wait, patience()) == 0, "it ends with its input")
     ok("the command watches and publishes")
 
     example = bed.program(sys.executable, os.path.join(copy, "examples/publish_pi.py"), state="example")

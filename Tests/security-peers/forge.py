@@ -7,7 +7,7 @@ The addresses are those of the ends and one of nobody; the last says who is atta
 kind were sent from the right address, and from the other. Needs root.
 """
 
-import os
+import random
 import struct
 import sys
 
@@ -63,6 +63,7 @@ def plain(id, mark):
     return struct.pack("<bIB", id, 8, mark) + bytes(8)
 
 
+chance = random.Random(1)
 now = struct.unpack("<Q", newest[2:8] + bytes(2))[0]
 forgeries = {
     "replayed": due,
@@ -72,7 +73,7 @@ forgeries = {
     "renumbered": [counter(now + step) + newest[8:] for step in range(1, 100)] + [counter(2**48 - 1) + newest[8:]],
     "truncated": [newest[:count] for count in range(len(newest))],
     "extended": [newest + bytes(count) for count in range(1, 20)] + [newest + newest],
-    "random": [counter(now + 1000 + step) + os.urandom(34) for step in range(100)],
+    "random": [counter(now + 1000 + step) + chance.randbytes(34) for step in range(100)],
     "plain": [plain(id, mark) for id in (2, 4, -6) for mark in range(256)],
 }
 line = conf.L2socket(iface=INTERFACE)

@@ -1,17 +1,14 @@
 """Scenarios with real services and clients, whose packets are captured on loopback in a namespace of this process."""
 
 import os
+import random
 import socket
 import ssl
 import struct
-import subprocess
-import sys
 
 from packets import Live, frame, hello, text
-from shark import Failure, fields, info, messages, tshark
-
-sys.path.insert(1, os.path.join(os.path.dirname(__file__), "..", "browser"))
-from processes import Bed  # noqa: E402
+from shark import fields, info, messages, tshark
+from waits import Bed, Failure
 
 # Of each type: its code, what the client sets, how that is shown, what the service sets, how that is shown.
 TYPES = {
@@ -80,22 +77,24 @@ def values(folder, elemental, ok):
                 for transport, first in (("tcp", 0), ("udp", 20)) for type, (code, *_) in TYPES.items()]
     elements += ["50:Picture:data", "51:Speed:float:0...1:unit m/s=0.5", "52:Mode:uint8:choices 0 off,1 on,7 far out=off",
                  "53:Load:double:ro:unit %=1.5"]
-    picture = os.urandom(300_000)
+    picture = random.Random(1).randbytes(300_000)
     with open(os.path.join(folder, "picture"), "wb") as file:
         file.write(picture)
     with Bed(elemental) as bed, Live(path):
         service = bed.publish("lab", *elements)
         watch = bed.start("watch", service.place, "--json", "--name", "watcher", state="client")
-        watch.event("value", element="Load")
+        # The values at the beginning come in the order of the elements.
+        watch.value("Load")
         for transport in ("tcp", "udp"):
             bed.set(service.place, *(f"{name(type, transport)}={TYPES[type][1]}" for type in TYPES))
             for type in TYPES:
-                watch.event("value", element=name(type, transport))
+                watch.value(name(type, transport))
             for type in TYPES:
                 service.write(f"{name(type, transport)}={TYPES[type][3]}")
-            watch.event("value", element=name("bool", transport), value=False)
+            for type in TYPES:
+                watch.value(name(type, transport))
         bed.set(service.place, f"Picture=@{folder}/picture", "Mode=far out")
-        watch.event("value", element="Picture")
+        watch.value("Picture")
         raw = Client(socket.create_connection(("127.0.0.1", service.port)))
         raw.send(frame(-2, b"raw"), hello())
         raw.until(-5)
@@ -105,7 +104,7 @@ def values(folder, elemental, ok):
         raw.connection.close()
         # A value after all others, so that they have been sent.
         service.write("Speed=0.25")
-        watch.event("value", element="Speed", value=0.25)
+        watch.value("Speed", lambda value: value == 0.25)
         service.end()
         watch.event("disconnected")
 
@@ -195,9 +194,9 @@ def encrypted(folder, elemental, ok):
         service = bed.publish("lab", *elements, name="Vault", security="paired")
         with Live(path):
             watch = bed.start("watch", service.place, "--json", "--security", "paired", state="service")
-            watch.event("value", element="Arm")
+            watch.value("Arm")
             bed.run("set", service.place, "Speed=0.75", "Arm=4,5,6", "--security", "paired", state="service")
-            watch.event("value", element="Arm", value=[4, 5, 6])
+            watch.value("Arm", lambda value: value == [4, 5, 6])
         with Live(keyed):
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

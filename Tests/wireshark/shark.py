@@ -5,16 +5,12 @@ import os
 import re
 import subprocess
 
+from waits import Failure, patience
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SCRIPT = os.path.join(ROOT, "Samples", "Wireshark", "elemental.lua")
-# A capture of some hundred packets takes a second; a loop without end takes longer than this.
-LIMIT = 60
 # Nobody's preferences and scripts.
 HOME = {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}
-
-
-class Failure(Exception):
-    """A check that failed, with a sentence that says what was expected."""
 
 
 def command(path, *arguments, script=True):
@@ -37,7 +33,7 @@ def measure(path, *arguments, script=True):
 def tshark(path, *arguments):
     """Runs tshark on a capture and returns its output; fails if it or the script fails."""
     words = command(path, *arguments)
-    done = subprocess.run(words, capture_output=True, timeout=LIMIT, env={**os.environ, **HOME})
+    done = subprocess.run(words, capture_output=True, timeout=patience(), env={**os.environ, **HOME})
     errors = done.stderr.decode(errors="replace")
     # Broken TLS trips an assertion of Wireshark 4.0's own, also without the script.
     harmless = ("as user \"root\"", "Dissector bug, protocol TLS")

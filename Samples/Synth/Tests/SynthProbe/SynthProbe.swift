@@ -46,22 +46,26 @@ struct SynthProbe: AsyncParsableCommand {
         try synth.send(far, to: Synth.motion)
         try synth.send(down, to: Synth.note)
         try await Task.sleep(for: .milliseconds(500))
-        for _ in 0..<count {
-            try await step("udp", { try synth.send(near, to: Synth.motion) }, { try synth.send(far, to: Synth.motion) })
+        for number in 0..<count {
+            try await step(
+                number, "udp", { try synth.send(near, to: Synth.motion) }, { try synth.send(far, to: Synth.motion) })
         }
         try synth.send(up, to: Synth.note)
         try await Task.sleep(for: .milliseconds(200))
         try synth.send(near, to: Synth.motion)
         try await Task.sleep(for: .milliseconds(200))
-        for _ in 0..<count {
-            try await step("tcp", { try synth.send(down, to: Synth.note) }, { try synth.send(up, to: Synth.note) })
+        for number in 0..<count {
+            try await step(
+                number, "tcp", { try synth.send(down, to: Synth.note) }, { try synth.send(up, to: Synth.note) })
         }
         await synth.close()
     }
 
-    private func step(_ transport: String, _ change: () throws -> Void, _ back: () throws -> Void) async throws {
-        // At any time between two periods of the sound device.
-        try await Task.sleep(for: .microseconds(.random(in: 0...3000)), tolerance: .zero)
+    private func step(_ number: Int, _ transport: String, _ change: () throws -> Void, _ back: () throws -> Void)
+        async throws
+    {
+        // At all times between two periods of the sound device, in turn.
+        try await Task.sleep(for: .microseconds(number * 1871 % 3000), tolerance: .zero)
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         try change()

@@ -92,7 +92,7 @@ import Testing
     func keys() throws {
         var synthesizer = makePureTone()
         var sound = Sound()
-        var generator = SystemRandomNumberGenerator()
+        var generator = Seeded(1)
         for turn in 0..<200 {
             let key = Float(Int.random(in: 50...74, using: &generator))
             try synthesizer.controls.play([key, turn % 3 == 2 ? 0 : .random(in: 0.1...1, using: &generator)])
@@ -180,14 +180,15 @@ import Testing
         let isOver = Flag()
         let player = Thread {
             var turn = 0
+            var generator = Seeded(2)
             while !isOver.value.load(ordering: .relaxed) {
                 // What is refused does not matter here.
                 try? controls.play([Float(40 + turn % 40), turn % 3 == 0 ? 0 : 0.8])
                 for (element, _) in Synth.faders {
                     guard let parameter = Parameter(rawValue: Int(element.id)) else { continue }
-                    controls.set(parameter, to: .random(in: 0...100))
+                    controls.set(parameter, to: .random(in: 0...100, using: &generator))
                 }
-                controls.move([.random(in: -1...1), .random(in: -1...1), 1])
+                controls.move([.random(in: -1...1, using: &generator), .random(in: -1...1, using: &generator), 1])
                 turn += 1
             }
         }
@@ -202,6 +203,20 @@ import Testing
         isOver.value.store(true, ordering: .relaxed)
         #expect(count == 0)
         #expect(most == Synthesizer.voiceCount)
+    }
+}
+
+/// Random numbers that are the same in each run: SplitMix64.
+private struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }
 
