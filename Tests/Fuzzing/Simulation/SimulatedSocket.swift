@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import TestSupport
 
 /// One end of a simulated TCP connection: the kernel's buffers of a socket, and NIO's of a channel.
 final class SimulatedSocket: ChannelOutboundHandler {

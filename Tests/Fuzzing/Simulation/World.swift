@@ -1,6 +1,6 @@
-import Elemental
 import NIOCore
 import NIOEmbedded
+import TestSupport
 
 @testable import Elemental
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import TestSupport
 
 /// The simulated network's datagrams: lost, delayed, reordered and duplicated.
 final class SimulatedDatagrams {

@@ -1,17 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Tests/fuzz builds and runs it: with libFuzzer where the toolchain has it. The sessions are reached by @testable
-// imports, which a release build has to be told to allow.
+// The fuzzers. Tests/fuzz builds them for release, with libFuzzer where the toolchain has it, and runs them.
+//
+// The root package's FuzzingTests are in the same folder: they replay the corpus and simulate networks, in debug. Both compile
+// the folder Targets, which uses @testable imports. In the root package only a test target can do that: any other would break
+// the release build, which does not allow such imports unless -enable-testing is given, as the script build does.
 let package = Package(
-    name: "elemental-fuzz",
+    name: "elemental-fuzzing",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "elemental", path: "../.."),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     ],
     targets: [
-        .target(name: "CLibFuzzer"),
+        .target(name: "CLibFuzzer", path: "CLibFuzzer"),
         .executableTarget(
             name: "Fuzz",
             dependencies: [
@@ -28,16 +31,12 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
-            ]
-        ),
-        .executableTarget(
-            name: "Simulation",
-            dependencies: [
-                .product(name: "Elemental", package: "elemental"),
-                .product(name: "Zeroconf", package: "elemental"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ]
+            ],
+            path: ".",
+            exclude: [
+                "build", "Corpus", "CorpusTests.swift", "OwnProcess.swift", "Simulation", "SimulationTests.swift",
+            ],
+            sources: ["Fuzzer", "Targets"]
         ),
     ]
 )

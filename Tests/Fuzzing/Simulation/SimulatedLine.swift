@@ -1,4 +1,5 @@
 import NIOCore
+import TestSupport
 
 /// A simulated TCP connection between two sockets.
 final class SimulatedLine {

@@ -1,6 +1,6 @@
 /// Something that is given arbitrary bytes and must neither crash nor hang, nor break what it promises.
 protocol FuzzTarget: SendableMetatype {
-    /// The name on the command line.
+    /// Its name on the command line and in the corpus.
     static var name: String { get }
     /// Inputs to begin with, made from recorded frames.
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]]
@@ -8,6 +8,7 @@ protocol FuzzTarget: SendableMetatype {
     static func run(_ input: UnsafeRawBufferPointer)
 }
 
+/// All targets. To add one, add it to this list and run `Tests/fuzz --target NAME --seconds 300 --keep`, which writes its corpus.
 enum FuzzTargets {
     static let all: [any FuzzTarget.Type] = [
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
@@ -15,9 +16,11 @@ enum FuzzTargets {
         ClientTarget.self, MQTTTarget.self, RecordingTarget.self, OSCTarget.self,
         SerialLinkTarget.self, DeviceTarget.self,
     ]
+
+    static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }
 }
 
-/// What must hold whatever the input. The fuzzer takes the end of the process for a finding and keeps the input.
+/// Checks what must hold for every input. Ends the process if it does not: libFuzzer then keeps the input.
 @inline(__always)
 func check(_ condition: Bool, _ what: @autoclosure () -> String) {
     if !condition { fatalError("broken: \(what())") }

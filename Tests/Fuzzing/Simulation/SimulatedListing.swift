@@ -1,3 +1,4 @@
+import TestSupport
 import Zeroconf
 
 @testable import Elemental
