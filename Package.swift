@@ -427,6 +427,19 @@ let package = Package(
                 "TestSupport", "VirtualCommodore",
             ],
             path: "Tests/Documentation"),
+        // Replays the fuzzers' corpus and simulates networks. The fuzzers are a package of their own in the same folder.
+        .testTarget(
+            name: "FuzzingTests",
+            dependencies: [
+                "Elemental", "ElementalMicro", "ElementalRecording", "ElementalSecurity", "ElementalWire", "MQTT",
+                "OSC", "SerialLink", "TestSupport", "Zeroconf",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            path: "Tests/Fuzzing",
+            exclude: ["build", "CLibFuzzer", "Corpus", "Fuzzer", "Package.swift"]),
         .testTarget(
             name: "FaultTests", dependencies: ["ElementalCLI", "TestSupport", "ledger"], path: "Tests/Faults"),
     ]
