@@ -1,3 +1,4 @@
+import Glibc
 import Support
 import Synchronization
 
@@ -28,9 +29,16 @@ public enum PortLease {
     /// The same port, to be listened at again by this process, which has closed its sockets there.
     ///
     /// A child process has a copy of every socket until it runs its own program: one that another test starts at that moment
-    /// would keep the port taken. It has begun before the sockets were closed, so it is waited for.
+    /// would keep the port taken. Those that ``ProcessSpawn`` starts are waited for; those of exit tests are not known, so
+    /// the port is tried until it is free.
     public static func again(_ port: Int) -> Int {
         ProcessSpawn.waitForChildrenThatBegin()
+        guard port != 0 else { return port }
+        let end = ContinuousClock.now + .seconds(5)
+        while ContinuousClock.now < end {
+            if (try? RawSocket.listen(port: port)) != nil, (try? RawSocket.datagram(port: port)) != nil { break }
+            usleep(2000)
+        }
         return port
     }
 }
