@@ -174,23 +174,6 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// Reads this number of bytes at a time, with a pause after each, on a thread of its own, which busy tests do not
-    /// delay.
-    public func readSlowly(_ count: Int, times: Int, pause milliseconds: UInt32) async throws {
-        try await blocking { [descriptor] in
-            var buffer = [UInt8](repeating: 0, count: count)
-            for _ in 0..<times {
-                var got = 0
-                while got < count {
-                    let more = recv(descriptor, &buffer, count - got, 0)
-                    guard more > 0 else { throw more == 0 ? Failure(text: "end of stream") : Failure("recv") }
-                    got += more
-                }
-                usleep(milliseconds * 1000)
-            }
-        }
-    }
-
     /// Reads what has arrived, at least one byte; empty at the end of the stream. Fails at the end of ``Patience/wait``.
     public func readSome() async throws -> [UInt8] {
         try await blocking { [descriptor] in
