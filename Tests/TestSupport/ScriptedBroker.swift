@@ -80,15 +80,17 @@ public final class BrokerPeer: @unchecked Sendable {
     }
 
     /// Answers as a broker does, until the client has subscribed and published enough.
-    public func serve(until isEnough: (_ published: [String], _ subscriptionCount: Int) -> Bool) async throws {
-        var (published, subscriptionCount) = ([String](), 0)
-        while !isEnough(published, subscriptionCount) {
+    ///
+    /// - Parameter isEnough: gets the topics that were published and the filters that were subscribed to, in order.
+    public func serve(until isEnough: (_ published: [String], _ subscribed: [String]) -> Bool) async throws {
+        var (published, subscribed) = ([String](), [String]())
+        while !isEnough(published, subscribed) {
             let packet = try await message()
             switch packet.kind {
             case .connect: try write(Self.accepted)
             case .subscribe:
-                subscriptionCount += 1
-                let count = packet.filterCount
+                subscribed += packet.filters
+                let count = packet.filters.count
                 try write(
                     [0x90] + MQTTPacket.length(2 + count) + packet.body[..<2] + [UInt8](repeating: 1, count: count))
             case .unsubscribe: try write([0xB0, 2] + packet.body[..<2])
@@ -148,14 +150,15 @@ public struct MQTTPacket: Equatable, Sendable {
     /// The identifier of a PUBLISH with QoS 1.
     public var identifier: [UInt8] { Array(body[2 + topicLength..<4 + topicLength]) }
 
-    /// The number of topic filters of a SUBSCRIBE.
-    fileprivate var filterCount: Int {
-        var (count, index) = (0, 2)
+    /// The topic filters of a SUBSCRIBE.
+    fileprivate var filters: [String] {
+        var (filters, index) = ([String](), 2)
         while index + 1 < body.count {
-            index += 3 + (Int(body[index]) << 8 | Int(body[index + 1]))
-            count += 1
+            let end = index + 2 + (Int(body[index]) << 8 | Int(body[index + 1]))
+            filters.append(String(decoding: body[index + 2..<end], as: UTF8.self))
+            index = end + 1
         }
-        return count
+        return filters
     }
 
     public static let pingResponse: [UInt8] = [0xD0, 0]

@@ -30,6 +30,12 @@ extension BridgeCore {
                         if core.isConnected { core.emit(.notShown(service.event, reason: problem)) }
                     }
                 }
+                await loop.run {
+                    let (core, service) = bound.value
+                    guard core.isConnected, !service.takesCommands else { return }
+                    service.takesCommands = true
+                    core.publishAvailability(of: service)
+                }
                 guard step.isShown else { continue }
                 // What it retains comes right after the answer. If it is later, what was told is removed then.
                 await Delay.wait(BridgeCore.retainedTime, on: loop)

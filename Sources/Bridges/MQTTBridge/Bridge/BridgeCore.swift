@@ -160,8 +160,8 @@ final class BridgeCore {
         publishAvailability(of: service)
     }
 
-    private func publishAvailability(of service: BridgedService) {
-        guard let isOnline = service.isOnline else { return }
+    func publishAvailability(of service: BridgedService) {
+        guard let isOnline = service.isOnline, service.takesCommands || !isOnline else { return }
         guard !publish(Self.availability(isOnline), to: service.topics.availability) else { return }
         service.mustRepeat.insert(.availability)
         repeatSoon()

@@ -37,6 +37,9 @@ final class BridgedService {
     var isOnline: Bool?
     /// Whether the broker was asked for the service's topics.
     var isSubscribed = false
+    /// Whether the broker has answered that. The service is not said to be online before: a command that follows at once
+    /// would be lost.
+    var takesCommands = false
     /// What Home Assistant was told of it, as far as it is known.
     var retained = RetainedDiscovery()
     /// The availabilities of other bridges that the newest message depends on.

@@ -52,8 +52,8 @@ struct HostileBrokerTests {
                 }
                 let memory = try ProcessFigures(of: bridge).residentMemory
                 let second = try await broker.accept()
-                try await second.serve { published, subscriptions in
-                    subscriptions > 0 && published.contains { $0.hasSuffix("/speed") }
+                try await second.serve { published, subscribed in
+                    !subscribed.isEmpty && published.contains { $0.hasSuffix("/speed") }
                 }
                 expectMemory(try ProcessFigures(of: bridge).peakMemory - memory, below: 20_000)
                 bridge.send(signal: SIGTERM)
@@ -73,9 +73,9 @@ struct HostileBrokerTests {
             try await ChildProcess.with(ElementalProcess.path, command) { bridge in
                 let peer = try await broker.accept()
                 var speed = ""
-                try await peer.serve { published, subscriptions in
+                try await peer.serve { published, subscribed in
                     speed = published.first { $0.hasSuffix("/speed") } ?? ""
-                    return subscriptions > 0 && !speed.isEmpty
+                    return !subscribed.isEmpty && !speed.isEmpty
                 }
                 let memory = try ProcessFigures(of: bridge).residentMemory
                 let topics = [

@@ -123,6 +123,24 @@ struct ValueTests {
         }
     }
 
+    /// A command may follow at once, and would be lost before the broker knows who wants it.
+    @Test(.backstop)
+    func aServiceIsOnlineWhenItsCommandsAreSubscribedTo() async throws {
+        let broker = try ScriptedBroker()
+        try await Robot.with(["1:Speed:float=0"]) { _, target in
+            let arguments = ["mqtt", target, "--broker", broker.url, "--control"]
+            try await ChildProcess.with(ElementalProcess.path, arguments) { _ in
+                let peer = try await broker.accept()
+                var filters: [String] = []
+                try await peer.serve { published, subscribed in
+                    filters = subscribed
+                    return published.contains { $0.hasPrefix("elemental/address/") && $0.hasSuffix("/availability") }
+                }
+                #expect(filters.contains { $0.hasSuffix("/set") }, "\(filters)")
+            }
+        }
+    }
+
     /// What no element of this service takes: topic and payload.
     private static let refused: [(topic: String, payload: String)] = [
         ("i8", "128"), ("i8", "-129"), ("i8", "1.5"), ("i8", "nan"), ("i8", ""), ("i8", "five"), ("u8", "-1"),
