@@ -36,21 +36,6 @@ struct ErrorTests {
     }
 
     @Test
-    func aValueOutOfRangeFromAPeerThatDoesNotCheckIsRejected() async throws {
-        let unchecked: ElementCatalogue = [Element<Float>(1, "Brightness"), Element<Double>(6, "Reading")]
-        try await withPair(client: unchecked) { service, device in
-            let received = Transcript<Float>()
-            service.onValue(of: Lamp.brightness) { value, _ in received.add(value) }
-            try device.send(7, to: Element<Float>(1, "Brightness"))
-            try device.send(7, to: Element<Double>(6, "Reading"))
-            try device.send(0.5, to: Element<Float>(1, "Brightness"))
-            try await received.wait(for: 1)
-            #expect(received.all == [0.5])
-            try await eventually { service.devices.first?.statistics.messagesRejected == 2 }
-        }
-    }
-
-    @Test
     func aMismatchOfTypesIsToldByName() async throws {
         try await withService { _, port in
             let error = await #expect(throws: ElementalError.self) {

@@ -80,20 +80,6 @@ struct CPaceTests {
         #expect(keys.0 != nil && keys.0 != keys.1)
     }
 
-    @Test
-    func exchangesWithoutADifferenceAgree() {
-        var random = SeededGenerator(seed: 18)
-        for _ in 0..<50 {
-            let session = random.bytes(32)
-            let password = Array("483291".utf8)
-            let ends = (0..<2).map { _ in CPace(password: password, channel: [1], session: session, associatedData: [2])
-            }
-            let messages = ends.map(\.message)
-            let key = ends[0].key(initiatorWith: messages[1])
-            #expect(key?.count == 64 && key == ends[1].key(responderTo: messages[0]))
-        }
-    }
-
     /// From the draft's appendix on its string functions.
     @Test
     func partsAreConcatenatedBehindTheirLengths() {

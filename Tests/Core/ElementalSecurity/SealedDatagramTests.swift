@@ -55,7 +55,7 @@ struct SealedDatagramTests {
 
     /// Each byte counts, the header's too, and what is forged marks no counter.
     @Test
-    func aDatagramWithAnotherBitIsRefused() {
+    func everyBitCounts() {
         var sealer = DatagramSealer(key: Self.key, udpIdentifier: 1)
         var opener = DatagramOpener(key: Self.key, udpIdentifier: 1)
         let datagram = Self.sealed(Array("value".utf8), by: &sealer)
@@ -64,6 +64,9 @@ struct SealedDatagramTests {
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
             let expected: DatagramOpener.Refusal = bit < 16 ? .malformed : .forged
             #expect(Self.opened(changed, by: &opener) == .failure(expected), "bit \(bit)")
+        }
+        for count in datagram.indices {
+            #expect((try? Self.opened(Array(datagram[..<count]), by: &opener).get()) == nil, "\(count) bytes")
         }
         #expect(Self.opened(datagram, by: &opener) == .success(Array("value".utf8)))
     }

@@ -104,14 +104,6 @@ struct InProcessTests {
         // Not `.timedOut`, which would come after minutes.
         #expect(await task.value == .cancelled)
     }
-
-    @Test func aTXTRecordThatIsTooLargeIsRefusedAndTheOldOneStays() async throws {
-        let publisher = try ServicePublisher(name: "Rover", type: .tcp("toolarge"), port: 7000, txt: ["a": "1"])
-        #expect(throws: ZeroconfError.self) {
-            try publisher.update(txt: ["a": String(repeating: "x", count: 300)])
-        }
-        await publisher.stop()
-    }
 }
 
 /// The events of a stream, which is held until this is released.

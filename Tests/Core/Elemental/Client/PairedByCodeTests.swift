@@ -77,16 +77,6 @@ struct PairedByCodeTests {
     }
 
     @Test
-    func withoutAWindowNobodyPairs() async throws {
-        try await Strangers.with { ends, service, port, _ in
-            let error = await #expect(throws: ElementalError.self) {
-                _ = try await Strangers.pair(ends, port, with: nil)
-            }
-            #expect(error?.code == .pairingClosed)
-        }
-    }
-
-    @Test
     func anOpenServiceHasNothingToPairFor() async throws {
         try await withService { service, port in
             let error = #expect(throws: ElementalError.self) { try service.openPairing(for: .seconds(3600)) }

@@ -216,39 +216,4 @@ struct ReconnectionTests {
             await other.stop()
         }
     }
-
-    @Test
-    func protocolViolationsAreNotReconnected() async throws {
-        let (_, peer, device) = try await Reconnecting.connectToOlderPeer()
-        try peer.write([1, 0xff, 0xff, 0xff, 0xff])
-        peer.closeOutput()
-        guard case .protocolViolation = await device.waitUntilDisconnected().kind else {
-            Issue.record("\(String(describing: device.disconnectReason))")
-            return
-        }
-    }
-
-    @Test("a service that drops connections at once is not contacted for ever")
-    func aBriefReturnDoesNotResetTheAttempts() async throws {
-        let (listener, port) = try RawSocket.listen()
-        let policy = Reconnecting.Noting([.zero, .zero, .zero])
-        var options = ConnectOptions.patient
-        options.reconnection = policy
-        let dropping = Task {
-            var count = 0
-            while count < 4 {
-                let peer = try await listener.accept()
-                try peer.write([0xff, 1, 0, 0, 0, 0])
-                peer.closeOutput()
-                _ = try await peer.readToEnd()
-                count += 1
-            }
-            return count
-        }
-        let device = try await ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
-        #expect(await device.waitUntilDisconnected().kind == .closedByPeer)
-        #expect(policy.asked.all.map(\.number) == [1, 2, 3, 4])
-        #expect(try await dropping.value == 4)
-    }
 }

@@ -94,20 +94,6 @@ struct PolicyTests {
         }
     }
 
-    @Test
-    func todaysClientReadsFromAServiceThatPairsToControl() async throws {
-        try await withPair(House.all, client: nil, { $0.securityPolicy = .pairedToControl }) { service, device in
-            #expect(device.knownElements.accesses == "1ro 2ro 4ro 5ro 11ro")
-            #expect(service.devices.first?.grantedRole == .plain)
-            #expect(device.grantedRole == nil)
-            try service.send(0.5, to: House.light)
-            _ = try service.send(Vector3(1, 2, 3), to: House.motion)
-            try await eventually {
-                device.value(of: House.light) == 0.5 && device.value(of: House.motion) == Vector3(1, 2, 3)
-            }
-        }
-    }
-
     /// The command in the text is for a shell.
     @Test(arguments: [
         ("Rover", "elemental pair 'robot/Rover'"), ("Desk lamp", "elemental pair 'robot/Desk lamp'"),

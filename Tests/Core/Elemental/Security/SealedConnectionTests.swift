@@ -6,12 +6,6 @@ import Testing
 
 @testable import Elemental
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// Datagrams of encrypted connections.
 struct SealedConnectionTests {
     @Test

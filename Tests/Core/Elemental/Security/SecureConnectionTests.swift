@@ -306,21 +306,6 @@ struct RevocationTests {
             await device.close()
         }
     }
-
-    @Test(.backstop)
-    func nobodyIsTrustedOnceTheStoreCannotBeRead() async throws {
-        let ends = try PairedEnds()
-        let store = FailingStore(ends.serviceStore)
-        try await withService {
-            $0.security = .paired(identity: ends.service, store: store)
-        } _: { service, port in
-            let device = try await ends.connect(port)
-            store.fail()
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("this client is no longer paired"))
-            let error = await #expect(throws: ElementalError.self) { try await ends.connect(port) }
-            #expect(error?.code == .notPaired)
-        }
-    }
 }
 
 /// Reconnection of encrypted connections.

@@ -123,25 +123,6 @@ struct PairedEnds {
     }
 }
 
-/// A store that can no longer be read from some moment on.
-final class FailingStore: TrustStore {
-    private let store: InMemoryTrustStore
-    private let isFailing = Locked(false)
-
-    init(_ store: InMemoryTrustStore) { self.store = store }
-
-    func fail() { isFailing.withLock { $0 = true } }
-
-    func read() throws -> TrustedPeers {
-        if isFailing.withLock({ $0 }) { throw SecurityError(.corrupt, "trust.json is corrupt") }
-        return store.read()
-    }
-
-    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
-
-    func revision() -> TrustRevision { isFailing.withLock { $0 } ? TrustRevision(-1) : store.revision() }
-}
-
 /// Connects to a service on loopback that Zeroconf would have found by its name.
 func connectByName(
     _ port: Int, _ instance: String = "Test", service: String = "test", as name: String = "tester",

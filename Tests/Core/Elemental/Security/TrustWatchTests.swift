@@ -10,20 +10,28 @@ import Testing
 /// How a service notices changes of its trust store, with a manual clock.
 @Suite(.backstop)
 struct TrustWatchTests {
-    /// A store that counts how often its revision is read.
+    /// A store that counts how often its revision is read, and that can no longer be read from some moment on.
     private final class Store: TrustStore {
-        let inner = FailingStore(InMemoryTrustStore())
+        private let store = InMemoryTrustStore()
         private let looks = Locked(0)
+        private let isFailing = Locked(false)
 
         var lookCount: Int { looks.withLock { $0 } }
 
-        func read() throws -> TrustedPeers { try inner.read() }
-        func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
-            try inner.update(change)
+        func fail() { isFailing.withLock { $0 = true } }
+
+        func read() throws -> TrustedPeers {
+            if isFailing.withLock({ $0 }) { throw SecurityError(.corrupt, "trust.json is corrupt") }
+            return store.read()
         }
+
+        func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
+            try store.update(change)
+        }
+
         func revision() -> TrustRevision {
             looks.withLock { $0 += 1 }
-            return inner.revision()
+            return isFailing.withLock { $0 } ? TrustRevision(-1) : store.revision()
         }
     }
 
@@ -110,10 +118,10 @@ struct TrustWatchTests {
     }
 
     @Test
-    func ofAStoreThatCannotBeReadNobodyIsTrustedButTheOwnKey() async throws {
+    func nobodyIsTrustedOnceTheStoreCannotBeRead() async throws {
         try grant(.control)
         try await withWatch { watch in
-            store.inner.fail()
+            store.fail()
             try await look()
             try await changes.wait(for: 1)
             #expect(try await role(client, watch) == nil)

@@ -61,15 +61,6 @@ struct UnauthorisedPeerTests {
         }
     }
 
-    @Test("16 03 is also the beginning of a plain frame")
-    func aPlainFrameThatBeginsAsTLSDoes() async throws {
-        try await Self.withService(.pairedToControl) { _, _, port in
-            let socket = try RawSocket.connect(to: port)
-            try socket.write([0x16, 3, 0, 0, 0, 1, 2, 3])
-            #expect(try await socket.readFrame().id == SystemElement.udpIdentifier.rawValue)
-        }
-    }
-
     @Test(arguments: [UnauthorisedPeerTests.name, []])
     func aPlainClientOfAPairedServiceGetsTheAdviceAndNothingElse(_ bytes: [UInt8]) async throws {
         try await Self.withService(.paired) { _, service, port in
@@ -164,17 +155,6 @@ struct UnauthorisedPeerTests {
             let other = try await ends.connect(port)
             #expect(service.devices.count == 2)
             for device in [device, other] { await device.close() }
-        }
-    }
-
-    @Test
-    func bytesBeforeAuthorisationAreBounded() async throws {
-        // The timeout cannot end the connection during the test.
-        try await Self.withService(.paired, { $0.limits.handshakeTimeout = Patience.wait * 10 }) { _, _, port in
-            let socket = try RawSocket.connect(to: port)
-            // A ClientHello of 16 KiB that never ends.
-            try socket.write([0x16, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc] + [UInt8](repeating: 3, count: 8 * 1024))
-            #expect(try await socket.readToEnd().isEmpty)
         }
     }
 }

@@ -115,20 +115,6 @@ struct LimitTests {
     }
 
     @Test
-    func aConnectionIsNotReadBeyondItsLimitOfValuesPerSecond() async throws {
-        try await withPair(Lamp.all, { $0.limits.maximumMessagesPerSecond = 1 }) { service, device in
-            let other = try #require(service.devices.first)
-            let channel = try #require(other.outbound.withLock { $0.link }).channel
-            try await eventually {
-                try device.send(0.5, to: Lamp.brightness)
-                return try await other.eventLoop.submit {
-                    try channel.pipeline.syncOperations.handler(type: Session.self).receiver.isThrottled
-                }.get()
-            }
-        }
-    }
-
-    @Test
     func aPeerWithAnotherProtocolIsDisconnected() async throws {
         try await withService(Lamp.all, { $0.limits.maximumUnknownCount = 1000 }) { service, port in
             let reasons = reasons(service)

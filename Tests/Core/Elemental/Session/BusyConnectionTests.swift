@@ -1,16 +1,9 @@
 import Dispatch
-import Glibc
 import NIOPosix
 import TestSupport
 import Testing
 
 @testable import Elemental
-
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
 
 /// Connections that carry more than they can at once.
 struct BusyConnectionTests {
@@ -147,45 +140,6 @@ struct BusyConnectionTests {
             try await small
             try await received.wait(for: 2)
             #expect(received.all == [9_000_000, 100])
-        }
-    }
-
-    /// A datagram that does not fit into the system's buffer may be the last for a long time.
-    @Test
-    func theLastDatagramOfABurstLeavesWhenThereIsRoom() async throws {
-        try await withPair { _, device in
-            try await eventually { (try? device.send(0, to: Lamp.count)) != nil }
-            // Two ends of a socket that keeps what does not fit, as no UDP socket on loopback does.
-            var ends: [CInt] = [0, 0]
-            #expect(socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
-            let (own, far) = (ends[0], ends[1])
-            let channel = try #require(device.outbound.withLock { $0.link }).channel
-            try await device.eventLoop.submit {
-                let session = try channel.pipeline.syncOperations.handler(type: Session.self)
-                session.sender.datagramSink = DatagramSink(DatagramSocket(channel, descriptor: own), to: nil)
-            }.get()
-            // One datagram each, until one waits.
-            var last: UInt64 = 0
-            while device.outbound.withLock({ $0.unsentDatagram == nil }) {
-                last += 1
-                try device.send(last, to: Lamp.count)
-                // The loop takes a datagram before it learns that it does not fit, so one more may be queued behind it.
-                try await eventually {
-                    device.outbound.withLock { $0.datagrams.isEmpty || $0.unsentDatagram != nil }
-                }
-            }
-            let awaited = withUnsafeBytes(of: last.littleEndian, Array.init)
-            try await eventually("datagram \(last) arrives") {
-                var bytes = [UInt8](repeating: 0, count: 100)
-                let count = recv(far, &bytes, bytes.count, 0)
-                return count > 0 && Array(bytes[..<count].suffix(8)) == awaited
-            }
-            try await device.waitUntilSent()
-            try await device.eventLoop.submit {
-                try channel.pipeline.syncOperations.handler(type: Session.self).sender.datagramSink = nil
-            }.get()
-            close(own)
-            close(far)
         }
     }
 

@@ -84,41 +84,4 @@ struct HeartbeatTests {
             #expect(device.isConnected)
         }
     }
-
-    @Test("a peer that has announced pings and falls silent is timed out")
-    func silentPeer() async throws {
-        try await withService(Lamp.all, { $0.limits.heartbeatInterval = .milliseconds(50) }) { service, port in
-            let reasons = Transcript<DisconnectReason>()
-            service.onEvent { event in
-                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
-            }
-            let silent = try RawSocket.connect(to: port)
-            try silent.write([0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0])
-            try await reasons.wait(for: 1)
-            guard case .timedOut(let text) = try #require(reasons.all.first).kind else {
-                Issue.record("ended by \(reasons.all)")
-                return
-            }
-            #expect(text.contains("ping"))
-            withExtendedLifetime(silent) {}
-        }
-    }
-
-    @Test
-    func anOlderPeerIsLeftToTCP() async throws {
-        try await withService(Lamp.all, Self.patient) { service, port in
-            let older = try RawSocket.connect(to: port)
-            try older.write([0xfe, 1, 0, 0, 0, 0x6f])
-            let device = try await connect(port)
-            let other = try #require(service.devices.first { $0.name == "tester" })
-            let first = other.statistics.bytesReceived
-            // Meanwhile another client is pinged several times.
-            let pongByteCount = 13
-            try await eventually { other.statistics.bytesReceived > first + 5 * pongByteCount }
-            #expect(service.devices.contains { $0.name == "o" })
-            await device.close()
-            older.closeOutput()
-            #expect(try await older.readToEnd() == [0xff, 1, 0, 0, 0, 1])
-        }
-    }
 }

@@ -100,17 +100,6 @@ struct SessionClockTests {
         #expect(try older.heard() == Self.identifier)
     }
 
-    @Test(arguments: [(2.0, 40.0), (1.0, 20.0), (0.1, 20.0)])
-    func thePatienceIsSoManyIntervals(_ patience: Double, _ seconds: Double) throws {
-        let service = EmbeddedService { $0.limits.heartbeatPatience = patience }
-        let peer = try service.connect()
-        peer.say(Self.name + Self.hello([.ping]))
-        service.wait(seconds - 0.001)
-        #expect(peer.isOpen)
-        service.wait(0.001)
-        #expect(!peer.isOpen)
-    }
-
     // MARK: A client's connection
 
     /// Keeps the reason for which the session ended.
