@@ -5,31 +5,20 @@ import Testing
 
 /// Errors and their messages.
 struct ErrorTests {
-    private func code(_ body: () async throws -> Void) async -> ElementalError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch let error as ElementalError {
-            return error.code
-        } catch {
-            return nil
-        }
-    }
-
     @Test
     func sendsThatAreRefused() async throws {
         try await withPair { service, device in
-            #expect(await code { try device.send(1.5, to: Lamp.brightness) } == .outOfRange)
-            #expect(await code { try device.send(.nan, to: Lamp.brightness) } == .outOfRange)
-            #expect(await code { try device.send(1, to: Lamp.reading) } == .notAllowed)
-            #expect(await code { try service.send(1, to: Lamp.command) } == .notAllowed)
-            #expect(await code { try service.send(2, to: Lamp.brightness) } == .outOfRange)
-            #expect(await code { try device.send(.double(1), to: Lamp.brightness.definition) } == .wrongType)
-            #expect(await code { try service.send(true, to: Element<Bool>(99, "Unknown")) } == .unknownElement)
+            #expect(await errorCode { try device.send(1.5, to: Lamp.brightness) } == .outOfRange)
+            #expect(await errorCode { try device.send(.nan, to: Lamp.brightness) } == .outOfRange)
+            #expect(await errorCode { try device.send(1, to: Lamp.reading) } == .notAllowed)
+            #expect(await errorCode { try service.send(1, to: Lamp.command) } == .notAllowed)
+            #expect(await errorCode { try service.send(2, to: Lamp.brightness) } == .outOfRange)
+            #expect(await errorCode { try device.send(.double(1), to: Lamp.brightness.definition) } == .wrongType)
+            #expect(await errorCode { try service.send(true, to: Element<Bool>(99, "Unknown")) } == .unknownElement)
             let large = Element<Data>(4, "Blob", transport: .udp)
-            #expect(await code { try device.send(Data(count: 65_502), to: large) } == .datagramTooLarge)
+            #expect(await errorCode { try device.send(Data(count: 65_502), to: large) } == .datagramTooLarge)
             await device.close()
-            #expect(await code { try device.send(0.5, to: Lamp.brightness) } == .notConnected)
+            #expect(await errorCode { try device.send(0.5, to: Lamp.brightness) } == .notConnected)
             #expect(device.disconnectReason?.kind == .closedHere)
             try await eventually { service.devices.isEmpty }
         }
@@ -124,8 +113,7 @@ struct ErrorTests {
         }
         let server = try await listener.accept()
         connecting.cancel()
-        let error = await #expect(throws: ElementalError.self) { _ = try await connecting.value }
-        #expect(error?.code == .cancelled)
+        #expect(await errorCode { try await connecting.value } == .cancelled)
         _ = server
     }
 
@@ -146,8 +134,7 @@ struct ErrorTests {
             stranger.closeOutput()
             #expect(try await stranger.readToEnd().isEmpty)
             let device = try await connect(port)
-            let second = await #expect(throws: ElementalError.self) { _ = try await connect(port) }
-            #expect(second?.code == .refused)
+            #expect(await errorCode { try await connect(port) } == .refused)
             #expect(service.devices.count == 1)
             await device.close()
         }

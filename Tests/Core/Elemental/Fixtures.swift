@@ -113,10 +113,32 @@ extension ElementalDevice {
     }
 }
 
+extension ElementalService {
+    /// Why devices are disconnected from now on.
+    func gatherReasons() -> Transcript<DisconnectReason> {
+        let reasons = Transcript<DisconnectReason>()
+        onEvent { event in
+            if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
+        }
+        return reasons
+    }
+}
+
+/// The code of the error that the body throws.
+func errorCode<Result>(_ body: () async throws -> Result) async -> ElementalError.Code? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return (error as? ElementalError)?.code
+    }
+}
+
 /// Connects a client that waits for hello and catalogue.
 func connect(
     _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
     latency: Latency = .standard, on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+    with change: (inout ConnectOptions) -> Void = { _ in },
     configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
     var options = ConnectOptions.patientAtTheEnd
@@ -124,6 +146,7 @@ func connect(
     options.eventLoopGroup = group
     options.expectsHello = true
     options.security = try await kind.client
+    change(&options)
     if kind == .encrypted {
         return try await connectByName(port, as: name, elements: elements, options: options, configure: configure)
     }

@@ -144,8 +144,7 @@ struct DiscoveryTests {
     func anInvalidServiceNameIsAnError() async throws {
         #expect(throws: ElementalError.self) { _ = try ElementalBrowser("no spaces please").events() }
         let service = ElementalService("no spaces", elements: Lamp.all)
-        let error = await #expect(throws: ElementalError.self) { try await service.start() }
-        #expect(error?.code == .invalidValue)
+        #expect(await errorCode { try await service.start() } == .invalidValue)
     }
 
     @Test

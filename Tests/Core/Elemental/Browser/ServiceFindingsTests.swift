@@ -65,8 +65,7 @@ struct ServiceFindingsTests {
         #expect(try await search.run(events) == rover)
         let (silence, keep) = AsyncStream.makeStream(of: Event.self)
         let brief = ServiceSearch(service: "robot", name: "Rover", timeout: .milliseconds(1))
-        let error = await #expect(throws: ElementalError.self) { _ = try await brief.run(silence) }
-        #expect(error?.code == .serviceNotFound)
+        #expect(await errorCode { try await brief.run(silence) } == .serviceNotFound)
         keep.finish()
     }
 }

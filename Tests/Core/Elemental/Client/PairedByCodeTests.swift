@@ -25,10 +25,7 @@ struct PairedByCodeTests {
             #expect(device.grantedRole == .observe)
             await device.close()
             // The window closed with the success.
-            let error = await #expect(throws: ElementalError.self) {
-                _ = try await Strangers.pair(ends, port, with: secrets.all[0])
-            }
-            #expect(error?.code == .pairingClosed)
+            #expect(await errorCode { try await Strangers.pair(ends, port, with: secrets.all[0]) } == .pairingClosed)
         }
     }
 
@@ -65,10 +62,7 @@ struct PairedByCodeTests {
             try await secrets.wait(for: 1)
             service.closePairing()
             service.closePairing()
-            let error = await #expect(throws: ElementalError.self) {
-                _ = try await Strangers.pair(ends, port, with: secrets.all[0])
-            }
-            #expect(error?.code == .pairingClosed)
+            #expect(await errorCode { try await Strangers.pair(ends, port, with: secrets.all[0]) } == .pairingClosed)
             #expect(events.all == ["opened", "closed"])
             await service.stop()
             service.closePairing()
@@ -79,8 +73,7 @@ struct PairedByCodeTests {
     @Test
     func anOpenServiceHasNothingToPairFor() async throws {
         try await withService { service, port in
-            let error = #expect(throws: ElementalError.self) { try service.openPairing(for: .seconds(3600)) }
-            #expect(error?.code == .invalidState)
+            #expect(await errorCode { try service.openPairing(for: .seconds(3600)) } == .invalidState)
             var options = ConnectOptions.patient
             options.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())
             let other = await #expect(throws: ElementalError.self) {

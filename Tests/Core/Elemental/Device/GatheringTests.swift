@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOEmbedded
 import TestSupport
 import Testing
 
@@ -10,10 +8,6 @@ import Testing
 struct GatheringTests {
     private static let greeting: [UInt8] = [0xfe, 1, 0, 0, 0, 0x68, 0xfc, 7, 0, 0, 0, 1, 0b10101, 0, 0, 0, 0, 0]
 
-    private static func header(_ id: Int8, _ length: Int) -> [UInt8] {
-        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(length).littleEndian) { Array($0) }
-    }
-
     @Test("refused values are counted when they end, and the stream goes on")
     func counting() async throws {
         try await withService { service, port in
@@ -21,11 +15,11 @@ struct GatheringTests {
             try peer.write(Self.greeting)
             // More than a read takes.
             let long = [UInt8](repeating: 65, count: 3_000_000)
-            try peer.write(Self.header(99, long.count) + long)  // undefined
-            try peer.write(Self.header(5, long.count) + long)  // a UInt32
-            try peer.write(Self.header(6, long.count) + long)  // read-only, and of another length
-            try peer.write(Self.header(-100, 100_000) + long.prefix(100_000))  // a system element that does not exist
-            try peer.write(Self.header(7, 1) + [42])
+            try peer.write(frame(99, long))  // undefined
+            try peer.write(frame(5, long))  // a UInt32
+            try peer.write(frame(6, long))  // read-only, and of another length
+            try peer.write(frame(-100, Array(long.prefix(100_000))))  // a system element that does not exist
+            try peer.write(frame(7, [42]))
             try await eventually { service.devices.first?.value(of: Lamp.command) == 42 }
             try await eventually { service.devices.first?.statistics.messagesReceived == 1 }
             let statistics = try #require(service.devices.first?.statistics)
@@ -37,36 +31,25 @@ struct GatheringTests {
 
     @Test("a long name is truncated, and a longer hello of a later version is understood, however they are split")
     func systemFrames() throws {
-        let loop = EmbeddedEventLoop()
-        var configuration = ServiceConfiguration()
-        configuration.eventLoopGroup = loop
-        let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
-        let address = try SocketAddress(ipAddress: "192.0.2.1", port: 50_000)
-        let channel = EmbeddedChannel(loop: loop)
-        channel.remoteAddress = address
-        try ServiceServer(service: service.shared, eventLoop: loop).accept(channel)
-        channel.connect(to: address, promise: nil)
-        let name = Self.header(-2, 5000) + [UInt8](repeating: 97, count: 5000)
-        let hello = Self.header(-4, 2000) + [2, 0b10101, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 1993)
-        for part in [name[..<3], name[3..<700], name[700...], hello[..<6], hello[6...]] {
-            channel.pipeline.fireChannelRead(ByteBuffer(bytes: part))
-            channel.pipeline.fireChannelReadComplete()
-        }
-        #expect(service.devices.first?.hello?.version == 2)
-        #expect(service.devices.first?.name == String(repeating: "a", count: 1024))
-        _ = try channel.finish()
+        let service = EmbeddedService()
+        let peer = try service.connect()
+        let name = frame(-2, [UInt8](repeating: 97, count: 5000))
+        let hello = frame(-4, [2, 0b10101, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 1993))
+        for part in [name[..<3], name[3..<700], name[700...], hello[..<6], hello[6...]] { peer.say(Array(part)) }
+        let device = try #require(service.service.devices.first)
+        #expect(device.hello?.version == 2)
+        #expect(device.name == String(repeating: "a", count: 1024))
+        #expect(peer.isOpen)
     }
 
     @Test("incomplete values have a limit for all connections together; who exceeds it is disconnected with the reason")
     func limitOfAService() async throws {
         try await withService(Lamp.all, { $0.maximumIncompleteByteCount = 1_000_000 }) { service, port in
-            let reasons = Transcript<DisconnectReason>()
-            service.onEvent { event in
-                if case .deviceDisconnected(_, let reason) = event { reasons.add(reason) }
-            }
+            let reasons = service.gatherReasons()
             func begin() throws -> RawSocket {
                 let peer = try RawSocket.connect(to: port)
-                try peer.write(Self.greeting + Self.header(4, 5_000_000) + [UInt8](repeating: 1, count: 450_000))
+                let part = frame(4, [UInt8](repeating: 1, count: 5_000_000)).prefix(5 + 450_000)
+                try peer.write(Self.greeting + part)
                 return peer
             }
             let peers = [try begin(), try begin()]
@@ -79,7 +62,7 @@ struct GatheringTests {
             #expect(service.devices.count == 2)
             // There is room again: nothing of the ended connection is left in the count.
             let fourth = try RawSocket.connect(to: port)
-            try fourth.write(Self.greeting + Self.header(4, 80_000) + [UInt8](repeating: 2, count: 80_000))
+            try fourth.write(Self.greeting + frame(4, [UInt8](repeating: 2, count: 80_000)))
             try await eventually { service.devices.contains { $0.value(of: Lamp.blob)?.count == 80_000 } }
             withExtendedLifetime(peers) {}
         }

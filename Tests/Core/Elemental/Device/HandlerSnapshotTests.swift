@@ -9,11 +9,7 @@ import Testing
 struct HandlerSnapshotTests {
     private static func device() async throws -> ElementalDevice {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        return try await loop.submit {
-            ElementalDevice(
-                role: .client, name: "tester", address: nil, service: nil, elements: ElementTable([]),
-                executor: LoopExecutor(on: loop), limits: DeviceLimits(), logger: ServiceConfiguration().logger)
-        }.get()
+        return try await loop.submit { ElementalDevice(on: loop) }.get()
     }
 
     /// Calls the handlers of each element with one byte.

@@ -39,18 +39,15 @@ struct ReceiverTests {
         _ body: @Sendable (Receiver, Owner, Transcript<String>) throws -> Void
     ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let executor = try await loop.submit { LoopExecutor(on: loop) }.get()
-        try await withTaskExecutorPreference(executor) { () async throws in
-            var limits = DeviceLimits()
-            change(&limits)
-            let table = ElementTable(Lamp.all)
-            let device = ElementalDevice(
-                role: .client, name: "tester", address: nil, service: nil, elements: table, executor: executor,
-                limits: limits, logger: ServiceConfiguration().logger)
+        var limits = DeviceLimits()
+        change(&limits)
+        let device = try await loop.submit { [limits] in ElementalDevice(on: loop, limits) }.get()
+        try await withTaskExecutorPreference(device.executor) { () async throws in
             let values = Transcript<String>()
             prepare(device, values)
             device.onAnyValue { element, value, _ in values.add("\(element.name) \(value)") }
-            let receiver = Receiver(device, table, ProgressReporter(device: device, shared: shared))
+            let receiver = Receiver(
+                device, ElementTable(Lamp.all), ProgressReporter(device: device, shared: shared))
             receiver.isReady = true
             let owner = Owner()
             owner.receiver = receiver
@@ -58,15 +55,11 @@ struct ReceiverTests {
         }
     }
 
-    private static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
-        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
-    }
-
     @Test
     func framesBecomeValuesHoweverTheyAreSplit() async throws {
         let bytes =
-            Self.frame(3, Array("on".utf8)) + Self.frame(-7, [1, 2]) + Self.frame(5, [1, 0, 0, 0])
-            + Self.frame(3, Array("off".utf8))
+            frame(3, Array("on".utf8)) + frame(-7, [1, 2]) + frame(5, [1, 0, 0, 0])
+            + frame(3, Array("off".utf8))
         for size in [1, 3, 7, bytes.count] {
             try await withReceiver { receiver, owner, values in
                 for start in stride(from: 0, to: bytes.count, by: size) {
@@ -86,10 +79,10 @@ struct ReceiverTests {
     @Test
     func whatCannotBeTakenIsCountedAndSkipped() async throws {
         try await withReceiver { receiver, owner, values in
-            let unknown = Self.frame(99, [1])
-            let malformed = Self.frame(5, [1])
-            let readOnly = Self.frame(6, [UInt8](repeating: 0, count: 8))
-            let outOfRange = Self.frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian) { Array($0) })
+            let unknown = frame(99, [1])
+            let malformed = frame(5, [1])
+            let readOnly = frame(6, [UInt8](repeating: 0, count: 8))
+            let outOfRange = frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian) { Array($0) })
             receiver.receive(ByteBuffer(bytes: unknown + malformed + readOnly + outOfRange), for: owner)
             #expect(values.all.isEmpty)
             #expect(owner.told == ["refused 6", "refused 1"])
@@ -113,7 +106,7 @@ struct ReceiverTests {
             shared.add(shared.reserve(), for: 5) { _, _ in values.add("shared") }
             device.handlers.add(device.handlers.reserve(), for: 5) { _, _ in values.add("own") }
         } _: { receiver, owner, values in
-            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(5, [1, 0, 0, 0])), for: owner)
             #expect(values.all == ["shared"] + (sharedForAll ? ["shared for all 5"] : []) + ["own", "Level 1"])
         }
     }
@@ -136,8 +129,8 @@ struct ReceiverTests {
                 }
             }
             shared.add(shared.reserve(), for: 3) { _, _ in }
-            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
-            receiver.receive(ByteBuffer(bytes: Self.frame(5, [2, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(5, [2, 0, 0, 0])), for: owner)
             #expect(values.all == ["late", "Level 1", "late", "Level 2"])
         }
     }
@@ -147,11 +140,11 @@ struct ReceiverTests {
     func anEarlyValueIsHandedOnOnlyIfTheConnectionIsReadyForIt() async throws {
         try await withReceiver { receiver, owner, values in
             receiver.isReady = false
-            receiver.receive(ByteBuffer(bytes: Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(5, [1, 0, 0, 0])), for: owner)
             #expect(owner.told == ["early"])
             #expect(values.all.isEmpty)
             receiver.isReady = true
-            receiver.receive(ByteBuffer(bytes: Self.frame(5, [2, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(5, [2, 0, 0, 0])), for: owner)
             #expect(values.all == ["Level 2"])
         }
     }
@@ -160,10 +153,10 @@ struct ReceiverTests {
     @Test
     func whatComesAfterTheEndIsDropped() async throws {
         try await withReceiver { receiver, owner, values in
-            receiver.receive(ByteBuffer(bytes: Self.frame(4, [1, 2, 3]).dropLast()), for: owner)
+            receiver.receive(ByteBuffer(bytes: frame(4, [1, 2, 3]).dropLast()), for: owner)
             #expect(receiver.gatheredByteCount > 0)
             receiver.stop()
-            receiver.receive(ByteBuffer(bytes: [3] + Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: [3] + frame(5, [1, 0, 0, 0])), for: owner)
             #expect(values.all.isEmpty)
             #expect(receiver.gatheredByteCount == 0)
         }
@@ -190,11 +183,11 @@ struct ReceiverTests {
     @Test
     func unknownElementsInARowEndTheConnectionAtTheirLimit() async throws {
         try await withReceiver({ $0.maximumUnknownCount = 3 }) { receiver, owner, _ in
-            let unknown = Self.frame(99, [1])
+            let unknown = frame(99, [1])
             receiver.receive(ByteBuffer(bytes: unknown + unknown + unknown), for: owner)
             _ = receiver.finishBatch(for: owner)
             // A known one between begins anew.
-            receiver.receive(ByteBuffer(bytes: unknown + Self.frame(5, [1, 0, 0, 0])), for: owner)
+            receiver.receive(ByteBuffer(bytes: unknown + frame(5, [1, 0, 0, 0])), for: owner)
             _ = receiver.finishBatch(for: owner)
             receiver.receive(ByteBuffer(bytes: unknown + unknown + unknown), for: owner)
             _ = receiver.finishBatch(for: owner)
@@ -209,7 +202,7 @@ struct ReceiverTests {
     @Test
     func moreThanASecondMayBringHasToWait() async throws {
         try await withReceiver({ $0.maximumMessagesPerSecond = 2 }) { receiver, owner, values in
-            let level = Self.frame(5, [1, 0, 0, 0])
+            let level = frame(5, [1, 0, 0, 0])
             receiver.receive(ByteBuffer(bytes: level), for: owner)
             #expect(receiver.finishBatch(for: owner) == nil)
             // Two values reach the limit even if a new second has begun.

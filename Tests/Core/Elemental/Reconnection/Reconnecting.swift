@@ -64,12 +64,12 @@ enum Reconnecting {
         _ service: ElementalService, _ policy: (any ReconnectionPolicy)?, elements: ElementCatalogue? = Rover.all,
         _ change: (inout ConnectOptions) -> Void = { _ in }
     ) async throws -> ElementalDevice {
-        var options = ConnectOptions.patientAtTheEnd
-        options.expectsHello = true
-        options.reconnection = policy
-        change(&options)
-        return try await ElementalDevice.connect(
-            host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: elements, options: options)
+        try await ElementalTests.connect(
+            try #require(service.port), elements: elements,
+            with: {
+                $0.reconnection = policy
+                change(&$0)
+            })
     }
 
     /// Connects a client that reconnects quickly to a scripted older server without UDP.

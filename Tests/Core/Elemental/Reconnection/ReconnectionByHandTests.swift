@@ -70,8 +70,7 @@ struct ReconnectionByHandTests {
         try await Reconnecting.withPair(nil) { service, port, device in
             await service.stop(reason: "off")
             _ = await device.waitUntilDisconnected()
-            let error = await #expect(throws: ElementalError.self) { try await device.reconnect() }
-            #expect(error?.code == .connectionFailed)
+            #expect(await errorCode { try await device.reconnect() } == .connectionFailed)
             #expect(device.disconnectReason?.kind == .shutDown("off"))
             let second = try await Reconnecting.service(at: port)
             try await device.reconnect()
@@ -99,8 +98,7 @@ struct ReconnectionByHandTests {
             try await eventually { device.isReconnecting }
             let waiting = Task { try await device.reconnect() }
             waiting.cancel()
-            let error = await #expect(throws: ElementalError.self) { try await waiting.value }
-            #expect(error?.code == .cancelled)
+            #expect(await errorCode { try await waiting.value } == .cancelled)
             #expect(device.isReconnecting)
         }
     }
@@ -117,8 +115,7 @@ struct ReconnectionByHandTests {
         let again = Task { try await device.reconnect() }
         let silent = try await listener.accept()
         again.cancel()
-        let error = await #expect(throws: ElementalError.self) { try await again.value }
-        #expect(error?.code == .cancelled)
+        #expect(await errorCode { try await again.value } == .cancelled)
         _ = try await silent.readToEnd()
         #expect(device.disconnectReason?.kind == .closedHere)
     }

@@ -75,7 +75,7 @@ struct CaptureTests {
                 try await secrets.wait(for: 1)
                 let code = try #require(secrets.all.first)
                 _ = try await Strangers.pair(ends, port, with: code)
-                try await Self.converse(service, try await Strangers.connect(ends, port) { $0.expectsHello = true })
+                try await Self.converse(service, try await Strangers.connect(ends, port))
                 var secret = Self.clear
                 secret["the code"] = code.bytes
                 secret["the name of the service"] = Array("test".utf8)
@@ -95,10 +95,7 @@ struct CaptureTests {
         try await Strangers.with(.open) { ends, service, port, _ in
             try await SecurityPeers.with("capture.py", ["lo", "\(port)"]) { capture in
                 try await capture.nextEvent("capturing")
-                let device = try await Strangers.connect(ends, port) {
-                    $0.security = .automatic
-                    $0.expectsHello = true
-                }
+                let device = try await Strangers.connect(ends, port) { $0.security = .automatic }
                 try await Self.converse(service, device)
                 let (counts, _, _) = try await Self.count(Self.clear, in: capture)
                 #expect(counts.filter { $0.value == 0 }.isEmpty)

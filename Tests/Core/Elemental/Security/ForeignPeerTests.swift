@@ -104,7 +104,7 @@ struct ForeignPeerTests {
                 #expect(Hexadecimal.text(trusted.fingerprint.bytes) == listening["fingerprint"])
                 try await service.nextEvent("paired")
 
-                let device = try await Strangers.connect(ends, port) { $0.expectsHello = true }
+                let device = try await Strangers.connect(ends, port)
                 #expect(device.grantedRole == .control)
                 let labels = Transcript<String>()
                 device.onValue(of: Lamp.label) { labels.add($0) }
@@ -164,9 +164,7 @@ struct ForeignPeerTests {
     func aTicketDoesNotBringBackWhoWasRevoked() async throws {
         let identity = Ed25519Identity()
         let ends = try PairedEnds(client: identity)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             try await withFolder { folder in
                 try identity.pem().write(toFile: folder + "/identity", atomically: true, encoding: .utf8)
                 try await SecurityPeers.with("resume.py", ["\(port)", "test", folder + "/identity"]) { client in

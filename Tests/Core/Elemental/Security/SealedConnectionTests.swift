@@ -34,9 +34,7 @@ struct SealedConnectionTests {
     @Test
     func whatIsNotSealedByTheClientCountsForNothing() async throws {
         let ends = try PairedEnds()
-        try await withService { configuration in
-            configuration.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let device = try await ends.connect(port)
             let received = Transcript<Vector3>()
             service.onValue(of: Lamp.motion) { value, _ in received.add(value) }

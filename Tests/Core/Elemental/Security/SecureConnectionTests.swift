@@ -79,9 +79,7 @@ struct SecureConnectionTests {
             (.control, .observe, .observe), (.observe, .control, .observe), (.admin, .control, .control),
         ] as [(Role, Role, Role)] {
             let ends = try PairedEnds(granted)
-            try await withService {
-                $0.security = ends.serviceSecurity
-            } _: { service, port in
+            try await ends.withService { service, port in
                 let device = try await ends.connect(port) { $0.security.role = asked }
                 #expect(device.grantedRole == role)
                 try await eventually { service.devices.map(\.grantedRole) == [role] }
@@ -93,9 +91,7 @@ struct SecureConnectionTests {
     @Test
     func anotherProgramOfTheSameUserNeedsNoPairing() async throws {
         let ends = try PairedEnds(nil)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             var options = ConnectOptions.patient
             options.security = .required(identity: ends.service, store: ends.clientStore)
             let device = try await connectByName(port, options: options)
@@ -108,8 +104,7 @@ struct SecureConnectionTests {
     func aServiceThatIsNotPairedIsNotConnectedToWhereThatIsRequired() async throws {
         let ends = try PairedEnds()
         try await withService { _, port in
-            let error = await #expect(throws: ElementalError.self) { try await ends.connect(port, as: "Other") }
-            #expect(error?.code == .notPaired)
+            #expect(await errorCode { try await ends.connect(port, as: "Other") } == .notPaired)
             // Without the requirement it is connected to as ever.
             let device = try await ends.connect(port, as: "Other") {
                 $0.security = .automatic(identity: ends.client, store: ends.clientStore)
@@ -123,9 +118,7 @@ struct SecureConnectionTests {
     @Test
     func aClientThatIsNotPairedIsToldSo() async throws {
         let ends = try PairedEnds(nil)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let error = await #expect(throws: ElementalError.self) { try await ends.connect(port) }
             #expect(error?.code == .notPaired)
             #expect(error?.message.contains("elemental pair") == true)
@@ -137,11 +130,8 @@ struct SecureConnectionTests {
     func aServiceWithAnotherKeyIsNotConnectedTo() async throws {
         let ends = try PairedEnds()
         try ends.repin(Ed25519Identity().fingerprint)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
-            let error = await #expect(throws: ElementalError.self) { try await ends.connect(port) }
-            #expect(error?.code == .identityChanged)
+        try await ends.withService { service, port in
+            #expect(await errorCode { try await ends.connect(port) } == .identityChanged)
             #expect(service.devices.isEmpty)
         }
     }
@@ -184,9 +174,7 @@ struct SecureConnectionTests {
     @Test
     func aServiceIsFoundByHostAndPort() async throws {
         let ends = try PairedEnds()
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { _, port in
+        try await ends.withService { _, port in
             // Where it was reached by its name is remembered.
             try await ends.connect(port).close()
             try await eventually {
@@ -203,24 +191,18 @@ struct SecureConnectionTests {
             await device.close()
             // The same key, pinned for another service, does not do.
             try ends.clientStore.update { $0.services[0].service = "other" }
-            let error = await #expect(throws: ElementalError.self) { try await connect() }
-            #expect(error?.code == .notPaired)
+            #expect(await errorCode { try await connect() } == .notPaired)
         }
     }
 
     @Test
     func aServiceRefusesWhoWantsAnotherService() async throws {
         let ends = try PairedEnds()
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             try ends.clientStore.update { $0.services[0].service = "robot" }
             var options = ConnectOptions.patient
             options.security = ends.clientSecurity
-            let error = await #expect(throws: ElementalError.self) {
-                try await connectByName(port, service: "robot", options: options)
-            }
-            #expect(error?.code == .refused)
+            #expect(await errorCode { try await connectByName(port, service: "robot", options: options) } == .refused)
             #expect(service.devices.isEmpty)
         }
     }
@@ -228,9 +210,7 @@ struct SecureConnectionTests {
     @Test
     func aConnectionEndsAsAPlainOneDoes() async throws {
         let ends = try PairedEnds()
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let labels = Transcript<String>()
             service.onValue(of: Lamp.label) { value, _ in labels.add(value) }
             let first = try await ends.connect(port)
@@ -278,17 +258,14 @@ struct RevocationTests {
                 TrustedClient(fingerprint: other.fingerprint, name: "other", role: .control, services: .all),
                 own: ends.service.fingerprint)
         }
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let device = try await ends.connect(port)
             let unaffected = try await ends.connect(port) {
                 $0.security = .required(identity: other, store: ends.clientStore)
             }
             try ends.trust(nil)
             #expect(await device.waitUntilDisconnected().kind == .shutDown("this client is no longer paired"))
-            let error = await #expect(throws: ElementalError.self) { try await ends.connect(port) }
-            #expect(error?.code == .notPaired)
+            #expect(await errorCode { try await ends.connect(port) } == .notPaired)
             #expect(try await unaffected.ping() > .zero)
             await unaffected.close()
         }
@@ -297,9 +274,7 @@ struct RevocationTests {
     @Test
     func aClientWhoseRoleIsReducedConnectsAgainWithTheNewOne() async throws {
         let ends = try PairedEnds()
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let device = try await ends.connect(port) { $0.reconnection = Reconnecting.soon }
             try ends.trust(.observe)
             try await eventually { device.grantedRole == .observe && device.isConnected }

@@ -106,15 +106,26 @@ struct PairedEnds {
         return try await connectByName(port, instance, options: options)
     }
 
+    func withService(
+        _ change: (inout ServiceConfiguration) -> Void = { _ in },
+        _ body: (_ service: ElementalService, _ port: Int) async throws -> Void
+    ) async throws {
+        try await ElementalTests.withService {
+            $0.security = serviceSecurity
+            change(&$0)
+        } _: { service, port in
+            try await body(service, port)
+        }
+    }
+
     /// Runs the service, with a client that is connected to it.
     func withPair(
         _ change: (inout ServiceConfiguration) -> Void = { _ in },
         _ body: (_ service: ElementalService, _ device: ElementalDevice) async throws -> Void
     ) async throws {
-        try await withService { configuration in
-            configuration.security = serviceSecurity
-            configuration.limits.closeTimeout = Patience.wait
-            change(&configuration)
+        try await withService {
+            $0.limits.closeTimeout = Patience.wait
+            change(&$0)
         } _: { service, port in
             let device = try await connect(port)
             try await body(service, device)

@@ -39,10 +39,11 @@ enum Strangers {
     static func connect(
         _ ends: PairedEnds, _ port: Int, _ change: (inout ConnectOptions) -> Void = { _ in }
     ) async throws -> ElementalDevice {
-        var options = ConnectOptions.patientAtTheEnd
-        options.security = ends.clientSecurity
-        change(&options)
-        return try await ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+        try await ElementalTests.connect(
+            port,
+            with: {
+                $0.security = ends.clientSecurity
+                change(&$0)
+            })
     }
 }

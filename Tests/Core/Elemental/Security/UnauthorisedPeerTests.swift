@@ -15,10 +15,8 @@ struct UnauthorisedPeerTests {
         _ body: (_ ends: PairedEnds, _ service: ElementalService, _ port: Int) async throws -> Void
     ) async throws {
         let ends = try PairedEnds()
-        try await ElementalTests.withService {
-            $0.security =
-                policy == .paired
-                ? ends.serviceSecurity : .pairedToControl(identity: ends.service, store: ends.serviceStore)
+        try await ends.withService {
+            if policy != .paired { $0.security = .pairedToControl(identity: ends.service, store: ends.serviceStore) }
             change(&$0)
         } _: { service, port in
             try await body(ends, service, port)
@@ -85,8 +83,7 @@ struct UnauthorisedPeerTests {
             #expect(try await socket.readSome().first == 0x16)
             try socket.write([UInt8(bitPattern: SystemElement.shutdown.rawValue), 2, 0, 0, 0, 0x6e, 0x6f])
         }
-        let error = await #expect(throws: ElementalError.self) { try await connecting.value }
-        #expect(error?.code == .connectionFailed)
+        #expect(await errorCode { try await connecting.value } == .connectionFailed)
     }
 
     @Test

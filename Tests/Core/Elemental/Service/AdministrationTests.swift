@@ -38,9 +38,7 @@ struct AdministrationTests {
     @Test(arguments: [PairingSecret.Kind.code, .secret])
     func anAdminOpensTheWindow(_ kind: PairingSecret.Kind) async throws {
         let ends = try PairedEnds(.admin)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
             let admin = Self.administration(port, Self.options(ends.client, ends.clientStore))
@@ -63,9 +61,7 @@ struct AdministrationTests {
     @Test
     func theOwnIdentityIsAnAdminOnItsHost() async throws {
         let ends = try PairedEnds(nil)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { _, port in
+        try await ends.withService { _, port in
             var options = Self.options(ends.service, ends.serviceStore)
             // As its TXT record says.
             let window = try await Self.administration(port, options, id: ends.service.fingerprint.short)
@@ -87,9 +83,7 @@ struct AdministrationTests {
     @Test(arguments: [Role.observe, .control])
     func othersAreRefused(_ role: Role) async throws {
         let ends = try PairedEnds(role)
-        try await withService {
-            $0.security = ends.serviceSecurity
-        } _: { service, port in
+        try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
             let administration = Self.administration(port, Self.options(ends.client, ends.clientStore))

@@ -126,19 +126,15 @@ struct RelayTests {
         try await withService(Lamp.all, { $0.limits.maximumQueueByteCount = 64 * 1024 }) { service, port in
             let peer = try RawSocket.connect(to: port)
             let hello = Hello(features: [.ping, .refusals]).wireBytes
-            try peer.write(Self.frame(-2, Array("mute".utf8)) + Self.frame(-4, hello))
+            try peer.write(frame(-2, Array("mute".utf8)) + frame(-4, hello))
             try await eventually { service.devices.count == 1 }
             let device = try #require(service.devices.first)
-            let outOfRange = Self.frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian, Array.init))
+            let outOfRange = frame(1, withUnsafeBytes(of: Float(2).bitPattern.littleEndian, Array.init))
             let many = Array(repeating: outOfRange, count: 10_000).flatMap { $0 }
             for _ in 0..<20 { try peer.write(many) }
             try await eventually { device.statistics.messagesRejected == 200_000 }
             #expect(device.outbound.withLock { $0.stream.byteCount } <= 64 * 1024)
             _ = peer
         }
-    }
-
-    private static func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
-        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
     }
 }

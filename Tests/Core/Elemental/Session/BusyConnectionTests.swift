@@ -11,11 +11,7 @@ struct BusyConnectionTests {
     @Test(.backstop)
     func aSenderThatWaitsForRoomForDatagramsGoesOn() async throws {
         try await withService(Lamp.all, { _ in }) { _, port in
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            options.limits.readyQueueByteCount = 1024
-            let device = try await ElementalDevice.connect(
-                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            let device = try await connect(port, with: { $0.limits.readyQueueByteCount = 1024 })
             for number in 0..<20_000 {
                 try await device.sendWhenReady([Float(number), 0, 0], to: Lamp.motion)
             }
@@ -30,11 +26,7 @@ struct BusyConnectionTests {
         try await withService(Lamp.all, { _ in }) { service, port in
             let received = Transcript<String>()
             service.onValue(of: Lamp.label) { value, _ in received.add(value) }
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            options.limits.maximumQueueByteCount = 32 * 1024
-            let device = try await ElementalDevice.connect(
-                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            let device = try await connect(port, with: { $0.limits.maximumQueueByteCount = 32 * 1024 })
             for number in 0..<50_000 { try await device.sendWhenReady("\(number)", to: Lamp.label) }
             try await received.wait(for: 50_000)
             #expect(received.all == (0..<50_000).map { "\($0)" })
@@ -82,7 +74,7 @@ struct BusyConnectionTests {
         try server.write([0xff, 1, 0, 0, 0, 0])
         let device = try await connecting
         // More than the loop's first read takes, and it stays with the first of it …
-        let level = encodedFrame(Lamp.level.id, [1, 0, 0, 0])
+        let level = frame(Lamp.level.id, [1, 0, 0, 0])
         try server.write([[UInt8]](repeating: level, count: 120).flatMap { $0 })
         do {
             defer { goOn.signal() }
@@ -90,7 +82,7 @@ struct BusyConnectionTests {
             // … so that this is added, and is read, before the loop does anything else.
             let received = Transcript<String>()
             device.onValue(of: Lamp.label) { received.add($0) }
-            try server.write(["a", "b", "c"].flatMap { encodedFrame(Lamp.label.id, Array($0.utf8)) })
+            try server.write(["a", "b", "c"].flatMap { frame(Lamp.label.id, Array($0.utf8)) })
             goOn.signal()
             try await received.wait(for: 3)
             #expect(received.all == ["a", "b", "c"])
@@ -141,10 +133,6 @@ struct BusyConnectionTests {
             try await received.wait(for: 2)
             #expect(received.all == [9_000_000, 100])
         }
-    }
-
-    private func encodedFrame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
-        [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
     }
 
     /// Long values come whole, in order, whether they lie in one read or in several, and can be kept.

@@ -187,11 +187,7 @@ struct SessionTests {
     @Test(.backstop)
     func aStreamThatIsFullAndEmptyByTurnsGoesOn() async throws {
         try await withService { service, port in
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            options.limits.streamBufferCount = 2
-            let device = try await ElementalDevice.connect(
-                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            let device = try await connect(port, with: { $0.limits.streamBufferCount = 2 })
             try await eventually { service.devices.count == 1 }
             let sender = try #require(service.devices.first)
             let values = device.values(of: Lamp.label)

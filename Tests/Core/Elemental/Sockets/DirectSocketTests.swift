@@ -133,10 +133,7 @@ struct DirectSocketTests {
                     for await text in device.values(of: Lamp.label) { try? device.send(text, to: Lamp.label) }
                 }
             }
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            let device = try await ElementalDevice.connect(
-                host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: options)
+            let device = try await connect(port)
             let sending = Task.detached {
                 for number in 0..<count {
                     try await device.sendWhenReady(Float(number) / Float(count), to: Lamp.brightness)
