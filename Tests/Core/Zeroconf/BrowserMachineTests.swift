@@ -4,9 +4,14 @@ import Testing
 
 /// The browser's state machine without a daemon: the test simulates the library and the clock.
 @Suite struct BrowserMachineTests {
-    @Test func aServiceIsToldOnceHoweverOftenItIsListed() throws {
-        let bench = try Bench()
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
         bench.begin()
+    }
+
+    @Test func aServiceIsToldOnceHoweverOftenItIsListed() {
         for interface: UInt32 in [1, 1, 2, 2] { bench.list("Rover", interface) }
         #expect(bench.resolving == ["Rover"])
         bench.answer("Rover", host: "rover.local.", port: 7000)
@@ -22,8 +27,6 @@ import Testing
     }
 
     @Test func changesAreToldAndRepetitionsAreNot() throws {
-        let bench = try Bench()
-        bench.begin()
         bench.find("Rover", host: "rover.local.", port: 7000, [10, 0, 0, 1])
         bench.answer("Rover", host: "rover.local.", port: 7000)
         #expect(bench.events.isEmpty)
@@ -33,9 +36,7 @@ import Testing
     }
 
     /// A settled list waits for the daemon alone: the machine's inputs are the daemon's answers and its own timers.
-    @Test func anIdleBrowserHasNoTimer() throws {
-        let bench = try Bench()
-        bench.begin()
+    @Test func anIdleBrowserHasNoTimer() {
         for number in 1...20 {
             bench.find("Rover \(number)", host: "rover\(number).local.", port: 7000, [10, 0, 0, UInt8(number)])
         }
@@ -54,8 +55,6 @@ import Testing
     }
 
     @Test func afterARestartTheListIsReconciled() throws {
-        let bench = try Bench()
-        bench.begin()
         bench.find("Stays", host: "a.local.", port: 1, [10, 0, 0, 1])
         bench.find("Goes", host: "b.local.", port: 2, [10, 0, 0, 2])
         bench.find("Moves", host: "c.local.", port: 3, [10, 0, 0, 3])
@@ -74,9 +73,7 @@ import Testing
         #expect(bench.takeEvents() == ["gone Goes"])
     }
 
-    @Test func theDelayGrowsUntilTheListHasSettled() throws {
-        let bench = try Bench()
-        bench.begin()
+    @Test func theDelayGrowsUntilTheListHasSettled() {
         for delay in [0.5, 1, 2, 4, 8, 16, 30, 30] {
             bench.failBrowsing()
             bench.runTimer(after: .seconds(delay))
@@ -88,9 +85,7 @@ import Testing
     }
 
     /// A new subscriber does not wait for the others' delay.
-    @Test func aNewSubscriberTriggersTheNextAttempts() throws {
-        let bench = try Bench()
-        bench.begin()
+    @Test func aNewSubscriberTriggersTheNextAttempts() {
         for delay in [0.5, 1, 2, 4, 8] {
             bench.failBrowsing()
             bench.runTimer(after: .seconds(delay))
@@ -110,8 +105,6 @@ import Testing
     }
 
     @Test func unresolvedServicesAreReportedAndRetried() throws {
-        let bench = try Bench()
-        bench.begin()
         bench.list("Ghost", 1)
         bench.failLookup("Ghost")
         bench.runTimer(after: .milliseconds(500))
@@ -124,8 +117,6 @@ import Testing
     }
 
     @Test func lookupsAndWatchesAreLimited() throws {
-        let bench = try Bench()
-        bench.begin()
         let names = (0..<100).map { "Service \($0)" }
         names.forEach { bench.list($0, 1) }
         #expect(bench.resolving.count == 8)
@@ -139,8 +130,6 @@ import Testing
     }
 
     @Test func servicesOfOneHostShareItsQueries() throws {
-        let bench = try Bench()
-        bench.begin()
         bench.find("One", host: "a.local.", port: 1, [10, 0, 0, 1])
         bench.list("Two", 1)
         bench.answer("Two", host: "a.local.", port: 2)
@@ -150,16 +139,12 @@ import Testing
         #expect(bench.open.count == 1 + 1 + 2)
     }
 
-    @Test func aFloodOfServicesIsCutOff() throws {
-        let bench = try Bench()
-        bench.begin()
+    @Test func aFloodOfServicesIsCutOff() {
         for number in 0..<5000 { bench.list("\(number)", 1) }
         #expect(bench.machine.entries.count == BrowserMachine.mostEntries)
     }
 
     @Test func stoppingClosesAllAndForgetsAll() throws {
-        let bench = try Bench()
-        bench.begin()
         bench.find("Rover", host: "a.local.", port: 1, [10, 0, 0, 1])
         bench.list("Other", 1)
         bench.handle(.stop)

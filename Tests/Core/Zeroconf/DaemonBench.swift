@@ -2,39 +2,30 @@ import Testing
 
 @testable import Zeroconf
 
-/// Simulates the library and the clock for a ``BrowserMachine``.
-final class Bench {
-    var machine: BrowserMachine
-    var open: [ReferenceID: ServiceRequest] = [:]
-    var timers: [TimerID: Duration] = [:]
-    var events: [String] = []
-    let type: ServiceType
+/// Simulates the library and the clock for a machine.
+class MachineBench<Machine: ServiceMachine> {
+    var machine: Machine
+    private(set) var open: [ReferenceID: ServiceRequest] = [:]
+    private(set) var timers: [TimerID: Duration] = [:]
+    private(set) var updates: [[UInt8]] = []
+    private(set) var events: [String] = []
+    private let describe: (Machine.Event) -> String
 
-    init() throws {
-        type = try .tcp("robot")
-        machine = BrowserMachine(type: type)
-    }
-
-    /// The names being resolved or watched.
-    var resolving: Set<String> {
-        Set(open.values.compactMap { if case .resolve(let instance) = $0 { instance.name } else { nil } })
+    init(_ machine: Machine, _ describe: @escaping (Machine.Event) -> String) {
+        self.machine = machine
+        self.describe = describe
     }
 
     func handle(_ input: MachineInput) {
         for action in machine.handle(input) {
             switch action {
-            case .open(let id, let request):
-                #expect(open.updateValue(request, forKey: id) == nil)
-            case .close(let id):
-                #expect(open.removeValue(forKey: id) != nil, "closed twice, or never opened")
-            case .startTimer(let id, let delay):
-                timers[id] = delay
-            case .cancelTimer(let id):
-                timers[id] = nil
-            case .emit(let event):
-                events.append(describe(event))
-            case .updateTXT, .log:
-                break
+            case .open(let id, let request): #expect(open.updateValue(request, forKey: id) == nil)
+            case .close(let id): #expect(open.removeValue(forKey: id) != nil, "closed twice, or never opened")
+            case .startTimer(let id, let delay): timers[id] = delay
+            case .cancelTimer(let id): timers[id] = nil
+            case .emit(let event): events.append(describe(event))
+            case .updateTXT(_, let bytes): updates.append(bytes)
+            case .log: break
             }
         }
     }
@@ -44,28 +35,73 @@ final class Bench {
         return events
     }
 
+    /// What happens to the reference that was opened for such a request.
+    func tell(_ event: ReferenceEvent, _ isAbout: (ServiceRequest) -> Bool) {
+        guard let id = open.first(where: { isAbout($0.value) })?.key else {
+            Issue.record("nobody waits for \(event)")
+            return
+        }
+        handle(.reference(id, event))
+    }
+
+    /// Fires the only timer of this length.
+    func runTimer(after delay: Duration) {
+        guard let id = timers.first(where: { $0.value == delay })?.key else {
+            Issue.record("no timer of \(delay) among \(timers.values)")
+            return
+        }
+        timers[id] = nil
+        handle(.timer(id))
+    }
+}
+
+extension ServiceRequest {
+    var isBrowse: Bool { if case .browse = self { true } else { false } }
+
+    /// The name being resolved or watched.
+    var resolvedName: String? { if case .resolve(let instance) = self { instance.name } else { nil } }
+
+    func asks(for family: NetworkAddress.Family, of wanted: String) -> Bool {
+        if case .addresses(wanted, family) = self { true } else { false }
+    }
+}
+
+extension DNSServiceError {
+    static let daemonHasGone = DNSServiceError(rawValue: -65537)
+}
+
+final class Bench: MachineBench<BrowserMachine> {
+    init() throws {
+        super.init(BrowserMachine(type: try .tcp("robot"))) { event in
+            switch event {
+            case .found(let service): "found \(service.instance.name) \(service.port) \(service.addresses)"
+            case .updated(let service): "updated \(service.instance.name) \(service.port) \(service.addresses)"
+            case .gone(let instance): "gone \(instance.name)"
+            case .unresolved(let instance, _): "unresolved \(instance.name)"
+            case .failed(let error, _): "failed \(error.code)"
+            }
+        }
+    }
+
+    var resolving: Set<String> { Set(open.values.compactMap(\.resolvedName)) }
+
     func begin() {
         handle(.start)
         opened()
     }
 
-    func opened() {
-        if let id = browse { handle(.reference(id, .opened)) } else { Issue.record("nothing was opened") }
-    }
+    func opened() { tell(.opened, \.isBrowse) }
 
     func list(_ name: String, _ interface: UInt32) { browsed(name, interface, isAdded: true) }
 
     func unlist(_ name: String, _ interface: UInt32) { browsed(name, interface, isAdded: false) }
 
     func answer(_ name: String, host: String, port: Int) {
-        guard let id = lookup(name) else { return complain("\(name) is not being resolved") }
-        handle(.reference(id, .reply(.resolved(interface: 1, host: host, port: port, txt: [0]))))
+        tell(.reply(.resolved(interface: 1, host: host, port: port, txt: [0]))) { $0.resolvedName == name }
     }
 
     func address(_ host: String, _ bytes: [UInt8]) {
-        let id = open.first { if case .addresses(host, .ipv4) = $0.value { true } else { false } }?.key
-        guard let id else { return complain("nobody asks for \(host)") }
-        handle(.reference(id, .reply(.record(isAdded: true, interface: 1, data: bytes))))
+        tell(.reply(.record(isAdded: true, interface: 1, data: bytes))) { $0.asks(for: .ipv4, of: host) }
     }
 
     func find(_ name: String, host: String, port: Int, _ bytes: [UInt8], isTold: Bool = true) {
@@ -94,48 +130,12 @@ final class Bench {
         }
     }
 
-    func failLookup(_ name: String) {
-        if let id = lookup(name) { handle(.reference(id, .failed(DNSServiceError(rawValue: -65537)))) }
-    }
+    func failLookup(_ name: String) { tell(.failed(.daemonHasGone)) { $0.resolvedName == name } }
 
-    func failBrowsing() {
-        if let id = browse { handle(.reference(id, .failed(DNSServiceError(rawValue: -65537)))) }
-    }
-
-    /// Fires the only timer of this length.
-    func runTimer(after delay: Duration) {
-        guard let id = timers.first(where: { $0.value == delay })?.key else {
-            return complain("no timer of \(delay) among \(timers.values)")
-        }
-        timers[id] = nil
-        handle(.timer(id))
-    }
-
-    private var browse: ReferenceID? {
-        open.first { if case .browse = $0.value { true } else { false } }?.key
-    }
-
-    private func lookup(_ name: String) -> ReferenceID? {
-        open.first { if case .resolve(let instance) = $0.value { instance.name == name } else { false } }?.key
-    }
+    func failBrowsing() { tell(.failed(.daemonHasGone), \.isBrowse) }
 
     private func browsed(_ name: String, _ interface: UInt32, isAdded: Bool) {
-        guard let browse else { return complain("nobody browses") }
         let reply = ServiceReply.browsed(isAdded: isAdded, interface: interface, name: name, domain: "local.")
-        handle(.reference(browse, .reply(reply)))
-    }
-
-    private func complain(_ message: String) {
-        Issue.record(Comment(rawValue: message))
-    }
-
-    private func describe(_ event: ServiceBrowser.Event) -> String {
-        switch event {
-        case .found(let service): "found \(service.instance.name) \(service.port) \(service.addresses)"
-        case .updated(let service): "updated \(service.instance.name) \(service.port) \(service.addresses)"
-        case .gone(let instance): "gone \(instance.name)"
-        case .unresolved(let instance, _): "unresolved \(instance.name)"
-        case .failed(let error, _): "failed \(error.code)"
-        }
+        tell(.reply(reply), \.isBrowse)
     }
 }

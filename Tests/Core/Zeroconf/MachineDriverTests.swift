@@ -6,9 +6,12 @@ import Testing
 
 /// Subscribers, and when the work starts and stops. No library and no daemon are needed.
 @Suite struct MachineDriverTests {
+    private let record = Transcript<String>()
+    private let driver: MachineDriver<Recorder>
+
+    init() { driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true) }
+
     @Test func theMachineIsToldOfEachConsumerAndOfTheEndOfTheLast() async throws {
-        let record = Transcript<String>()
-        let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         do {
             let one = driver.subscribe()
             let two = driver.subscribe()
@@ -26,15 +29,11 @@ import Testing
     }
 
     @Test func aStreamThatIsDroppedAtOnceLeavesNothingRunning() async throws {
-        let record = Transcript<String>()
-        let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         _ = driver.subscribe()
         try await eventually("\(record.all)") { record.all == ["start", "stop"] }
     }
 
     @Test func aConsumerThatIsCancelledLeavesNothingRunning() async throws {
-        let record = Transcript<String>()
-        let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         let task = Task { for await _ in driver.subscribe() {} }
         try await eventually("\(record.all)") { record.all == ["start"] }
         task.cancel()
@@ -42,8 +41,6 @@ import Testing
     }
 
     @Test func aStreamThatNobodyReadsIsFinishedAtItsLimit() async throws {
-        let record = Transcript<String>()
-        let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         let stream = driver.subscribe()
         for _ in 0..<5000 { driver.send(.update([:])) }
         try await record.next { $0 == "stop" }
@@ -53,8 +50,6 @@ import Testing
     }
 
     @Test func nothingStartsAfterStopping() async throws {
-        let record = Transcript<String>()
-        let driver = MachineDriver(Recorder(record), label: "test", logger: .silent, runsOnDemand: true)
         let stream = driver.subscribe()
         await driver.stop()
         for await _ in stream {}
@@ -65,9 +60,7 @@ import Testing
     private struct Recorder: ServiceMachine {
         let record: Transcript<String>
 
-        init(_ record: Transcript<String>) {
-            self.record = record
-        }
+        init(_ record: Transcript<String>) { self.record = record }
 
         func replay() -> [String] { [] }
 

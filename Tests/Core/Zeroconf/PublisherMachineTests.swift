@@ -4,8 +4,9 @@ import Testing
 
 /// The publisher's state machine without a daemon.
 @Suite struct PublisherMachineTests {
+    private let bench = PublisherBench()
+
     @Test func aTakenNameIsNumberedAndKeptAfterAFailure() throws {
-        let bench = PublisherBench()
         bench.handle(.start)
         #expect(bench.name == "Rover")
         bench.event(.openingFailed(.nameConflict))
@@ -18,7 +19,7 @@ import Testing
         bench.event(.reply(.registered(name: "Rover (3)")))
         bench.event(.reply(.registered(name: "Rover (3) #2")))
         #expect(bench.takeEvents() == ["renamed Rover (3) Rover (3) #2"])
-        bench.event(.failed(DNSServiceError(rawValue: -65537)))
+        bench.event(.failed(.daemonHasGone))
         #expect(bench.takeEvents() == ["failed daemonUnavailable"])
         #expect(bench.open.isEmpty)
         bench.runTimer(after: .milliseconds(500))
@@ -26,7 +27,6 @@ import Testing
     }
 
     @Test func silenceIsAFailure() throws {
-        let bench = PublisherBench()
         bench.handle(.start)
         bench.event(.opened)
         bench.runTimer(after: .seconds(10))
@@ -37,7 +37,6 @@ import Testing
     }
 
     @Test func aHundredTakenNamesAreEnough() throws {
-        let bench = PublisherBench()
         bench.handle(.start)
         for _ in 0..<100 { bench.event(.openingFailed(.nameConflict)) }
         #expect(bench.takeEvents() == ["failed nameConflict"])
@@ -45,34 +44,33 @@ import Testing
     }
 
     @Test func aNewRecordIsUsedNowAndLater() throws {
-        let bench = PublisherBench()
         bench.handle(.update(["a": "1"]))
         bench.handle(.start)
         #expect(bench.txt == Array("\u{3}a=1".utf8))
         bench.handle(.update(["a": "2"]))
         #expect(bench.updates == [Array("\u{3}a=2".utf8)])
-        bench.event(.failed(DNSServiceError(rawValue: -65537)))
+        bench.event(.failed(.daemonHasGone))
         bench.runTimer(after: .milliseconds(500))
         #expect(bench.txt == Array("\u{3}a=2".utf8))
     }
 
     @Test func stoppingClosesAll() throws {
-        let bench = PublisherBench()
         bench.handle(.start)
         bench.handle(.stop)
         #expect(bench.open.isEmpty && bench.timers.isEmpty)
     }
 }
 
-private final class PublisherBench {
-    var machine: PublisherMachine
-    var open: [ReferenceID: ServiceRequest] = [:]
-    var timers: [TimerID: Duration] = [:]
-    var updates: [[UInt8]] = []
-    var events: [String] = []
-
+private final class PublisherBench: MachineBench<PublisherMachine> {
     init() {
-        machine = PublisherMachine(name: "Rover", type: (try? .tcp("robot")) ?? Self.noType, port: 7000, txt: [0])
+        let type = (try? ServiceType.tcp("robot")) ?? Self.noType
+        super.init(PublisherMachine(name: "Rover", type: type, port: 7000, txt: [0])) { event in
+            switch event {
+            case .published(let name): "published \(name)"
+            case .renamed(let old, let new): "renamed \(old) \(new)"
+            case .failed(let error, _): "failed \(error.code)"
+            }
+        }
     }
 
     private static var noType: ServiceType { fatalError("robot is a type") }
@@ -85,38 +83,11 @@ private final class PublisherBench {
         if case .register(_, _, _, let txt, _) = open.values.first { txt } else { nil }
     }
 
-    func handle(_ input: MachineInput) {
-        for action in machine.handle(input) {
-            switch action {
-            case .open(let id, let request): open[id] = request
-            case .close(let id): #expect(open.removeValue(forKey: id) != nil)
-            case .updateTXT(_, let bytes): updates.append(bytes)
-            case .startTimer(let id, let delay): timers[id] = delay
-            case .cancelTimer(let id): timers[id] = nil
-            case .emit(.published(let name)): events.append("published \(name)")
-            case .emit(.renamed(let old, let new)): events.append("renamed \(old) \(new)")
-            case .emit(.failed(let error, _)): events.append("failed \(error.code)")
-            case .log: break
-            }
-        }
+    override func handle(_ input: MachineInput) {
+        super.handle(input)
         #expect(open.count <= 1)
     }
 
-    func event(_ event: ReferenceEvent) {
-        if let id = open.keys.first { handle(.reference(id, event)) }
-    }
-
-    func runTimer(after delay: Duration) {
-        guard let id = timers.first(where: { $0.value == delay })?.key else {
-            Issue.record("no timer of \(delay)")
-            return
-        }
-        timers[id] = nil
-        handle(.timer(id))
-    }
-
-    func takeEvents() -> [String] {
-        defer { events = [] }
-        return events
-    }
+    /// What happens to the only reference.
+    func event(_ event: ReferenceEvent) { tell(event) { _ in true } }
 }

@@ -41,10 +41,10 @@ struct ResolveMachineTests {
             ([.located, .ipv4, .stop], nil), ([.stop], nil),
         ] as [([Step], String?)])
     func aServiceIsResolvedOnce(_ steps: [Step], _ outcome: String?) throws {
-        var bench = try ResolveBench(wantsAddresses: true)
+        let bench = try ResolveBench(wantsAddresses: true)
         for step in steps { bench.take(step) }
-        #expect(bench.outcomes.count == (outcome == nil ? 0 : 1))
-        if let outcome { #expect(bench.outcomes.first?.contains(outcome) == true, "\(bench.outcomes)") }
+        #expect(bench.events.count == (outcome == nil ? 0 : 1))
+        if let outcome { #expect(bench.events.first?.contains(outcome) == true, "\(bench.events)") }
         // Whatever came of it, nothing is left, and nothing more happens.
         if outcome != nil || steps.contains(where: { if case .stop = $0 { true } else { false } }) {
             #expect(bench.open.isEmpty && bench.timers.isEmpty)
@@ -54,75 +54,44 @@ struct ResolveMachineTests {
     }
 
     @Test func withoutAddressesTheLocationIsEnough() throws {
-        var bench = try ResolveBench(wantsAddresses: false)
+        let bench = try ResolveBench(wantsAddresses: false)
         bench.take(.located)
-        #expect(bench.outcomes == ["7000 []"])
+        #expect(bench.events == ["7000 []"])
         #expect(bench.open.isEmpty && bench.timers.isEmpty)
     }
 }
 
-private struct ResolveBench {
-    var machine: ResolveMachine
-    var open: [ReferenceID: ServiceRequest] = [:]
-    var timers: [TimerID: Duration] = [:]
-    var outcomes: [String] = []
-
+private final class ResolveBench: MachineBench<ResolveMachine> {
     init(wantsAddresses: Bool) throws {
-        machine = ResolveMachine(
-            ServiceInstance(name: "Rover", type: try .tcp("robot")), timeout: .seconds(10),
-            wantsAddresses: wantsAddresses)
+        let rover = ServiceInstance(name: "Rover", type: try .tcp("robot"))
+        super.init(ResolveMachine(rover, timeout: .seconds(10), wantsAddresses: wantsAddresses)) { result in
+            switch result {
+            case .success(let service): "\(service.port) \(service.addresses)"
+            case .failure(let error): "\(error.code) \(error.message)"
+            }
+        }
         handle(.start)
     }
 
-    mutating func handle(_ input: MachineInput) {
-        for action in machine.handle(input) {
-            switch action {
-            case .open(let id, let request): open[id] = request
-            case .close(let id): #expect(open.removeValue(forKey: id) != nil, "closed twice, or never opened")
-            case .startTimer(let id, let delay): timers[id] = delay
-            case .cancelTimer(let id): timers[id] = nil
-            case .emit(.success(let service)): outcomes.append("\(service.port) \(service.addresses)")
-            case .emit(.failure(let error)): outcomes.append("\(error.code) \(error.message)")
-            case .updateTXT, .log: break
-            }
-        }
-    }
-
-    mutating func take(_ step: ResolveMachineTests.Step) {
+    func take(_ step: ResolveMachineTests.Step) {
+        let ipv4: [UInt8] = [10, 0, 0, 1]
+        let ipv6: [UInt8] = [0xFD] + Array(repeating: 0, count: 14) + [1]
         switch step {
-        case .located: tell(.reply(.resolved(interface: 1, host: "rover.local.", port: 7000, txt: [0])), resolution)
-        case .ipv4: tell(.reply(.record(isAdded: true, interface: 1, data: [10, 0, 0, 1])), query(.ipv4))
-        case .removed: tell(.reply(.record(isAdded: false, interface: 1, data: [10, 0, 0, 1])), query(.ipv4))
-        case .ipv6:
-            let address: [UInt8] = [0xFD] + Array(repeating: 0, count: 14) + [1]
-            tell(.reply(.record(isAdded: true, interface: 1, data: address)), query(.ipv6))
-        case .silence: tell(.failed(DNSServiceError(rawValue: -65537)), resolution)
-        case .refusal: tell(.openingFailed(DNSServiceError(rawValue: -65553)), resolution)
-        case .lookupFailure: tell(.failed(DNSServiceError(rawValue: -65537)), query(.ipv4))
+        case .located: resolution(.reply(.resolved(interface: 1, host: "rover.local.", port: 7000, txt: [0])))
+        case .ipv4: query(.ipv4, .reply(.record(isAdded: true, interface: 1, data: ipv4)))
+        case .removed: query(.ipv4, .reply(.record(isAdded: false, interface: 1, data: ipv4)))
+        case .ipv6: query(.ipv6, .reply(.record(isAdded: true, interface: 1, data: ipv6)))
+        case .silence: resolution(.failed(.daemonHasGone))
+        case .refusal: resolution(.openingFailed(DNSServiceError(rawValue: -65553)))
+        case .lookupFailure: query(.ipv4, .failed(.daemonHasGone))
         case .stop: handle(.stop)
-        case .timer(let delay):
-            guard let id = timers.first(where: { $0.value == delay })?.key else {
-                Issue.record("no timer of \(delay) among \(timers.values)")
-                return
-            }
-            timers[id] = nil
-            handle(.timer(id))
+        case .timer(let delay): runTimer(after: delay)
         }
     }
 
-    private mutating func tell(_ event: ReferenceEvent, _ id: ReferenceID?) {
-        guard let id else {
-            Issue.record("nothing is open that could be answered")
-            return
-        }
-        handle(.reference(id, event))
-    }
+    private func resolution(_ event: ReferenceEvent) { tell(event) { $0.resolvedName != nil } }
 
-    private var resolution: ReferenceID? {
-        open.first { if case .resolve = $0.value { true } else { false } }?.key
-    }
-
-    private func query(_ family: NetworkAddress.Family) -> ReferenceID? {
-        open.first { if case .addresses(_, family) = $0.value { true } else { false } }?.key
+    private func query(_ family: NetworkAddress.Family, _ event: ReferenceEvent) {
+        tell(event) { $0.asks(for: family, of: "rover.local.") }
     }
 }
