@@ -68,6 +68,16 @@ struct AdmissionEnds {
         perform(client.start())
     }
 
+    /// Lets both ends talk until the client confirms, which does not arrive.
+    ///
+    /// - Returns: the confirmation.
+    @discardableResult
+    mutating func runToConfirmation() throws -> [UInt8] {
+        change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
+        run()
+        return try #require(frames.last { $0.origin == .client }).bytes
+    }
+
     /// What the client does, as its driver would carry it out.
     mutating func perform(_ actions: [ClientAdmission.Action]) {
         for action in actions {

@@ -25,6 +25,10 @@ struct AdmissionOrderTests {
         .refused(AdmissionRefusal(.failed, "the disk is full")), .refused(AdmissionRefusal(.init(rawValue: 200), "")),
     ]
 
+    private static func read(_ value: [UInt8]) throws -> AdmissionMessage {
+        try value.withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
+    }
+
     private static func openings(_ message: AdmissionMessage) -> Bool {
         switch message {
         case .connect, .pair, .openWindow, .revoke, .refused: true
@@ -45,19 +49,11 @@ struct AdmissionOrderTests {
         for count in 0..<value.count {
             // A list of names may be shorter by a whole one.
             if case .revoked = sent, count == 4 { continue }
-            #expect(throws: AdmissionRefusal.malformed) {
-                try Array(value.prefix(count)).withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
-            }
+            #expect(throws: AdmissionRefusal.malformed) { try Self.read(Array(value.prefix(count))) }
         }
-        #expect(throws: AdmissionRefusal.malformed) {
-            try (value + [0]).withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
-        }
-        #expect(throws: AdmissionRefusal.version) {
-            try ([2] + value.dropFirst()).withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
-        }
-        #expect(throws: AdmissionRefusal.malformed) {
-            try ([0] + value.dropFirst()).withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
-        }
+        #expect(throws: AdmissionRefusal.malformed) { try Self.read(value + [0]) }
+        #expect(throws: AdmissionRefusal.version) { try Self.read([2] + value.dropFirst()) }
+        #expect(throws: AdmissionRefusal.malformed) { try Self.read([0] + value.dropFirst()) }
     }
 
     @Test(arguments: [
@@ -69,27 +65,25 @@ struct AdmissionOrderTests {
         "01 FF 01 01 0A",
     ])
     func valuesThatDoNotExistAreRefused(_ hex: String) {
-        #expect(throws: AdmissionRefusal.malformed) {
-            try bytes(hex).withUnsafeBytes { try AdmissionMessage(wireBytes: $0) }
-        }
+        #expect(throws: AdmissionRefusal.malformed) { try Self.read(bytes(hex)) }
     }
 
     @Test
     func namesHaveALength() {
         for (count, isName) in [(64, true), (65, false)] {
             let value = [1, 1, 0, 2, UInt8(count)] + [UInt8](repeating: 65, count: count)
-            #expect((try? value.withUnsafeBytes { try AdmissionMessage(wireBytes: $0) } != nil) ?? false == isName)
+            #expect(((try? Self.read(value)) != nil) == isName)
         }
         for (count, isName) in [(63, true), (64, false)] {
             let value = [1, 2, UInt8(count)] + [UInt8](repeating: 97, count: count)
-            #expect((try? value.withUnsafeBytes { try AdmissionMessage(wireBytes: $0) } != nil) ?? false == isName)
+            #expect(((try? Self.read(value)) != nil) == isName)
         }
     }
 
     // MARK: - Order
 
     @Test(arguments: messages)
-    func aServiceTakesOnlyWhatIsDue(_ message: AdmissionMessage) {
+    func aServiceTakesOnlyWhatIsDue(_ message: AdmissionMessage) throws {
         var ends = AdmissionEnds(.connect(.control))
         ends.change = { _, _ in nil }
         _ = ends.window.open(.code, for: .seconds(300), role: .control, at: ends.now)
@@ -115,8 +109,7 @@ struct AdmissionOrderTests {
 
         // After the response only the confirmation, or a refusal.
         ends = AdmissionEnds.pairing()
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
+        try ends.runToConfirmation()
         ends.toService(message)
         switch message {
         case .confirmation: #expect(ends.refusal == .wrongCode)
@@ -156,11 +149,10 @@ struct AdmissionOrderTests {
 
     /// A client without the code does not begin, and one that has confirmed takes nothing but the grant.
     @Test
-    func aClientInTheMiddleTakesOnlyWhatIsDue() {
+    func aClientInTheMiddleTakesOnlyWhatIsDue() throws {
         for message in Self.messages {
             var ends = AdmissionEnds.pairing()
-            ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-            ends.run()
+            try ends.runToConfirmation()
             ends.toClient(message)
             if case .refused = message {
                 #expect(ends.failure != nil)
@@ -203,9 +195,7 @@ struct AdmissionOrderTests {
     @Test
     func thereIsABoundBeforeAdmission() throws {
         var ends = AdmissionEnds.pairing()
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
-        let confirmation = try #require(ends.frames.last { $0.origin == .client }).bytes
+        let confirmation = try ends.runToConfirmation()
         var actions = confirmation.withUnsafeBytes { ends.service.receive($0, &ends.window, at: ends.now) }
         #expect(actions.first?.stored != nil)
         // The store takes its time, and the client does not.

@@ -134,9 +134,7 @@ struct PairingTests {
     @Test
     func whatArrivesDuringStoringWaits() throws {
         var ends = AdmissionEnds.pairing()
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
-        let confirmation = try #require(ends.frames.last { $0.origin == .client }).bytes
+        let confirmation = try ends.runToConfirmation()
         let session = [UInt8](repeating: 0xFE, count: 100)
         var actions = (confirmation + session).withUnsafeBytes { ends.service.receive($0, &ends.window, at: ends.now) }
         #expect(actions.count == 2 && actions[0].stored != nil && actions[1] == .windowChanged)
@@ -151,14 +149,12 @@ struct PairingTests {
     @Test
     func theConfirmationHasTwoSeconds() throws {
         var ends = AdmissionEnds.pairing()
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
+        let confirmation = try ends.runToConfirmation()
         #expect(ends.service.deadline == ends.now + .seconds(2))
         ends.now += .milliseconds(1999)
         ends.perform(ends.service.update(&ends.window, at: ends.now))
         #expect(ends.refusal == nil && ends.window.isOpen)
         ends.now += .milliseconds(1)
-        let confirmation = try #require(ends.frames.last { $0.origin == .client }).bytes
         var late = ends
         ends.perform(ends.service.update(&ends.window, at: ends.now))
         #expect(ends.refusal == .timedOut && ends.serviceActions.last == .close)
@@ -172,11 +168,10 @@ struct PairingTests {
     func theLastSecondCounts() throws {
         var ends = AdmissionEnds.pairing()
         ends.now += .milliseconds(299_500)
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
+        let confirmation = try ends.runToConfirmation()
         ends.now += .seconds(1)
         ends.perform(ends.service.update(&ends.window, at: ends.now))
-        ends.toService(try #require(ends.frames.last { $0.origin == .client }).bytes)
+        ends.toService(confirmation)
         #expect(ends.authorisedRole == .control && !ends.window.isOpen)
     }
 
@@ -184,8 +179,7 @@ struct PairingTests {
     @Test
     func aLostConnectionFreesThePlace() throws {
         var ends = AdmissionEnds.pairing()
-        ends.change = { origin, bytes in origin == .client && bytes[6] == 6 ? nil : bytes }
-        ends.run()
+        try ends.runToConfirmation()
         #expect(throws: AdmissionRefusal.pairingBusy) { try ends.window.begin(at: ends.now) }
         ends.perform(ends.service.disconnected(&ends.window, at: ends.now))
         #expect(throws: Never.self) { try ends.window.begin(at: ends.now) }

@@ -6,10 +6,6 @@ import Testing
 
 /// Files and locks of a state directory, and what becomes of the system's errors.
 struct ProtectedDirectoryTests {
-    private func error(_ body: () throws -> Void) -> SecurityError? {
-        #expect(throws: SecurityError.self, performing: body)
-    }
-
     private func opened(_ path: String) throws -> ProtectedDirectory {
         guard let directory = try ProtectedDirectory.open(path) else { throw TestSupportError("\(path) is not there") }
         return directory
@@ -31,7 +27,7 @@ struct ProtectedDirectoryTests {
     /// A process's memory is a file whose first page cannot be read.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/mem"), "there is no /proc"))
     func aFileThatCannotBeReadIsAnError() throws {
-        let error = error { _ = try opened("/proc/self").read("mem", limit: 1000) }
+        let error = securityError { _ = try opened("/proc/self").read("mem", limit: 1000) }
         #expect(error?.code == .inputOutput)
         #expect(error?.message == "cannot read /proc/self/mem: \(String(cString: strerror(EIO)))")
     }
@@ -66,7 +62,7 @@ struct ProtectedDirectoryTests {
             let directory = try ProtectedDirectory.create("\(disk.path)/state")
             try directory.replace("file", with: [1, 2, 3])
             try await disk.run("head -c 88K /dev/zero > fill")
-            let failure = error { try directory.replace("file", with: [UInt8](repeating: 4, count: 100_000)) }
+            let failure = securityError { try directory.replace("file", with: [UInt8](repeating: 4, count: 100_000)) }
             #expect(failure?.code == .diskFull)
             #expect(try directory.read("file", limit: 10) == [1, 2, 3])
             #expect(try FileManager.default.contentsOfDirectory(atPath: "\(disk.path)/state") == ["file"])
@@ -83,7 +79,7 @@ struct ProtectedDirectoryTests {
             let lock = try directory.lock("lock", timeout: .zero)
             // Within this process too.
             for timeout in [Duration.zero, .milliseconds(12)] {
-                let error = error { try opened(folder).lock("lock", timeout: timeout).release() }
+                let error = securityError { try opened(folder).lock("lock", timeout: timeout).release() }
                 #expect(error?.code == .locked)
                 #expect(
                     error?.message

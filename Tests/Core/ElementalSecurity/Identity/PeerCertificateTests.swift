@@ -33,12 +33,7 @@ struct PeerCertificateTests {
         publicKeyHash: "2a22a91fd74ac9b9f4b2c1fb92f110969b008d8a304e13442cacfa1599d21069")
 
     private static func code(_ certificate: [UInt8]) -> SecurityError.Code? {
-        do {
-            _ = try PeerCertificate(certificate: certificate)
-            return nil
-        } catch {
-            return error.code
-        }
+        securityError { _ = try PeerCertificate(certificate: certificate) }?.code
     }
 
     @Test(arguments: [ed25519, p256])

@@ -17,12 +17,7 @@ struct SecurityStateTests {
     }
 
     private func error(_ directory: String, machine: [UInt8]? = machine) -> SecurityError? {
-        do {
-            _ = try SecurityState.open(directory, machine: machine)
-            return nil
-        } catch {
-            return error
-        }
+        securityError { _ = try SecurityState.open(directory, machine: machine) }
     }
 
     private func mode(_ path: String) throws -> Int {

@@ -16,15 +16,6 @@ struct FileTrustStoreTests {
         }
     }
 
-    private func error(_ body: () throws -> Void) -> SecurityError? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return error as? SecurityError
-        }
-    }
-
     private func add(_ number: Int, to store: some TrustStore) throws {
         try store.update { try $0.pin(TrustedClient.sample(number), own: Self.own) }
     }
@@ -60,7 +51,7 @@ struct FileTrustStoreTests {
                 }
             }
             // What is not valid is not written either.
-            let error = error { try store.update { $0.clients.append(.sample(2, name: "")) } }
+            let error = securityError { try store.update { $0.clients.append(.sample(2, name: "")) } }
             #expect(error?.code == .invalidPeer)
             #expect(try contents("\(directory)/trust.json") == before)
             #expect(try files(directory) == ["identity.pem", "trust.json", "trust.lock"])
@@ -111,7 +102,7 @@ struct FileTrustStoreTests {
             try await ChildProcess.with("flock", held) { process in
                 try await process.nextLine(beginningWith: "held")
                 let impatient = FileTrustStore(directory: directory, lockTimeout: .milliseconds(20))
-                let error = error { try add(1, to: impatient) }
+                let error = securityError { try add(1, to: impatient) }
                 #expect(error?.code == .locked)
                 #expect(error?.message.contains("\(directory)/trust.lock") == true)
                 // Reading waits for nobody.
@@ -152,14 +143,14 @@ struct FileTrustStoreTests {
             let revision = store.revision()
             try FileManager.default.removeItem(atPath: "\(directory)/trust.json")
             #expect(store.revision() != revision)
-            for error in [error { _ = try store.read() }, error { try add(2, to: store) }] {
+            for error in [securityError { _ = try store.read() }, securityError { try add(2, to: store) }] {
                 #expect(error?.code == .missing)
                 #expect(error?.message.contains("\(directory)/trust.json") == true)
             }
             #expect(!FileManager.default.fileExists(atPath: "\(directory)/trust.json"))
             try FileManager.default.removeItem(atPath: directory)
-            #expect(error { _ = try store.read() }?.code == .missing)
-            #expect(error { try add(2, to: store) }?.code == .missing)
+            #expect(securityError { _ = try store.read() }?.code == .missing)
+            #expect(securityError { try add(2, to: store) }?.code == .missing)
         }
     }
 
@@ -169,7 +160,7 @@ struct FileTrustStoreTests {
             let path = "\(directory)/trust.json"
             try Data(text.utf8).write(to: URL(filePath: path))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            for error in [error { _ = try store.read() }, error { try add(1, to: store) }] {
+            for error in [securityError { _ = try store.read() }, securityError { try add(1, to: store) }] {
                 #expect(error?.code == .corrupt)
                 #expect(error?.message.contains(path) == true)
             }
@@ -210,7 +201,7 @@ struct FileTrustStoreTests {
         #expect(store.revision() != first)
         #expect(store.read().clients == [.sample(1), .sample(2)])
         let second = store.revision()
-        #expect(error { try store.update { $0.clients.append(.sample(3, name: "")) } }?.code == .invalidPeer)
+        #expect(securityError { try store.update { $0.clients.append(.sample(3, name: "")) } }?.code == .invalidPeer)
         struct Failure: Error {}
         #expect(throws: Failure.self) {
             try store.update { peers in
@@ -232,13 +223,13 @@ struct FileTrustStoreTests {
             let state = try SecurityState.open("\(disk.path)/state", machine: nil)
             try add(1, to: state.trust)
             try await disk.run("head -c 1M /dev/zero > fill")
-            let failure = error { try state.trust.update { $0.clients += (10..<400).map { .sample($0) } } }
+            let failure = securityError { try state.trust.update { $0.clients += (10..<400).map { .sample($0) } } }
             #expect(failure?.code == .diskFull)
             #expect(failure?.message.contains("\(state.directory)/trust.json") == true)
             #expect(try state.trust.read().clients == [.sample(1)])
             #expect(try files(state.directory) == ["identity.pem", "trust.json", "trust.lock"])
             // Nor is half an identity made.
-            #expect(error { _ = try SecurityState.open("\(disk.path)/other", machine: nil) }?.code == .diskFull)
+            #expect(securityError { _ = try SecurityState.open("\(disk.path)/other", machine: nil) }?.code == .diskFull)
             try await disk.run("rm fill")
             try add(2, to: state.trust)
             #expect(try SecurityState.open("\(disk.path)/other", machine: nil).isNew)
@@ -255,10 +246,10 @@ struct FileTrustStoreTests {
                 try SecurityState.open(state.directory, machine: nil).identity.fingerprint == state.identity.fingerprint
             )
             #expect(try state.trust.read().clients == [.sample(1)])
-            let failure = error { try add(2, to: state.trust) }
+            let failure = securityError { try add(2, to: state.trust) }
             #expect(failure?.code == .readOnly)
             #expect(failure?.message.contains(state.directory) == true)
-            #expect(error { _ = try SecurityState.open("\(disk.path)/other", machine: nil) }?.code == .readOnly)
+            #expect(securityError { _ = try SecurityState.open("\(disk.path)/other", machine: nil) }?.code == .readOnly)
             try await disk.run("mount -o remount,rw .")
             try add(2, to: state.trust)
         }
@@ -275,7 +266,7 @@ struct FileTrustStoreTests {
             defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory) }
             let failure = try await onThread {
                 try Privileges.drop()
-                return self.error { try self.add(1, to: store) }
+                return securityError { try self.add(1, to: store) }
             }
             #expect(failure?.code == .permissionDenied)
             #expect(failure?.message.contains("\(directory)/trust.lock") == true)

@@ -50,13 +50,8 @@ struct TrustFileTests {
 
         """
 
-    private static func code(_ text: String) -> SecurityError? {
-        do {
-            _ = try TrustFile.peers(Array(text.utf8))
-            return nil
-        } catch {
-            return error
-        }
+    private static func error(_ text: String) -> SecurityError? {
+        securityError { _ = try TrustFile.peers(Array(text.utf8)) }
     }
 
     @Test
@@ -88,7 +83,7 @@ struct TrustFileTests {
     func nobodyIsAValidFile() throws {
         let text = try TrustFile.text(TrustedPeers())
         #expect(try TrustFile.peers(text) == TrustedPeers())
-        #expect(Self.code("{\"clients\":[],\"services\":[],\"version\":1}") == nil)
+        #expect(Self.error("{\"clients\":[],\"services\":[],\"version\":1}") == nil)
     }
 
     /// What is replaced by what, and what the error says of it.
@@ -119,7 +114,7 @@ struct TrustFileTests {
     func whatIsNotUnderstoodMakesItCorrupt(_ old: String, _ new: String, _ hint: String) {
         let changed = Self.text.replacing(old, with: new)
         #expect(changed != Self.text)
-        let error = Self.code(changed)
+        let error = Self.error(changed)
         #expect(error?.code == .corrupt)
         #expect(error?.message.contains(hint) == true, "\(error?.message ?? "no error")")
     }
@@ -127,19 +122,19 @@ struct TrustFileTests {
     @Test(arguments: [
         "", " ", "{}", "[]", "null", "1", "\"\"", "{\"version\":1}", "\u{FEFF}", String(repeating: "[", count: 100_000),
     ])
-    func otherTextsAreCorrupt(_ text: String) { #expect(Self.code(text)?.code == .corrupt) }
+    func otherTextsAreCorrupt(_ text: String) { #expect(Self.error(text)?.code == .corrupt) }
 
     @Test
     func aTruncatedTextIsCorrupt() {
         for count in 0..<Self.text.count - 2 {
-            #expect(Self.code(String(Self.text.prefix(count)))?.code == .corrupt, "\(count)")
+            #expect(Self.error(String(Self.text.prefix(count)))?.code == .corrupt, "\(count)")
         }
     }
 
     @Test
     func sizesAreBounded() throws {
         let padding = String(repeating: " ", count: TrustFile.maximumByteCount)
-        #expect(Self.code(Self.text + padding)?.code == .corrupt)
+        #expect(Self.error(Self.text + padding)?.code == .corrupt)
         let most = TrustedPeers(clients: (0..<TrustedPeers.maximumCount).map { .sample($0) })
         #expect(try TrustFile.peers(try TrustFile.text(most)) == most)
         var more = most

@@ -14,12 +14,7 @@ struct TrustedClientsTests {
     }
 
     private func code(_ client: TrustedClient, _ peers: TrustedPeers) -> SecurityError.Code? {
-        do {
-            try peers.checkPinning(client, own: Self.own)
-            return nil
-        } catch {
-            return error.code
-        }
+        securityError { try peers.checkPinning(client, own: Self.own) }?.code
     }
 
     @Test
