@@ -35,7 +35,7 @@ struct ElementChoicesTests {
         let ends: [UInt64] = [0, 1, 1 << 53, 1 << 53 + 1, .max]
         let wide = Element<UInt64>(1, "Wide", choices: ElementChoices(ends.map { ($0, "\($0)") }))
         for number in ends { #expect(wide.allows(number) && wide.allows(number &+ 2) == (number == .max)) }
-        let read = try Self.read(ElementCatalogue([wide]).wireBytes)
+        let read = try ElementCatalogue(bytes: ElementCatalogue([wide]).wireBytes)
         #expect(read[0].choices.map(\.value) == ends.map { .uint64($0) })
     }
 
@@ -111,13 +111,9 @@ struct ElementChoicesTests {
 
     // MARK: The wire
 
-    private static func read(_ bytes: [UInt8]) throws -> ElementCatalogue {
-        try bytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) }
-    }
-
     @Test
     func choicesSurviveTheWire() throws {
-        let read = try Self.read(Self.all.wireBytes)
+        let read = try ElementCatalogue(bytes: Self.all.wireBytes)
         #expect(read == Self.all && read[2].choices == Self.speed.choices)
         #expect(read[1].allows(ElementValue.int16(300)) && !read[1].allows(ElementValue.int16(299)))
     }
@@ -162,7 +158,7 @@ struct ElementChoicesTests {
         var bytes = try ElementCatalogue([Element<Float>(1, "A"), Element<Bool>(2, "B")]).wireBytes
         #expect(bytes[6] == 0b1100 && bytes[5] == ElementType.float.rawValue)
         bytes[6] |= 1 << 6
-        let read = try Self.read(bytes)
+        let read = try ElementCatalogue(bytes: bytes)
         #expect(read.count == 2 && read[0].choices.isEmpty)
     }
 
@@ -176,9 +172,11 @@ struct ElementChoicesTests {
             [3, 11, 0b0100_0100, 1, 66, 0, 1, 1, 0xFF],  // not UTF-8
             [3, 2, 0b0100_0100, 1, 66, 0, 2, 5, 1, 120, 5, 1, 121],  // one number twice
         ]
-        #expect(try Self.read([1, 1, UInt8(good.count), 0] + good)[0].choices.map(\.name) == ["x", "yz"])
-        let entry = entries[index]
-        let error = #expect(throws: WireError.self) { _ = try Self.read([1, 1, UInt8(entry.count), 0] + entry) }
+        func read(_ entry: [UInt8]) throws -> ElementCatalogue {
+            try ElementCatalogue(bytes: [1, 1, UInt8(entry.count), 0] + entry)
+        }
+        #expect(try read(good)[0].choices.map(\.name) == ["x", "yz"])
+        let error = #expect(throws: WireError.self) { _ = try read(entries[index]) }
         #expect(error?.code == .invalidCatalogue && error?.message.contains("B") == true)
     }
 
@@ -194,7 +192,7 @@ struct ElementChoicesTests {
         }
         let bytes = try ElementCatalogue(elements).wireBytes
         #expect(bytes.count < 593_666 && 593_666 < SystemElement.maximumCatalogueByteCount)
-        #expect(try Self.read(bytes).elements == elements)
+        #expect(try ElementCatalogue(bytes: bytes).elements == elements)
     }
 }
 

@@ -17,17 +17,6 @@ struct ElementValueTests {
         #expect(try ElementValue(text: value.description, type: type) == value)
     }
 
-    @Test(arguments: [
-        ("int8", "128"), ("uint8", "-1"), ("uint8", "1.5"), ("float", "fast"), ("bool", "2"), ("float3", "1,2"),
-        ("float2", "1,,2"), ("data", "0"), ("data", "zz"), ("float4x4", "1"),
-    ])
-    func wrongTextIsAnErrorThatSaysWhatIsTaken(_ name: String, _ text: String) throws {
-        let type = try #require(ElementType(name: name))
-        let error = #expect(throws: WireError.self) { try ElementValue(text: text, type: type) }
-        #expect(error?.code == .invalidText)
-        #expect(error?.message.contains("give") == true)
-    }
-
     @Test("bytes of a wrong length and invalid texts are rejected")
     func wrongBytesAreNoValue() {
         for type in ElementType.allCases {

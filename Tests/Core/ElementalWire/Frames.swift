@@ -1,5 +1,9 @@
 import ElementalWire
 
+extension ElementCatalogue {
+    init(bytes: [UInt8]) throws { self = try bytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) } }
+}
+
 /// Frames as tests write and read them.
 enum Frames {
     struct Frame: Equatable {

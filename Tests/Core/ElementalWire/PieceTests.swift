@@ -16,27 +16,18 @@ struct PieceTests {
     }
 
     /// Assembles pieces and collects the results.
-    private func assemble(
-        _ pieces: [[UInt8]], limit: Int = 1000
-    ) throws(WireError) -> (values: [[UInt8]], progress: [PieceAssembler.Progress]) {
-        var assembler = PieceAssembler(maximumValueByteCount: limit)
+    private func assemble(_ pieces: [[UInt8]]) throws -> (values: [[UInt8]], progress: [PieceAssembler.Progress]) {
+        var assembler = PieceAssembler(maximumValueByteCount: 1000)
         var values: [[UInt8]] = []
         var progress: [PieceAssembler.Progress] = []
         for piece in pieces {
-            let bytes = piece
-            let result = bytes.withUnsafeBytes { bytes -> Result<Void, WireError> in
-                do throws(WireError) {
-                    try assembler.take(bytes) {
-                        progress.append($0)
-                    } _: { _, value in
-                        values.append(Array(value.bytes))
-                    }
-                    return .success(())
-                } catch {
-                    return .failure(error)
+            try piece.withUnsafeBytes { bytes in
+                try assembler.take(bytes) {
+                    progress.append($0)
+                } _: { _, value in
+                    values.append(Array(value.bytes))
                 }
             }
-            try result.get()
         }
         return (values, progress)
     }

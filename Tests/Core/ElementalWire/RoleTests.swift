@@ -90,7 +90,7 @@ struct ElementAccessTests {
         let plain: ElementCatalogue = [Element<Int64>(4, "Secret"), Element<Int64>(5, "Reset")]
         let restricted: ElementCatalogue = [Self.secret, Self.reset]
         #expect(restricted.wireBytes == plain.wireBytes)
-        let read = try restricted.wireBytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) }
+        let read = try ElementCatalogue(bytes: restricted.wireBytes)
         #expect(read == plain)
         #expect(read != restricted)
     }

@@ -23,6 +23,8 @@ struct ValueTextTests {
             ("data", "abc"), ("data", "0"), ("data", "00 ff"), ("data", "0x0"), ("data", "\u{FF10}\u{FF10}"),
             ("data", "g0"), ("data", "-1"),
             ("bool", ""), ("bool", "yess"), ("bool", "2"), ("bool", "01"), ("bool", "o n"),
+            // What is no value of the type at all.
+            ("int8", "128"), ("uint8", "-1"), ("uint8", "1.5"), ("float", "fast"), ("data", "zz"), ("float4x4", "1"),
         ])
     func ambiguousTextIsRefused(_ name: String, _ text: String) throws {
         let type = try #require(ElementType(name: name))
