@@ -64,13 +64,7 @@ func withService(
     let service = ElementalService("test", displayName: "Test", elements: elements, configuration: configuration)
     try await service.start()
     let port = try #require(service.port)
-    do {
-        try await body(service, port)
-    } catch {
-        await service.stop()
-        throw error
-    }
-    await service.stop()
+    try await service.stop(after: { try await body(service, port) })
 }
 
 /// Runs a service and a client that is connected to it.
@@ -114,6 +108,17 @@ extension ElementalDevice {
 }
 
 extension ElementalService {
+    /// Stops after the body, also if that throws.
+    func stop(after body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            await stop()
+            throw error
+        }
+        await stop()
+    }
+
     /// Why devices are disconnected from now on.
     func gatherReasons() -> Transcript<DisconnectReason> {
         let reasons = Transcript<DisconnectReason>()

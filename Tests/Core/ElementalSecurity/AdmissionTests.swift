@@ -85,7 +85,6 @@ struct AdmissionTests {
         #expect(ends.acceptedRole == .control)
     }
 
-    /// A user who gave a host and port has no name; the client learns it.
     @Test
     func aClientWithoutANameLearnsIt() {
         var ends = AdmissionEnds(.connect(.control), wanted: nil, storedRole: .control)
@@ -123,7 +122,6 @@ struct AdmissionTests {
         #expect(ends.serviceActions.compactMap(\.authorised).first?.remainder == name)
     }
 
-    /// A name that no message can hold is made to fit, and not a reason to fail.
     @Test
     func ownNamesAreMadeToFit() throws {
         for (name, sent) in [

@@ -60,7 +60,6 @@ struct CPaceTests {
         #expect(try exchange(initiator: true).key(initiatorWith: message) == nil)
     }
 
-    /// Whatever differs between the ends, their keys do.
     @Test(arguments: ["password", "channel", "session", "data"])
     func whatDiffersBetweenTheEndsMakesOtherKeys(_ difference: String) throws {
         func end(_ other: Bool) -> CPace {

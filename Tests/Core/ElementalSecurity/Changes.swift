@@ -25,6 +25,5 @@ func changes(
 }
 
 extension SeededGenerator {
-    /// That number of bytes.
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 8) } }
 }

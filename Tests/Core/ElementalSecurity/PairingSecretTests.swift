@@ -74,7 +74,6 @@ struct PairingSecretTests {
         #expect(PairingSecret(kind: .code, bytes: bytes) == nil)
     }
 
-    /// No description, string interpolation, dump or error of anything that holds a secret shows it.
     @Test(arguments: PairingSecret.Kind.allCases)
     func secretsAreNotShown(_ kind: PairingSecret.Kind) throws {
         var ends = AdmissionEnds.pairing(kind)

@@ -175,7 +175,6 @@ struct PairingTests {
         #expect(ends.authorisedRole == .control && !ends.window.isOpen)
     }
 
-    /// A machine whose connection is gone gives the place back, and nothing else.
     @Test
     func aLostConnectionFreesThePlace() throws {
         var ends = AdmissionEnds.pairing()

@@ -72,7 +72,6 @@ struct PairingWindowTests {
         }
     }
 
-    /// The last attempt may run out by itself; nobody has to say that it is over.
     @Test
     func theLastAttemptThatRunsOutClosesIt() throws {
         var window = opened()

@@ -15,7 +15,6 @@ struct PieceTests {
         return Array(frame[Envelope.streamByteCount...]) + bytes
     }
 
-    /// Assembles pieces and collects the results.
     private func assemble(_ pieces: [[UInt8]]) throws -> (values: [[UInt8]], progress: [PieceAssembler.Progress]) {
         var assembler = PieceAssembler(maximumValueByteCount: 1000)
         var values: [[UInt8]] = []

@@ -5,9 +5,7 @@ struct VectorCheck {
     private var checked = 0
     private var failed = 0
 
-    /// Checks all.
-    ///
-    /// - Returns: whether all is as recorded.
+    /// Whether all is as recorded.
     mutating func run() -> Bool {
         for recorded in Recorded.echoes { echo(recorded) }
         systemFrames()

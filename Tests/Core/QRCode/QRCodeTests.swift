@@ -29,7 +29,6 @@ struct QRCodeTests {
         #expect(QRCode([], correction: correction)?.version == 1)
     }
 
-    /// The mask is the one with the least penalty.
     @Test
     func theMaskIsChosenByItsPenalty() throws {
         let bytes = Array(Self.link.utf8)

@@ -84,7 +84,6 @@ import Testing
         bench.runTimer(after: .milliseconds(500))
     }
 
-    /// A new subscriber does not wait for the others' delay.
     @Test func aNewSubscriberTriggersTheNextAttempts() {
         for delay in [0.5, 1, 2, 4, 8] {
             bench.failBrowsing()

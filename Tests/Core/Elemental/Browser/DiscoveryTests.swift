@@ -21,14 +21,7 @@ struct DiscoveryTests {
         let service = ElementalService(service, displayName: name, elements: Lamp.all, configuration: configuration)
         let events = service.events
         try await service.start()
-        do {
-            let published = try await Self.publishedName(events)
-            try await body(service, published)
-        } catch {
-            await service.stop()
-            throw error
-        }
-        await service.stop()
+        try await service.stop(after: { try await body(service, try await Self.publishedName(events)) })
     }
 
     private static func publishedName(_ events: AsyncStream<ServiceEvent>) async throws -> String {

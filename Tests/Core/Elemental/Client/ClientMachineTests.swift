@@ -56,7 +56,6 @@ struct ClientMachineTests {
             return handle(.ended(id, reason, peer: "Rover"))
         }
 
-        /// The first connection is there.
         static func connected(_ policy: (any ReconnectionPolicy)? = nil) throws -> Client {
             var client = Client(policy)
             #expect(client.handle(.connect("program")) == ["open"])
@@ -139,7 +138,6 @@ struct ClientMachineTests {
         #expect(client.machine.isAway == ending.reconnects)
     }
 
-    /// Without a policy every one of them ends the device.
     @Test(arguments: Ending.all)
     func withoutAPolicyEveryLossIsTheEnd(_ ending: Ending) throws {
         let reason = DisconnectReason(ending.kind, isExpected: false)
@@ -148,7 +146,6 @@ struct ClientMachineTests {
         #expect(client.machine.state == .idle)
     }
 
-    /// A return that ends during its handshake is a failed attempt, or the end, by the same table.
     @Test(arguments: Ending.all)
     func aReturnThatEndsInItsHandshake(_ ending: Ending) throws {
         let reason = DisconnectReason(ending.kind, isExpected: false)

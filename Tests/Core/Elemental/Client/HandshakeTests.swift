@@ -55,7 +55,6 @@ struct HandshakeTests {
         #expect(word(receive(.hello, Self.hello, &handshake)) == "hello ping")
     }
 
-    /// What is said twice, or by the wrong end, means nothing.
     @Test
     func whatIsSaidTwiceOrByTheWrongEndIsUnknown() {
         var service = Handshake(peer: .service)
@@ -97,7 +96,6 @@ struct HandshakeTests {
         #expect(word(receive(.refused, [], &handshake)) == "malformed")
     }
 
-    /// A catalogue that cannot be read is told once; there is nothing more to wait for. A later one may be right.
     @Test
     func aCatalogueThatCannotBeReadIsToldOnce() {
         var handshake = Handshake(peer: .service)

@@ -52,7 +52,6 @@ struct HandlerSnapshotTests {
         #expect(HandlerSnapshot.joining(none, second) === second)
     }
 
-    /// Its handlers live as long as the snapshot, and no longer.
     @Test
     func handlersAreLetGoWithTheSnapshot() async throws {
         final class Token: Sendable {}

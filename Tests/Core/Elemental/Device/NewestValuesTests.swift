@@ -48,7 +48,6 @@ struct NewestValuesTests {
         storage.deallocate()
     }
 
-    /// A reader sees one value or the next, never a part of each.
     @Test(arguments: [8, 16, 17, 255, 300])
     func aReaderNeverSeesHalfAValue(_ count: Int) async {
         let values = Self.newest()

@@ -11,6 +11,7 @@ struct ReceiverTests {
     /// A connection that notes what it is told.
     private final class Owner: ReceiverOwner {
         var told: [String] = []
+        private(set) var reason: DisconnectReason?
         weak var receiver: Receiver?
         /// Why the incomplete values are too many.
         var gatheringRefusal: String?
@@ -26,6 +27,7 @@ struct ReceiverTests {
             return gatheringRefusal
         }
         func fail(_ reason: DisconnectReason, shutdownText: String?) {
+            self.reason = reason
             told.append("fails: \(reason.code)")
             receiver?.stop()
         }
@@ -149,7 +151,6 @@ struct ReceiverTests {
         }
     }
 
-    /// After the end has begun nothing is handed on, and nothing is kept.
     @Test
     func whatComesAfterTheEndIsDropped() async throws {
         try await withReceiver { receiver, owner, values in
@@ -195,6 +196,7 @@ struct ReceiverTests {
             receiver.receive(ByteBuffer(bytes: unknown), for: owner)
             _ = receiver.finishBatch(for: owner)
             #expect(owner.told == ["fails: protocolViolation"])
+            #expect(owner.reason?.description.contains("not known") == true)
         }
     }
 

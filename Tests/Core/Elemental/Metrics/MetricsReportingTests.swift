@@ -9,12 +9,12 @@ import Testing
 
 /// The statistics of devices in a program's own backend for metrics.
 struct MetricsReportingTests {
+    private let backend = MemoryBackend()
     private static let client = ["service": "", "role": "client"]
     private static let service = ["service": "test", "device": "Test", "role": "service"]
 
     @Test
     func bothEndsReportTheirTraffic() async throws {
-        let backend = MemoryBackend()
         try await withMetricsFactory(backend) {
             try await withPair { service, device in
                 let arrived = Transcript<Float>()
@@ -47,7 +47,6 @@ struct MetricsReportingTests {
 
     @Test
     func whatWasCountedBeforeTheEndIsReportedOnce() async throws {
-        let backend = MemoryBackend()
         try await withMetricsFactory(backend) {
             try await withService { service, port in
                 let device = try await connect(port)
@@ -75,7 +74,6 @@ struct MetricsReportingTests {
 
     @Test
     func clientsOfAServiceShareItsMetrics() async throws {
-        let backend = MemoryBackend()
         try await withMetricsFactory(backend) {
             try await withService { service, port in
                 for number in 0..<5 {
@@ -95,7 +93,6 @@ struct MetricsReportingTests {
 
     @Test
     func theTaskEndsWithTheLastDevice() async throws {
-        let backend = MemoryBackend()
         let reporter = try await withMetricsFactory(backend) {
             let reporter = try #require(MetricsReporter.current)
             try await withPair { _, _ in #expect(!reporter.isIdle) }
@@ -133,7 +130,6 @@ struct MetricsReportingTests {
 
     @Test
     func accountsWithoutDevicesAreForgottenInTheEnd() async throws {
-        let backend = MemoryBackend()
         let reporter = MetricsReporter(backend)
         try await withPair { _, device in
             for number in 0..<MetricsReporter.maximumIdleCount + 10 {

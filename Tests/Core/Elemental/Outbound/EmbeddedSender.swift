@@ -93,7 +93,6 @@ final class EmbeddedSender {
         return writes
     }
 
-    /// The messages that have been written since the last call.
     func takeMessages() throws -> [OutboundMessage] { OutboundMessage.all(in: Array(try takeWrites().joined())) }
 }
 

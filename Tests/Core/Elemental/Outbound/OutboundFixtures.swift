@@ -54,7 +54,6 @@ extension Outbound {
         value.withUnsafeBytes { appendClear(element, $0) }
     }
 
-    /// All that can be written now.
     mutating func writeAll() -> [OutboundMessage] {
         var bytes: [UInt8] = []
         while case .write(var segment, _) = nextStreamStep(written: 0) {
@@ -78,7 +77,6 @@ extension Outbound {
         }
     }
 
-    /// All datagrams that can be written now, by message.
     mutating func writeAllDatagrams() -> [[OutboundMessage]] {
         var all: [[OutboundMessage]] = []
         while let segment = nextDatagram() { all.append(OutboundMessage.all(inDatagram: segment.buffer)) }

@@ -233,7 +233,6 @@ private struct OutboundRun: ~Copyable {
         }
     }
 
-    /// Whether the socket takes all.
     private mutating func takesAll() -> Bool { Int.random(in: 0..<(isQuiet ? 16 : 2), using: &random) != 0 }
 
     /// A step of the thread that writes what it has queued.

@@ -24,7 +24,6 @@ struct OutboundReader: ~Copyable {
         return takenByteCount
     }
 
-    /// The connection is another one.
     mutating func startAnew() {
         unreadPings = 0
         unread = []

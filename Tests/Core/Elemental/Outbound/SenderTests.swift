@@ -65,7 +65,6 @@ struct SenderTests {
         #expect(!line.sender.isStreamUnsent)
     }
 
-    /// What passes an encrypted connection's pipeline is not waited for while the channel has room, and is while it has none.
     @Test
     func aPipelineWithRoomIsNotWaitedFor() throws {
         let line = try EmbeddedSender(.pipeline)

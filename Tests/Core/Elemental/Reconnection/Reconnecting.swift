@@ -32,16 +32,6 @@ enum Reconnecting {
         }
     }
 
-    /// Goes on until a service has refused the connection.
-    struct UntilRefused: ReconnectionPolicy {
-        let asked = Transcript<ReconnectionAttempt>()
-
-        func delay(before attempt: ReconnectionAttempt) -> Duration? {
-            asked.add(attempt)
-            return attempt.lastError?.code == .refused ? nil : .milliseconds(10)
-        }
-    }
-
     static func service(
         at port: Int? = nil, _ elements: ElementCatalogue = Rover.all,
         _ change: (inout ServiceConfiguration) -> Void = { _ in },
@@ -91,7 +81,7 @@ enum Reconnecting {
         _ body: (_ service: ElementalService, _ port: Int, _ device: ElementalDevice) async throws -> Void
     ) async throws {
         let service = try await Self.service()
-        do {
+        try await service.stop(after: {
             let port = try #require(service.port)
             let device = try await Self.connect(service, policy, elements: elements, change)
             do {
@@ -101,14 +91,9 @@ enum Reconnecting {
                 throw error
             }
             await device.close()
-        } catch {
-            await service.stop()
-            throw error
-        }
-        await service.stop()
+        })
     }
 
-    /// The events as text.
     static func words(_ events: [DeviceEvent]) -> [String] {
         events.map { event in
             switch event {

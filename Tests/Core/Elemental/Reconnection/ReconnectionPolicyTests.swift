@@ -40,7 +40,6 @@ struct ReconnectionPolicyTests {
 
     // MARK: Attempts
 
-    /// An action as text.
     private func words(_ action: Reconnection.Action?) -> String {
         switch action {
         case .wait(let attempt, let delay): "wait \(attempt.number) \(delay)"

@@ -62,9 +62,9 @@ struct ReconnectionTests {
         }
     }
 
-    @Test
-    func withoutAPolicyTheDeviceEndsWithItsConnection() async throws {
-        try await Reconnecting.withPair(nil) { service, _, device in
+    @Test(arguments: [nil, Reconnecting.Noting([])])
+    func withoutAnAttemptTheDeviceEndsWithItsConnection(_ policy: Reconnecting.Noting?) async throws {
+        try await Reconnecting.withPair(policy) { service, _, device in
             let events = device.events
             await service.stop(reason: "the end")
             #expect(await device.waitUntilDisconnected().kind == .shutDown("the end"))
@@ -72,6 +72,7 @@ struct ReconnectionTests {
             for await event in events { told.append(event) }
             #expect(Reconnecting.words(told) == ["over: shut down: the end"])
             #expect(!device.isReconnecting)
+            if let policy { #expect(policy.asked.count == 1) }
         }
     }
 
@@ -174,27 +175,13 @@ struct ReconnectionTests {
     }
 
     @Test
-    func aPolicyThatGivesUpAtOnceIsAskedOnce() async throws {
-        let policy = Reconnecting.Noting([])
-        try await Reconnecting.withPair(policy) { service, _, device in
-            let events = device.events
-            await service.stop(reason: "off")
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("off"))
-            #expect(policy.asked.all.count == 1)
-            var told: [DeviceEvent] = []
-            for await event in events { told.append(event) }
-            #expect(Reconnecting.words(told) == ["over: shut down: off"])
-        }
-    }
-
-    @Test
     func aServiceThatRefusesIsAFailedAttempt() async throws {
-        let policy = Reconnecting.UntilRefused()
+        let policy = Reconnecting.Noting(Array(repeating: .milliseconds(10), count: 10_000))
         try await Reconnecting.withPair(policy) { service, port, device in
             await service.stop(reason: "restarting")
             let full = try await Reconnecting.service(at: port) { $0.maximumDeviceCount = 0 }
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("restarting"))
-            #expect(policy.asked.all.last?.lastError?.code == .refused)
+            try await policy.asked.next("a failed attempt") { $0.lastError?.code == .refused }
+            #expect(device.isReconnecting)
             await full.stop()
         }
     }

@@ -123,7 +123,6 @@ func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
     [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value
 }
 
-/// A message in a datagram.
 func message(_ id: Int8, _ udpIdentifier: UInt8, _ value: [UInt8]) -> [UInt8] {
     [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + [udpIdentifier]
         + value

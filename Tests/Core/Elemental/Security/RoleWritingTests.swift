@@ -162,7 +162,6 @@ struct RoleWritingTests {
         }
     }
 
-    /// Nothing of it is kept either, and it is refused all the same.
     @Test
     func aValueThatComesInPartsIsRefusedToo() async throws {
         try await RoleService.with(.pairedToControl) { house in

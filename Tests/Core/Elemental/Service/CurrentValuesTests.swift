@@ -42,7 +42,6 @@ struct CurrentValuesTests {
         #expect(bytes(values, 2) == [1])
     }
 
-    /// With other elements, those stay that are the same in both.
     @Test
     func otherElementsDropTheValuesOfThoseThatChanged() {
         var values = CurrentValues(ElementTable([Self.one, Self.two]))

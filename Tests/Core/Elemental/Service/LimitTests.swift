@@ -104,27 +104,6 @@ struct LimitTests {
     }
 
     @Test
-    func aPeerWithAnotherProtocolIsDisconnected() async throws {
-        try await withService(Lamp.all, { $0.limits.maximumUnknownCount = 1000 }) { service, port in
-            let reasons = service.gatherReasons()
-            let hostile = try RawSocket.connect(to: port)
-            let unknown: [UInt8] = [100, 1, 0, 0, 0, 7]
-            let known: [UInt8] = [7, 1, 0, 0, 0, 42]
-            try hostile.write([0xfe, 1, 0, 0, 0, 0x68] + known)
-            for count in 1...3 {
-                try hostile.write(Array(repeating: unknown, count: 900).flatMap { $0 } + known)
-                try await eventually { service.devices.first?.statistics.messagesUnknown == 900 * count }
-            }
-            #expect(reasons.all.isEmpty)
-            // The service may close while they are written.
-            for _ in 0..<3 { try? hostile.write(Array(repeating: unknown, count: 900).flatMap { $0 }) }
-            try await reasons.wait(for: 1)
-            let reason = try #require(reasons.all.first)
-            #expect(reason.code == "protocolViolation" && "\(reason)".contains("not known"), "\(reason)")
-        }
-    }
-
-    @Test
     func aStreamOfTheNewestValueMakesNobodyWait() async throws {
         try await withPair { service, device in
             let other = try #require(service.devices.first)

@@ -135,7 +135,6 @@ struct BusyConnectionTests {
         }
     }
 
-    /// Long values come whole, in order, whether they lie in one read or in several, and can be kept.
     @Test
     func longValuesOfAnyLengthArriveWholeAmongShortOnes() async throws {
         let image = Element<Data>(9, "Image")

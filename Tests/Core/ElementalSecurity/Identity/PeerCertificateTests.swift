@@ -122,7 +122,6 @@ struct PeerCertificateTests {
         #expect(Self.code(DERWriter.value(DERTag.sequence, padding)) == .invalidCertificate)
     }
 
-    /// Whatever comes, it is read or refused.
     @Test
     func changedCertificatesAreReadOrRefused() {
         var readCount = 0

@@ -61,7 +61,6 @@ struct SecurityStateTests {
         }
     }
 
-    /// All get the identity that one of them made.
     @Test
     func startsAtTheSameTimeHaveOneIdentity() async throws {
         try await withFolder { parent in
@@ -226,7 +225,6 @@ struct SecurityStateTests {
         }
     }
 
-    /// A system without an ID works, and goes on when it gets one.
     @Test
     func aSystemWithoutAnIDWorks() async throws {
         try await withFolder { parent in

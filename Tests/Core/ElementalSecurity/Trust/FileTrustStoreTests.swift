@@ -255,7 +255,6 @@ struct FileTrustStoreTests {
         }
     }
 
-    /// A user who may not.
     @Test
     func withoutPermissionTheErrorNamesTheFile() async throws {
         try await withStore { directory, store in

@@ -150,7 +150,6 @@ struct TrustFileTests {
         #expect(try TrustFile.peers(try TrustFile.text(large)) == large)
     }
 
-    /// Whatever the file holds, it is read or refused.
     @Test
     func changedTextsAreReadOrRefused() {
         var readCount = 0

@@ -104,7 +104,6 @@ struct TrustedServicesTests {
         #expect(verdict(2, target) == .notPaired)
     }
 
-    /// Clients are no services.
     @Test
     func clientsAreNotPinned() {
         #expect(match(found("robot", "client 8", id: 8)) == .nothing)
