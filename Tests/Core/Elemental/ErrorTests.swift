@@ -27,9 +27,7 @@ struct ErrorTests {
     @Test
     func aMismatchOfTypesIsToldByName() async throws {
         try await withService { _, port in
-            let error = await #expect(throws: ElementalError.self) {
-                _ = try await connect(port, elements: [Element<Double>(1, "Brightness")])
-            }
+            let error = await elementalError { try await connect(port, elements: [Element<Double>(1, "Brightness")]) }
             #expect(error?.code == .catalogueMismatch)
             #expect(error?.message.contains("Brightness") == true)
             #expect(error?.message.contains("double") == true && error?.message.contains("float") == true)
@@ -56,9 +54,7 @@ struct ErrorTests {
     @Test
     func aTakenPortIsAnErrorThatSaysSo() async throws {
         try await withService { _, port in
-            let error = await #expect(throws: ElementalError.self) {
-                try await withService(Lamp.all, { $0.port = port }) { _, _ in }
-            }
+            let error = await elementalError { try await withService(Lamp.all, { $0.port = port }) { _, _ in } }
             #expect(error?.code == .addressInUse)
             #expect(error?.message.contains("\(port)") == true)
         }
@@ -69,9 +65,7 @@ struct ErrorTests {
         let udp = try RawSocket.datagram(port: PortLease.port())
         let port = try udp.localPort()
         for _ in 0..<2 {
-            let error = await #expect(throws: ElementalError.self) {
-                try await withService(Lamp.all, { $0.port = port }) { _, _ in }
-            }
+            let error = await elementalError { try await withService(Lamp.all, { $0.port = port }) { _, _ in } }
             #expect(error?.code == .addressInUse)
         }
         try await withService(

@@ -129,14 +129,18 @@ extension ElementalService {
     }
 }
 
-/// The code of the error that the body throws.
-func errorCode<Result>(_ body: () async throws -> Result) async -> ElementalError.Code? {
+/// The error that the body throws.
+func elementalError<Result>(_ body: () async throws -> Result) async -> ElementalError? {
     do {
         _ = try await body()
         return nil
     } catch {
-        return (error as? ElementalError)?.code
+        return error as? ElementalError
     }
+}
+
+func errorCode<Result>(_ body: () async throws -> Result) async -> ElementalError.Code? {
+    await elementalError(body)?.code
 }
 
 /// Connects a client that waits for hello and catalogue.

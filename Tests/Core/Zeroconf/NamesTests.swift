@@ -14,11 +14,8 @@ import Testing
         "_ab-._tcp", "_robot._tcp.local", "_a b._tcp", "_rö._tcp", "_abcdefghijklmnop._tcp", "_a,b._tcp", "_ab_._tcp",
     ])
     func refusedTypes(type: String) {
-        #expect {
-            _ = try ServiceType(type)
-        } throws: { error in
-            (error as? ZeroconfError)?.code == .invalidType
-        }
+        let error = #expect(throws: ZeroconfError.self) { try ServiceType(type) }
+        #expect(error?.code == .invalidType)
     }
 
     @Test func bareNames() throws {
@@ -46,21 +43,15 @@ import Testing
     @Test(arguments: ["", String(repeating: "x", count: 64), "a\nb", "a\u{7F}"])
     func refusedNames(name: String) throws {
         let type = try ServiceType.tcp("robot")
-        #expect {
-            _ = try ServicePublisher(name: name, type: type, port: 1)
-        } throws: { error in
-            (error as? ZeroconfError)?.code == .invalidName
-        }
+        let error = #expect(throws: ZeroconfError.self) { try ServicePublisher(name: name, type: type, port: 1) }
+        #expect(error?.code == .invalidName)
     }
 
     @Test(arguments: [0, -1, 65536])
     func refusedPorts(port: Int) throws {
         let type = try ServiceType.tcp("robot")
-        #expect {
-            _ = try ServicePublisher(name: "Rover", type: type, port: port)
-        } throws: { error in
-            (error as? ZeroconfError)?.code == .invalidPort
-        }
+        let error = #expect(throws: ZeroconfError.self) { try ServicePublisher(name: "Rover", type: type, port: port) }
+        #expect(error?.code == .invalidPort)
     }
 
     @Test func addressesAsText() throws {

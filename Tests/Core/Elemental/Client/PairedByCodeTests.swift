@@ -38,9 +38,7 @@ struct PairedByCodeTests {
             let wrong = PairingSecret(code: code == "000000" ? "000001" : "000000")
             var codes: [ElementalError.Code?] = []
             for _ in 0..<6 {
-                let error = await #expect(throws: ElementalError.self) {
-                    _ = try await Strangers.pair(ends, port, with: wrong)
-                }
+                let error = await elementalError { try await Strangers.pair(ends, port, with: wrong) }
                 codes.append(error?.code)
             }
             #expect(codes == Array(repeating: .wrongCode, count: 5) + [.pairingClosed])

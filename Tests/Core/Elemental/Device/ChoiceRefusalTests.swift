@@ -36,16 +36,15 @@ struct ChoiceRefusalTests {
             service.relayAll()
             try service.send(1, to: Heater.mode)
             try await eventually { device.value(of: mode) == 1 }
-            let refusals = Transcript<ValueRefusal.Reason>()
             let values = Transcript<UInt8>()
-            device.onRefusal { _, refusal, _ in refusals.add(refusal.reason) }
+            let refusals = device.gatherRefusals()
             device.onValue(of: mode) { values.add($0) }
             try device.send(3, to: mode)
             try device.send("medium", to: fan)
             try device.send(2, to: mode)
             try device.send("fast", to: fan)
             try await device.ping()
-            #expect(refusals.all == [.notAChoice, .notAChoice])
+            #expect(refusals.all.map(\.refusal.reason) == [.notAChoice, .notAChoice])
             #expect(values.all == [1, 1, 2], "the newest, the current behind the refusal, and the one taken")
             #expect(service.value(of: Heater.mode) == 2 && service.value(of: Heater.fan) == "fast")
             #expect(service.devices.first?.statistics.messagesRejected == 2)

@@ -171,9 +171,7 @@ struct LargeValueTests {
             let other = try #require(service.devices.first)
             other.pause()
             for _ in 0..<2 { try device.send(Data(count: 4_000_000), to: Files.first) }
-            #expect {
-                try device.send(Data(count: 4_000_000), to: Files.second)
-            } throws: { ($0 as? ElementalError)?.code == .queueFull }
+            #expect(await errorCode { try device.send(Data(count: 4_000_000), to: Files.second) } == .queueFull)
             // A small value does not wait for them.
             try await device.sendWhenReady(1, to: Files.number)
             async let late: Void = device.sendWhenReady(Data(count: 4_000_000), to: Files.second)

@@ -15,9 +15,7 @@ struct ReconnectionSendingTests {
             let error = #expect(throws: ElementalError.self) { try device.send(1, to: Rover.number) }
             #expect(error?.code == .notConnected)
             #expect(error?.message.contains("reconnecting") == true)
-            let late = await #expect(throws: ElementalError.self) {
-                try await device.sendWhenReady(Data(count: 100_000), to: Rover.picture)
-            }
+            let late = await elementalError { try await device.sendWhenReady(Data(count: 100_000), to: Rover.picture) }
             #expect(late?.code == .notConnected)
             for value in UInt32(1)...5 { try device.send(value, to: Rover.level) }
             try await device.sendWhenReady(6, to: Rover.level)

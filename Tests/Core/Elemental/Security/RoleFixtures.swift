@@ -118,6 +118,15 @@ struct RoleService: Sendable {
     }
 }
 
+extension ElementalDevice {
+    /// What is refused to it from now on.
+    func gatherRefusals() -> Transcript<(id: Int8, refusal: ValueRefusal)> {
+        let refusals = Transcript<(id: Int8, refusal: ValueRefusal)>()
+        onRefusal { element, refusal, _ in refusals.add((id: element.id, refusal: refusal)) }
+        return refusals
+    }
+}
+
 /// A frame of the stream.
 func frame(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
     [UInt8(bitPattern: id)] + withUnsafeBytes(of: UInt32(value.count).littleEndian) { Array($0) } + value

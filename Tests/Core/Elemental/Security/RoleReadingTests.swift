@@ -227,11 +227,7 @@ struct RoleReadingTests {
                 return request.role >= .control ? .accept : .refuse("not you")
             }
             let device = try await house.connect(.control)
-            await #expect {
-                _ = try await house.connect(.observe)
-            } throws: {
-                ($0 as? ElementalError)?.code == .refused
-            }
+            #expect(await errorCode { try await house.connect(.observe) } == .refused)
             #expect(asked.all == ["- control", "control control", "- observe"])
             await device.close()
         }

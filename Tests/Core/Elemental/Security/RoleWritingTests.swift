@@ -6,18 +6,10 @@ import Testing
 
 /// What clients of each role may set.
 struct RoleWritingTests {
-    private typealias Refusal = (id: Int8, reason: ValueRefusal.Reason)
-
     private static func gather(_ house: RoleService) -> Transcript<Int8> {
         let received = Transcript<Int8>()
         house.service.onAnyValue { element, _, _ in received.add(element.id) }
         return received
-    }
-
-    private static func gatherRefusals(of device: ElementalDevice) -> Transcript<Refusal> {
-        let refusals = Transcript<Refusal>()
-        device.onRefusal { element, refusal, _ in refusals.add((element.id, refusal.reason)) }
-        return refusals
     }
 
     /// A program that knows nothing of roles sets everything, over both transports.
@@ -83,12 +75,12 @@ struct RoleWritingTests {
             try house.service.send(0.25, to: House.light)
             let plain = try await house.connect(.plain, elements: House.permissive)
             try await eventually { plain.value(of: House.light) == 0.25 }
-            let refusals = Self.gatherRefusals(of: plain)
+            let refusals = plain.gatherRefusals()
             let values = Transcript<Float>()
             plain.onValue(of: House.light) { values.add($0) }
             try plain.send(0.75, to: House.light)
             try await plain.ping()
-            #expect(refusals.all.map(\.id) == [1] && refusals.all.map(\.reason) == [.notAuthorised])
+            #expect(refusals.all.map(\.id) == [1] && refusals.all.map(\.refusal.reason) == [.notAuthorised])
             #expect(values.all == [0.25, 0.25])
             #expect(house.service.value(of: House.light) == 0.25)
             await plain.close()
@@ -104,11 +96,11 @@ struct RoleWritingTests {
             let controller = try await house.connect(.control, elements: elements)
             let plain = try await house.connect(.plain, elements: elements)
             for (device, first) in [(controller, ValueRefusal.Reason.outOfRange), (plain, .notAuthorised)] {
-                let refusals = Self.gatherRefusals(of: device)
+                let refusals = device.gatherRefusals()
                 try device.send(2, to: Element<Float>(1, "Light"))
                 try device.send(2, to: Element<Float>(20, "Reading"))
                 try await device.ping()
-                #expect(refusals.all.map(\.reason) == [first, .notAllowed])
+                #expect(refusals.all.map(\.refusal.reason) == [first, .notAllowed])
                 await device.close()
             }
         }
@@ -134,7 +126,7 @@ struct RoleWritingTests {
     func aRefusalDoesNotTellOfAHiddenElement() async throws {
         try await RoleService.with(.pairedToControl) { house in
             let plain = try await house.connect(.plain, elements: House.permissive)
-            let refusals = Self.gatherRefusals(of: plain)
+            let refusals = plain.gatherRefusals()
             try house.service.send("here", to: House.secret)
             let here = try house.device("plain")
             house.service.refuse(House.secret, from: here, ValueRefusal("no"))
@@ -153,10 +145,10 @@ struct RoleWritingTests {
         try await RoleService.with(.pairedToControl, { $0.maximumIncompleteByteCount = 100_000 }) { house in
             let received = Self.gather(house)
             let plain = try await house.connect(.plain, elements: House.permissive)
-            let refusals = Self.gatherRefusals(of: plain)
+            let refusals = plain.gatherRefusals()
             for _ in 0..<3 { try await plain.sendWhenReady(Data(count: 2_000_000), to: House.picture) }
             try await eventually { refusals.all.count == 3 }
-            #expect(refusals.all.map(\.reason) == [.notAuthorised, .notAuthorised, .notAuthorised])
+            #expect(refusals.all.map(\.refusal.reason) == [.notAuthorised, .notAuthorised, .notAuthorised])
             #expect(received.all.isEmpty)
             await plain.close()
         }

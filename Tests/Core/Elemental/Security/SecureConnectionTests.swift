@@ -144,9 +144,7 @@ struct SecureConnectionTests {
             for security in [
                 ends.clientSecurity, .automatic(identity: ends.client, store: ends.clientStore),
             ] {
-                let error = await #expect(throws: ElementalError.self) {
-                    try await ends.connect(port) { $0.security = security }
-                }
+                let error = await elementalError { try await ends.connect(port) { $0.security = security } }
                 #expect(error?.code == .connectionFailed)
             }
             #expect(service.devices.isEmpty)

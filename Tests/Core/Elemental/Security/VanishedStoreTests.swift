@@ -20,9 +20,7 @@ struct VanishedStoreTests {
             try await withService { service, port in
                 for isThere in [true, false] {
                     if !isThere { try FileManager.default.removeItem(atPath: state.directory + "/trust.json") }
-                    let error = await #expect(throws: ElementalError.self) {
-                        _ = try await connectByName(port, options: options)
-                    }
+                    let error = await elementalError { try await connectByName(port, options: options) }
                     #expect(error?.code == .connectionFailed)
                     #expect(error?.description.contains("has vanished") == !isThere)
                 }

@@ -49,10 +49,7 @@ struct AdministrationTests {
             #expect(try await Self.pair(port, with: window.secret).role == .observe)
             try await events.wait(for: 3)
             // The service itself does not know what is shown elsewhere.
-            guard case .openedByAdmin = events.all[0] else {
-                Issue.record("\(events.all[0])")
-                return
-            }
+            guard case .openedByAdmin = events.all[0] else { return #expect(Bool(false), "\(events.all[0])") }
             let newcomer = try #require(ends.serviceStore.read().clients.first { $0.name == "newcomer" })
             #expect(newcomer.pairedBy == ends.client.fingerprint)
         }

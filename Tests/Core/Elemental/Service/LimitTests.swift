@@ -79,11 +79,9 @@ struct LimitTests {
         try await withService(Lamp.all, { $0.maximumDeviceCountPerAddress = 2 }) { service, port in
             let first = try await connect(port)
             let second = try await connect(port)
-            await #expect {
-                _ = try await connect(port)
-            } throws: {
-                ($0 as? ElementalError)?.code == .refused && "\($0)".contains("2 connections from this address")
-            }
+            let error = await elementalError { try await connect(port) }
+            #expect(error?.code == .refused)
+            #expect(error?.message.contains("2 connections from this address") == true)
             await first.close()
             try await eventually { service.devices.count == 1 }
             let third = try await connect(port)

@@ -7,14 +7,6 @@ import Testing
 
 /// Relayed and refused values.
 struct RelayTests {
-    private typealias Refusal = (element: String, reason: ValueRefusal.Reason, message: String)
-
-    private func gatherRefusals(of device: ElementalDevice) -> Transcript<Refusal> {
-        let refusals = Transcript<Refusal>()
-        device.onRefusal { element, refusal, _ in refusals.add((element.name, refusal.reason, refusal.message)) }
-        return refusals
-    }
-
     @Test
     func whatOneClientSetsGoesToAll() async throws {
         try await withPair { service, one in
@@ -45,7 +37,7 @@ struct RelayTests {
                 return min(value, 0.5)
             }
             try await eventually { device.value(of: Lamp.brightness) == 0.25 }
-            let refusals = gatherRefusals(of: device)
+            let refusals = device.gatherRefusals()
             let values = Transcript<Float>()
             device.onValue(of: Lamp.brightness) { values.add($0) }
             try device.send(0.75, to: Lamp.brightness)
@@ -55,9 +47,9 @@ struct RelayTests {
             // The newest value of before, the changed one, and the current one behind the refusal.
             #expect(values.all == [0.25, 0.5, 0.5])
             #expect(refusals.all.count == 1)
-            #expect(refusals.all.first?.element == "Brightness")
-            #expect(refusals.all.first?.reason == .refused)
-            #expect(refusals.all.first?.message == "the lamp would burn out")
+            #expect(refusals.all.first?.id == Lamp.brightness.id)
+            #expect(refusals.all.first?.refusal.reason == .refused)
+            #expect(refusals.all.first?.refusal.message == "the lamp would burn out")
             #expect(service.value(of: Lamp.brightness) == 0.5)
         }
     }
@@ -75,7 +67,7 @@ struct RelayTests {
                 if value > 0.9 { throw ValueRefusal("the lamp would burn out") }
                 return value / 2
             }
-            let refusals = gatherRefusals(of: device)
+            let refusals = device.gatherRefusals()
             try device.send(0.5, to: Lamp.brightness)
             try await decided.wait(for: 1)
             for value: Float in [0.6, 0.7, 1] { try device.send(value, to: Lamp.brightness) }
@@ -89,7 +81,7 @@ struct RelayTests {
             #expect(service.value(of: Lamp.brightness) == 0.25)
             #expect(refusals.all.isEmpty)
             permit.yield()
-            try await eventually { refusals.all.map(\.message) == ["the lamp would burn out"] }
+            try await eventually { refusals.all.map(\.refusal.message) == ["the lamp would burn out"] }
             try await eventually { device.value(of: Lamp.brightness) == 0.25 }
             // It decides again after that.
             try device.send(0.8, to: Lamp.brightness)
@@ -108,13 +100,13 @@ struct RelayTests {
             try service.send(0.25, to: Lamp.brightness)
             try service.send(20, to: Lamp.reading)
             try await eventually { device.value(of: reading) == 20 }
-            let refusals = gatherRefusals(of: device)
+            let refusals = device.gatherRefusals()
             let values = Transcript<Float>()
             device.onValue(of: brightness) { values.add($0) }
             try device.send(2, to: brightness)
             try device.send(30, to: reading)
             try await device.ping()
-            #expect(refusals.all.map(\.reason) == [.outOfRange, .notAllowed])
+            #expect(refusals.all.map(\.refusal.reason) == [.outOfRange, .notAllowed])
             #expect(values.all == [0.25, 0.25])
             #expect(service.devices.first?.statistics.messagesRejected == 2)
         }

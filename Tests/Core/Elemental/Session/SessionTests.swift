@@ -271,25 +271,6 @@ struct SessionTests {
     }
 
     @Test
-    func codableValuesTravel() async throws {
-        struct Pose: Codable, Sendable, Equatable {
-            var x: Double
-            var y: Double
-        }
-        let pose = Element<JSON<Pose>>(9, "Pose")
-        try await withPair([pose], client: [pose]) { service, device in
-            let poses = Transcript<Pose>()
-            service.onValue(of: pose) { value, _ in poses.add(value) }
-            try device.send(Pose(x: 1, y: 2), to: pose)
-            try await poses.wait(for: 1)
-            #expect(poses.all == [Pose(x: 1, y: 2)])
-            #expect(service.devices.first?.value(of: pose) == Pose(x: 1, y: 2))
-            try service.send(Pose(x: 3, y: 4), to: pose)
-            try await eventually { device.value(of: pose) == Pose(x: 3, y: 4) }
-        }
-    }
-
-    @Test
     func aPingComesBackOverBothTransports() async throws {
         try await withPair { service, device in
             #expect(try await device.ping() > .zero)
