@@ -8,7 +8,7 @@ import Testing
 struct DaemonTests {
     @Test func anAbsentDaemonIsReportedWithAdviceAndRetried() async throws {
         let avahi = try PrivateAvahi(hostName: "late")
-        let result = await Result.catching {
+        do {
             try await probe(avahi, ["publish", "Rover", "_robot._tcp", "7000"]) { publisher in
                 try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
                     for child in [publisher, browser] {
@@ -22,9 +22,11 @@ struct DaemonTests {
                     try await browser.nextLine(beginningWith: "found Rover | late.local. | 7000 | 127.0.0.1")
                 }
             }
+        } catch {
+            await avahi.remove()
+            throw error
         }
         await avahi.remove()
-        try result.get()
     }
 
     @Test func aResolverSaysThatTheDaemonIsAbsent() async throws {
@@ -166,18 +168,5 @@ struct DaemonTests {
     ) async throws {
         let executable = try BuiltProduct.path(of: "zeroconf-probe")
         try await ChildProcess.with(executable, arguments, environment: avahi.environment, body)
-    }
-}
-
-extension Result where Failure == any Error {
-    /// What an asynchronous body returns or throws.
-    fileprivate static func catching(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Success
-    ) async -> Self {
-        do {
-            return .success(try await body())
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -62,11 +62,13 @@ enum Reconnecting {
             })
     }
 
-    /// Connects a client that reconnects quickly to a scripted older server without UDP.
-    static func connectToOlderPeer() async throws -> (listener: RawSocket, peer: RawSocket, device: ElementalDevice) {
+    /// Connects a client to a scripted older server without UDP.
+    static func connectToOlderPeer(
+        _ policy: (any ReconnectionPolicy)? = soon
+    ) async throws -> (listener: RawSocket, peer: RawSocket, device: ElementalDevice) {
         let (listener, port) = try RawSocket.listen()
         var options = ConnectOptions.patient
-        options.reconnection = soon
+        options.reconnection = policy
         async let connecting = ElementalDevice.connect(
             host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: options)
         let peer = try await listener.accept()

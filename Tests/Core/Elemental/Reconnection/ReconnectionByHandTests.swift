@@ -105,13 +105,9 @@ struct ReconnectionByHandTests {
 
     @Test
     func aCancelledManualConnectionIsClosed() async throws {
-        let (listener, port) = try RawSocket.listen()
-        async let connecting = ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Rover.all, options: .patient)
-        let peer = try await listener.accept()
-        try peer.write([0xff, 1, 0, 0, 0, 0])
-        let device = try await connecting
+        let (listener, peer, device) = try await Reconnecting.connectToOlderPeer(nil)
         await device.close()
+        withExtendedLifetime(peer) {}
         let again = Task { try await device.reconnect() }
         let silent = try await listener.accept()
         again.cancel()

@@ -1,52 +1,16 @@
 import Dispatch
 import ElementalSecurity
-import Support
 import TestSupport
 import Testing
 
 @testable import Elemental
-
-/// A store whose disk is slow for once: what was read before a change is there only after it.
-private final class SlowStore: TrustStore {
-    private let store = InMemoryTrustStore()
-    private let isSlow = Locked(false)
-    private let looks = Locked(0)
-    let hasRead = DispatchSemaphore(value: 0)
-    let goesOn = DispatchSemaphore(value: 0)
-
-    /// How often somebody asked whether it has changed.
-    var lookCount: Int { looks.withLock { $0 } }
-
-    /// The next one who reads waits.
-    func slowDown() { isSlow.withLock { $0 = true } }
-
-    func read() throws -> TrustedPeers {
-        let peers = store.read()
-        let waits = isSlow.withLock { isSlow in
-            defer { isSlow = false }
-            return isSlow
-        }
-        if waits {
-            hasRead.signal()
-            goesOn.wait()
-        }
-        return peers
-    }
-
-    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
-
-    func revision() -> TrustRevision {
-        looks.withLock { $0 += 1 }
-        return store.revision()
-    }
-}
 
 /// A service looks at its store while a client pairs.
 struct LateLookTests {
     @Test(.backstop)
     func whatWasReadBeforeAClientPairedDoesNotDisconnectIt() async throws {
         let ends = try PairedEnds(nil)
-        let store = SlowStore()
+        let store = WatchedStore()
         try await withService {
             $0.security = .paired(identity: ends.service, store: store)
         } _: { service, port in

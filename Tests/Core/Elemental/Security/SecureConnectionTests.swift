@@ -283,8 +283,6 @@ struct RevocationTests {
 
 /// Reconnection of encrypted connections.
 struct SecureReconnectionTests {
-    private static func stop(_ service: ElementalService) async { await service.stop(reason: "back soon") }
-
     private static func service(at port: Int? = nil, _ security: ServiceSecurity) async throws -> ElementalService {
         try await Reconnecting.service(at: port, Lamp.all) { $0.security = security }
     }
@@ -296,7 +294,7 @@ struct SecureReconnectionTests {
         let port = try #require(first.port)
         let policy = Reconnecting.Noting(Array(repeating: .milliseconds(10), count: 10_000))
         let device = try await ends.connect(port) { $0.reconnection = policy }
-        await Self.stop(first)
+        await first.stop(reason: "back soon")
 
         // Another key, and then a plain service.
         let impostors: [(ServiceSecurity, ElementalError.Code, text: String)] = [
@@ -333,7 +331,7 @@ struct SecureReconnectionTests {
         }
         // The pin is gone; without it, a plain service would do for a new device.
         try ends.clientStore.update { $0.services = [] }
-        await Self.stop(first)
+        await first.stop(reason: "back soon")
         let plain = try await Self.service(at: port, .open)
         try await policy.asked.next("a failed attempt") { $0.lastError?.code == .notPaired }
         #expect(plain.devices.isEmpty)

@@ -1,3 +1,4 @@
+import Dispatch
 import ElementalSecurity
 import Foundation
 import NIOCore
@@ -131,6 +132,45 @@ struct PairedEnds {
             try await body(service, device)
             await device.close()
         }
+    }
+}
+
+/// A store that counts how often its revision is read, may be slow once, and may fail for good.
+final class WatchedStore: TrustStore {
+    private let store = InMemoryTrustStore()
+    private let state = Locked((lookCount: 0, isSlow: false, isFailing: false))
+    let hasRead = DispatchSemaphore(value: 0)
+    let goesOn = DispatchSemaphore(value: 0)
+
+    var lookCount: Int { state.withLock { $0.lookCount } }
+
+    /// The next one who reads waits: what was read before a change is there only after it.
+    func slowDown() { state.withLock { $0.isSlow = true } }
+
+    func fail() { state.withLock { $0.isFailing = true } }
+
+    func read() throws -> TrustedPeers {
+        let peers = store.read()
+        let (waits, fails) = state.withLock { state in
+            defer { state.isSlow = false }
+            return (state.isSlow, state.isFailing)
+        }
+        if fails { throw SecurityError(.corrupt, "trust.json is corrupt") }
+        if waits {
+            hasRead.signal()
+            goesOn.wait()
+        }
+        return peers
+    }
+
+    func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result { try store.update(change) }
+
+    func revision() -> TrustRevision {
+        let isFailing = state.withLock { state in
+            state.lookCount += 1
+            return state.isFailing
+        }
+        return isFailing ? TrustRevision(-1) : store.revision()
     }
 }
 

@@ -1,7 +1,6 @@
 import ElementalSecurity
 import NIOCore
 import NIOEmbedded
-import Support
 import TestSupport
 import Testing
 
@@ -10,34 +9,9 @@ import Testing
 /// How a service notices changes of its trust store, with a manual clock.
 @Suite(.backstop)
 struct TrustWatchTests {
-    /// A store that counts how often its revision is read, and that can no longer be read from some moment on.
-    private final class Store: TrustStore {
-        private let store = InMemoryTrustStore()
-        private let looks = Locked(0)
-        private let isFailing = Locked(false)
-
-        var lookCount: Int { looks.withLock { $0 } }
-
-        func fail() { isFailing.withLock { $0 = true } }
-
-        func read() throws -> TrustedPeers {
-            if isFailing.withLock({ $0 }) { throw SecurityError(.corrupt, "trust.json is corrupt") }
-            return store.read()
-        }
-
-        func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
-            try store.update(change)
-        }
-
-        func revision() -> TrustRevision {
-            looks.withLock { $0 += 1 }
-            return isFailing.withLock { $0 } ? TrustRevision(-1) : store.revision()
-        }
-    }
-
     private let own = Ed25519Identity()
     private let client = Ed25519Identity().fingerprint
-    private let store = Store()
+    private let store = WatchedStore()
     private let loop = NIOAsyncTestingEventLoop()
     private let changes = Transcript<Void>()
 

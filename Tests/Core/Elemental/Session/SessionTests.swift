@@ -47,7 +47,8 @@ struct SessionTests {
         // A bare UDP socket in the service's place counts datagrams.
         let (listener, port) = try RawSocket.listen(port: PortLease.port())
         let udp = try RawSocket.datagram(port: port)
-        async let connecting = connectOlder(port)
+        async let connecting = ElementalDevice.connect(
+            host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: .patient)
         let peer = try await listener.accept()
         try peer.write([0xff, 1, 0, 0, 0, 9])
         let device = try await connecting
@@ -59,11 +60,6 @@ struct SessionTests {
         #expect(datagram.count == 10 * 14)
         #expect(Array(datagram[..<14]) == [8, 8, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0])
         await device.close()
-    }
-
-    private func connectOlder(_ port: Int) async throws -> ElementalDevice {
-        try await ElementalDevice.connect(
-            host: "127.0.0.1", port: port, as: "tester", elements: Lamp.all, options: .patient)
     }
 
     @Test(arguments: [1, 1_394, 1_395, 2_043, 9_000, 65_501])

@@ -44,12 +44,8 @@ struct IdentityTests {
         try await withFolder { directory in
             let identity = Ed25519Identity()
             try Data(identity.certificate).write(to: URL(filePath: "\(directory)/certificate.der"))
-            let shown = try await ChildProcess.run(
-                "openssl",
-                [
-                    "x509", "-inform", "DER", "-in", "\(directory)/certificate.der", "-noout", "-subject", "-issuer",
-                    "-dates",
-                ])
+            let reading = ["x509", "-inform", "DER", "-in", "\(directory)/certificate.der", "-noout"]
+            let shown = try await openssl(reading + ["-subject", "-issuer", "-dates"])
             #expect(
                 shown == """
                     subject=CN = elemental
@@ -57,20 +53,15 @@ struct IdentityTests {
                     notBefore=Jan  1 00:00:00 1970 GMT
                     notAfter=Dec 31 23:59:59 9999 GMT
                     """)
-            let text = try await ChildProcess.run(
-                "openssl", ["x509", "-inform", "DER", "-in", "\(directory)/certificate.der", "-noout", "-text"])
+            let text = try await openssl(reading + ["-text"])
             for part in ["Version: 3 (0x2)", "ED25519", "CA:FALSE", "Digital Signature"] {
                 #expect(text.contains(part), "\(text)")
             }
             // The signature too, and by the strict rules.
-            try Data(identity.pem().utf8).write(to: URL(filePath: "\(directory)/identity.pem"))
-            let verified = try await ChildProcess.run(
-                "openssl",
-                [
-                    "verify", "-x509_strict", "-check_ss_sig", "-purpose", "any", "-CAfile",
-                    "\(directory)/identity.pem",
-                    "\(directory)/identity.pem",
-                ])
+            let pem = "\(directory)/identity.pem"
+            try Data(identity.pem().utf8).write(to: URL(filePath: pem))
+            let verified = try await openssl(
+                ["verify", "-x509_strict", "-check_ss_sig", "-purpose", "any", "-CAfile", pem, pem])
             #expect(verified.hasSuffix("OK"))
         }
     }
@@ -81,19 +72,14 @@ struct IdentityTests {
             let identity = Ed25519Identity()
             let file = "\(directory)/identity.pem"
             try Data(identity.pem().utf8).write(to: URL(filePath: file))
-            try await ChildProcess.run(
-                "openssl", ["pkey", "-in", file, "-pubout", "-outform", "DER", "-out", "\(directory)/public"])
+            try await openssl(["pkey", "-in", file, "-pubout", "-outform", "DER", "-out", "\(directory)/public"])
             #expect(Fingerprint(publicKey: try contents("\(directory)/public")) == identity.fingerprint)
             guard case .pkcs8(let key) = identity.privateKey else { return #expect(Bool(false)) }
-            try Data("message".utf8).write(to: URL(filePath: "\(directory)/message"))
-            try await ChildProcess.run(
-                "openssl",
-                [
-                    "pkeyutl", "-sign", "-rawin", "-inkey", file, "-in", "\(directory)/message", "-out",
-                    "\(directory)/signature",
-                ])
+            let (message, signature) = ("\(directory)/message", "\(directory)/signature")
+            try Data("message".utf8).write(to: URL(filePath: message))
+            try await openssl(["pkeyutl", "-sign", "-rawin", "-inkey", file, "-in", message, "-out", signature])
             #expect(
-                try contents("\(directory)/signature")
+                try contents(signature)
                     == Primitives.ed25519Signature(of: Array("message".utf8), seed: key.suffix(32)))
         }
     }
@@ -134,19 +120,14 @@ struct IdentityTests {
     @Test(arguments: [("ed25519", nil), ("rsa:2048", .unsupportedKey)] as [(String, SecurityError.Code?)])
     func anIdentityOfOpensslIsRead(_ kind: String, _ expected: SecurityError.Code?) async throws {
         try await withFolder { directory in
-            try await ChildProcess.run(
-                "openssl",
-                [
-                    "req", "-x509", "-noenc", "-subj", "/CN=mine", "-newkey", kind, "-keyout", "\(directory)/key",
-                    "-out", "\(directory)/certificate",
-                ])
-            let parts = try contents("\(directory)/key") + contents("\(directory)/certificate")
+            let (key, certificate) = ("\(directory)/key", "\(directory)/certificate")
+            try await openssl(
+                ["req", "-x509", "-noenc", "-subj", "/CN=mine", "-newkey", kind, "-keyout", key, "-out", certificate])
+            let parts = try contents(key) + contents(certificate)
             let pem = String(decoding: parts, as: UTF8.self)
             #expect(Self.code(pem) == expected)
             guard expected == nil else { return }
-            try await ChildProcess.run(
-                "openssl",
-                ["pkey", "-in", "\(directory)/key", "-pubout", "-outform", "DER", "-out", "\(directory)/public"])
+            try await openssl(["pkey", "-in", key, "-pubout", "-outform", "DER", "-out", "\(directory)/public"])
             let fingerprint = Fingerprint(publicKey: try contents("\(directory)/public"))
             #expect(try Ed25519Identity(pem: pem).fingerprint == fingerprint)
         }

@@ -56,17 +56,15 @@ struct PeerCertificateTests {
         ] as [(String, [String], SecurityError.Code?)])
     func keysOfOtherKindsAreRefused(_ key: String, _ options: [String], _ expected: SecurityError.Code?) async throws {
         try await withFolder { directory in
-            try await ChildProcess.run(
-                "openssl",
+            try await openssl(
                 ["req", "-x509", "-noenc", "-subj", "/CN=peer", "-newkey", key] + options
                     + ["-keyout", "\(directory)/key", "-outform", "DER", "-out", "\(directory)/certificate"])
             let certificate = try contents("\(directory)/certificate")
             #expect(Self.code(certificate) == expected)
             guard expected == nil else { return }
-            try await ChildProcess.run(
-                "openssl",
-                ["pkey", "-in", "\(directory)/key", "-pubout", "-outform", "DER", "-out", "\(directory)/public"])
-            #expect(try PeerCertificate(certificate: certificate).publicKey == contents("\(directory)/public"))
+            let (own, publicKey) = ("\(directory)/key", "\(directory)/public")
+            try await openssl(["pkey", "-in", own, "-pubout", "-outform", "DER", "-out", publicKey])
+            #expect(try PeerCertificate(certificate: certificate).publicKey == contents(publicKey))
         }
     }
 
