@@ -147,8 +147,8 @@ func errorCode<Result>(_ body: () async throws -> Result) async -> ElementalErro
 func connect(
     _ port: Int, as name: String = "tester", elements: ElementCatalogue? = Lamp.all, over kind: ConnectionKind = .plain,
     latency: Latency = .standard, on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
-    with change: (inout ConnectOptions) -> Void = { _ in },
-    configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in },
+    with change: (inout ConnectOptions) -> Void = { _ in }
 ) async throws -> ElementalDevice {
     var options = ConnectOptions.patientAtTheEnd
     options.latency = latency
