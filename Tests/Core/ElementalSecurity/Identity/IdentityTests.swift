@@ -116,7 +116,7 @@ struct IdentityTests {
         #expect(machine == [1, 0xAB])
     }
 
-    /// `openssl genpkey` and `req` make an identity too, but with a key of another kind.
+    /// `openssl req` makes an identity too; a key of another kind is refused.
     @Test(arguments: [("ed25519", nil), ("rsa:2048", .unsupportedKey)] as [(String, SecurityError.Code?)])
     func anIdentityOfOpensslIsRead(_ kind: String, _ expected: SecurityError.Code?) async throws {
         try await withFolder { directory in
