@@ -9,8 +9,6 @@ public final class BrokerProcess: Sendable {
     private let readyLine: String
     private let process = Locked<ChildProcess?>(nil)
 
-    /// Makes the folder, and starts nothing.
-    ///
     /// - Parameters:
     ///   - arguments: made from the folder's path.
     ///   - readyLine: a part of the line in its log, on standard error, from which on it listens.
@@ -30,49 +28,26 @@ public final class BrokerProcess: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// The process since its last start.
     var running: ChildProcess? { process.withLock { $0 } }
 
-    /// All that it logged since its last start.
-    public var transcript: String { process.withLock { $0 }?.transcript ?? "" }
+    var transcript: String { process.withLock { $0 }?.transcript ?? "" }
 
-    /// Starts it unless it runs, and returns when it listens.
-    public func start() async throws {
+    func start() async throws {
         guard process.withLock({ $0?.isRunning }) != true else { return }
         let child = try ChildProcess(executable, arguments)
         process.withLock { $0 = child }
         let readyLine = readyLine
-        try await child.nextLine(of: .error, "that the broker listens") {
-            $0.contains(readyLine)
-        }
+        try await child.nextLine(of: .error, "that the broker listens") { $0.contains(readyLine) }
     }
 
-    /// Ends it in good order, and returns when it has ended.
-    public func stop() async throws {
+    func stop() async throws {
         guard let child = process.withLock({ $0 }), child.isRunning else { return }
         child.send(signal: SIGCONT)
         child.send(signal: SIGTERM)
         try await child.waitForExit()
     }
 
-    /// Kills it as a crash would, and returns when it has ended.
-    public func kill() async { await process.withLock { $0 }?.end() }
+    func kill() async { await running?.end() }
 
-    /// Sends it a signal.
-    public func send(signal: Int32) { process.withLock { $0 }?.send(signal: signal) }
-}
-
-/// A broker that consists of such a process.
-public protocol ProcessBroker: MQTTBroker {
-    /// Its process.
-    var process: BrokerProcess { get }
-}
-
-extension ProcessBroker {
-    public func start() async throws { try await process.start() }
-    public func stop() async throws { try await process.stop() }
-    public func kill() async { await process.kill() }
-    public func pause() { process.send(signal: SIGSTOP) }
-    public func resume() { process.send(signal: SIGCONT) }
-    public var transcript: String { process.transcript }
+    func send(signal: Int32) { running?.send(signal: signal) }
 }

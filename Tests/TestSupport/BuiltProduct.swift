@@ -3,7 +3,6 @@ import Support
 
 /// Finds the package's executables.
 public enum BuiltProduct {
-    /// The paths found so far.
     private static let paths = Locked<[String: String]>([:])
 
     /// The path of an executable target's product, beside the running test bundle.
@@ -20,18 +19,11 @@ public enum BuiltProduct {
     }
 
     private static func find(_ name: String) throws -> String {
-        var folders: [URL] = []
-        #if os(Linux)
-        folders.append(URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent())
-        #endif
-        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
-        if let first = CommandLine.arguments.first {
-            folders.append(URL(fileURLWithPath: first).deletingLastPathComponent())
+        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        let path = folder.appendingPathComponent(name).path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw TestSupportError("there is no \(name) in \(folder.path); build it first: swift build")
         }
-        for folder in folders {
-            let path = folder.appendingPathComponent(name).path
-            if FileManager.default.isExecutableFile(atPath: path) { return path }
-        }
-        throw TestSupportError("there is no \(name) in \(folders.map(\.path)); build it first: swift build")
+        return path
     }
 }

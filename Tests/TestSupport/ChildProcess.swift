@@ -6,17 +6,13 @@ import Support
 public final class ChildProcess: Sendable {
     /// One of the two streams a child writes to.
     public enum Stream: Int, Sendable {
-        /// Standard output.
         case output
-        /// Standard error.
         case error
     }
 
     /// How a process ended.
     public enum ExitStatus: Equatable, Sendable {
-        /// It exited with this status.
         case exited(Int32)
-        /// It was terminated by this signal.
         case signalled(Int32)
 
         /// Waits on the calling thread until a child has ended, and reaps it.
@@ -41,8 +37,6 @@ public final class ChildProcess: Sendable {
     /// Its status, once all of its output was read too.
     private let exit = Transcript<ExitStatus>()
 
-    /// Starts a process.
-    ///
     /// - Parameters:
     ///   - executable: a path, or a name to look for along PATH.
     ///   - environment: added to the test's own environment, with the tests' own state directory.
@@ -147,9 +141,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Takes the first line with a prefix out of those that no wait has taken, or waits for one.
-    ///
-    /// - Throws: as ``nextLine(of:after:within:_:fileID:line:where:)``.
+    /// Takes the first line with a prefix, as ``nextLine(of:after:within:_:fileID:line:where:)`` does.
     @discardableResult
     public func nextLine(
         beginningWith text: String, of stream: Stream = .output, after place: TranscriptPlace? = nil,
@@ -161,8 +153,6 @@ public final class ChildProcess: Sendable {
     }
 
     /// Waits for the process's end, and for that of its output.
-    ///
-    /// - Throws: ``TestSupportError`` with all that was printed, if the time is over before.
     @discardableResult
     public func waitForExit(
         within timeout: Duration = Patience.wait, fileID: String = #fileID, line: Int = #line
@@ -189,12 +179,9 @@ public final class ChildProcess: Sendable {
         return "--- \(title), \(status)\n\(TranscriptPlace.text(lines.sorted { $0.time < $1.time }))\n---"
     }
 
-    /// Whether the process is still running.
     public var isRunning: Bool { status.withLock { $0 == nil } }
 
     /// Writes a line to the process's standard input. Waits while the pipe is full.
-    ///
-    /// - Throws: ``TestSupportError`` if the process has closed its standard input or has ended.
     public func writeLine(_ line: String) throws {
         var bytes = Array((line + "\n").utf8)[...]
         let isWritten = input.withLock { input in
@@ -217,7 +204,6 @@ public final class ChildProcess: Sendable {
         closeInput()
     }
 
-    /// Closes the process's standard input.
     public func closeInput() {
         input.withLock { input in
             if let input { close(input) }

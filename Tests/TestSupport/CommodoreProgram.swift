@@ -6,16 +6,12 @@ public enum CommodoreProgram {
 
     /// Why the program cannot be built here, or nil.
     public static let unavailableReason: String? = {
-        let missing = ["make", "ca65", "ld65", "python3"].filter { tool in
-            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            return !folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }
-        }
+        let missing = ["make", "ca65", "ld65", "python3"].filter { !ProcessSpawn.isOnPath($0) }
         return missing.isEmpty
             ? nil
             : "the 6502 program is not tested: \(missing.joined(separator: ", ")) missing (Debian's cc65, make, python3)"
     }()
 
-    /// Whether the program can be built here.
     public static let isAvailable: Bool = {
         if let unavailableReason { print(unavailableReason) }
         return unavailableReason == nil
@@ -31,9 +27,7 @@ public enum CommodoreProgram {
         return (try read("commodore.prg"), try read("commodore.d64"))
     }
 
-    /// The bytes of the PRG file.
     public static var prg: [UInt8] { get async throws { try await files.value.prg } }
 
-    /// The bytes of the disk image.
     public static var d64: [UInt8] { get async throws { try await files.value.d64 } }
 }

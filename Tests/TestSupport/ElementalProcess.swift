@@ -2,14 +2,9 @@ import Foundation
 
 /// The command line as the tests run it: a process of the built `elemental`.
 public enum ElementalProcess {
-    /// The path of the built command.
-    public static var path: String {
-        get throws { try BuiltProduct.path(of: "elemental") }
-    }
+    public static var path: String { get throws { try BuiltProduct.path(of: "elemental") } }
 
     /// Runs a command to its end.
-    ///
-    /// - Returns: status, standard output and standard error.
     public static func run(
         _ arguments: String..., input: [String]? = nil, within timeout: Duration = Patience.wait
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
@@ -17,8 +12,6 @@ public enum ElementalProcess {
     }
 
     /// Runs a command to its end.
-    ///
-    /// - Returns: status, standard output and standard error.
     public static func run(
         _ arguments: [String], input: [String]? = nil, within timeout: Duration = Patience.wait
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {

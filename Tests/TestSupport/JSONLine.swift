@@ -15,20 +15,16 @@ public struct JSONLine: @unchecked Sendable {
         self.place = place
     }
 
-    /// The event.
     public var event: String? { self["event"] }
 
     /// A member, if it has the given type.
     public subscript<Value>(key: String) -> Value? { object[key] as? Value }
 
-    /// A number.
     public func number(_ key: String) -> Double? { (object[key] as? NSNumber)?.doubleValue }
 }
 
 extension ChildProcess {
-    /// Takes the first line of JSON with that event out of those that no wait has taken, or waits for one.
-    ///
-    /// - Throws: as ``nextLine(of:after:within:_:fileID:line:where:)``.
+    /// Takes the first line of JSON with that event, as ``nextLine(of:after:within:_:fileID:line:where:)`` does.
     @discardableResult
     public func nextEvent(
         _ event: String, after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,

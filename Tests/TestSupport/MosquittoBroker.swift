@@ -5,25 +5,21 @@ import Support
 ///
 /// It keeps nothing on disk: a broker that is killed and started again has forgotten what was retained, unless the
 /// settings say `persistence true`.
-public final class MosquittoBroker: ProcessBroker {
+public final class MosquittoBroker: MQTTBroker {
     /// What a broker with TLS has: files in PEM form.
     public struct Certificates: Sendable {
         /// The certificate of the authority that signed the broker's own, which clients have to trust.
         public let authority: String
         /// The broker's certificate, for `localhost` and 127.0.0.1.
         public let certificate: String
-        /// The broker's key.
         public let key: String
 
-        /// The certificate of the authority in PEM form.
         public var authorityPEM: [UInt8] { get throws { try Array(Data(contentsOf: URL(fileURLWithPath: authority))) } }
     }
 
-    /// The port it listens on, at 127.0.0.1.
     public let port: Int
     /// The certificates of a broker with TLS.
     public let certificates: Certificates?
-    /// Its process.
     public let process: BrokerProcess
 
     private static let executable =
@@ -36,19 +32,13 @@ public final class MosquittoBroker: ProcessBroker {
         executable == nil ? "mosquitto is missing: run Tests/install mqtt" : nil
     }
 
-    /// Prepares a broker; ``start()`` starts it.
-    ///
     /// - Parameters:
     ///   - settings: lines of mosquitto's configuration; without `listener`, which is added, and with `{folder}` for a
     ///     folder of the broker's own, as in `password_file {folder}/passwords`.
-    ///   - port: the port to listen on; one that is free if `nil`.
     ///   - isSecure: whether the port speaks TLS, with certificates that `openssl` makes.
-    public init(
-        _ settings: [String] = ["allow_anonymous true"], port: Int? = nil, isSecure: Bool = false
-    ) async throws {
-        if let reason = Self.unavailableReason { throw TestSupportError(reason) }
-        guard let executable = Self.executable else { throw TestSupportError("mosquitto is missing") }
-        let port = try port ?? PortLease.port()
+    public init(_ settings: [String] = ["allow_anonymous true"], isSecure: Bool = false) async throws {
+        guard let executable = Self.executable else { throw TestSupportError(Self.unavailableReason ?? "") }
+        let port = try PortLease.port()
         self.port = port
         // It says so once it listens, on standard error, for it does not flush standard output.
         process = try BrokerProcess(
@@ -69,20 +59,16 @@ public final class MosquittoBroker: ProcessBroker {
 
     /// Runs a broker during the body, and ends it in every case.
     public static func with<Result>(
-        _ settings: [String] = ["allow_anonymous true"], port: Int? = nil, isSecure: Bool = false,
-        users: [String: String] = [:], isolation: isolated (any Actor)? = #isolation,
-        _ body: (MosquittoBroker) async throws -> Result
+        _ settings: [String] = ["allow_anonymous true"], isSecure: Bool = false, users: [String: String] = [:],
+        isolation: isolated (any Actor)? = #isolation, _ body: (MosquittoBroker) async throws -> Result
     ) async throws -> Result {
-        let broker = try await MosquittoBroker(settings, port: port, isSecure: isSecure)
+        let broker = try await MosquittoBroker(settings, isSecure: isSecure)
         if !users.isEmpty { try await broker.setPasswords(users) }
-        do {
+        return try await carryOut {
             try await broker.start()
-            let result = try await body(broker)
+            return try await body(broker)
+        } finally: {
             await broker.kill()
-            return result
-        } catch {
-            await broker.kill()
-            throw error
         }
     }
 
@@ -98,16 +84,13 @@ public final class MosquittoBroker: ProcessBroker {
         try await child.nextLine(of: .error, "'\(text)' in the broker's log") { $0.contains(text) }
     }
 
-    /// The broker's process, for its memory and processor time.
-    public var figures: ProcessFigures? { process.running.map { ProcessFigures(of: $0) } }
-
     /// Writes a file into its folder, such as an access list. A broker reads it when it starts.
     public func write(_ text: String, to file: String) throws {
         try text.write(toFile: "\(process.folder)/\(file)", atomically: false, encoding: .utf8)
     }
 
     /// Writes `{folder}/passwords`, which the settings name with `password_file {folder}/passwords`.
-    public func setPasswords(_ users: [String: String]) async throws {
+    private func setPasswords(_ users: [String: String]) async throws {
         try write("", to: "passwords")
         for (user, password) in users {
             try await ChildProcess.run(

@@ -3,16 +3,13 @@ import Support
 
 /// A message as mosquitto_sub printed it.
 public struct BrokerMessage: Sendable, Equatable {
-    /// Its topic.
     public let topic: String
-    /// Its payload.
     public let payload: [UInt8]
     /// Whether the broker had retained it, as opposed to one that was published since.
     public let wasRetained: Bool
     /// The QoS with which it was delivered.
     public let qos: Int
 
-    /// The payload as text.
     public var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
@@ -52,7 +49,6 @@ public final class TopicWatch: Sendable {
         }
     }
 
-    /// All messages so far, in the order in which they came.
     public var messages: [BrokerMessage] {
         state.withLock { state in
             let lines = child.lines(of: .output)
@@ -62,10 +58,8 @@ public final class TopicWatch: Sendable {
         }
     }
 
-    /// The messages of one topic.
     public func messages(of topic: String) -> [BrokerMessage] { messages.filter { $0.topic == topic } }
 
-    /// The newest message of a topic.
     public func newest(of topic: String) -> BrokerMessage? { messages.last { $0.topic == topic } }
 
     /// The newest message of each topic. Topics that were emptied are left out.
@@ -92,7 +86,6 @@ public final class TopicWatch: Sendable {
         }
     }
 
-    /// Waits for a message of a topic with this text, as ``wait(for:within:fileID:line:where:)`` does.
     @discardableResult
     public func wait(
         for topic: String, toBe text: String, within timeout: Duration = Patience.wait, fileID: String = #fileID,
@@ -101,25 +94,29 @@ public final class TopicWatch: Sendable {
         try await wait(for: topic, within: timeout, fileID: fileID, line: line) { $0 == text }
     }
 
-    /// Waits for something in all messages.
     @discardableResult
     public func wait<Value>(
         within timeout: Duration = Patience.wait, _ what: String, fileID: String = #fileID, line: Int = #line,
         _ find: (TopicWatch) -> Value?
     ) async throws -> Value {
-        let end = SuspendingClock.now + timeout
-        while true {
-            if let value = find(self) { return value }
-            guard SuspendingClock.now < end, child.isRunning else {
-                let all = messages.suffix(60).map {
-                    "\($0.wasRetained ? "retained " : "")\($0.topic) \($0.text.prefix(400))"
-                }
-                throw TestSupportError(
-                    "\(fileID):\(line): did not come: \(what)\n\(all.joined(separator: "\n"))\n"
-                        + child.lines(of: .error).joined(separator: "\n"))
+        var value: Value?
+        do {
+            try await eventually(what, within: timeout, every: .milliseconds(10), fileID: fileID, line: line) {
+                // No reason to wait on when the process has ended.
+                let isOver = !child.isRunning
+                value = find(self)
+                return value != nil || isOver
             }
-            try await Task.sleep(for: .milliseconds(10), clock: .suspending)
+        } catch {
+            throw TestSupportError("\(error)\n\(report)")
         }
+        guard let value else { throw TestSupportError("\(fileID):\(line): \(what) did not come\n\(report)") }
+        return value
+    }
+
+    private var report: String {
+        let all = messages.suffix(60).map { "\($0.wasRetained ? "retained " : "")\($0.topic) \($0.text.prefix(400))" }
+        return (all + child.lines(of: .error)).joined(separator: "\n")
     }
 
     private static func message(in line: String) -> BrokerMessage? {
@@ -140,9 +137,7 @@ public enum MosquittoClient {
         ["-V", "mqttv311", "-p", "\(port)", "-i", "test-\(UUID().uuidString.prefix(12).lowercased())"] + login
     }
 
-    /// Publishes a message with QoS 1, and returns when the broker has it.
-    ///
-    /// - Parameter login: further arguments, such as `-u` and `-P`.
+    /// Publishes a message with QoS 1, and returns when the broker has it. `login` are further arguments.
     public static func publish(
         port: Int, _ topic: String, _ text: String, isRetained: Bool = false, login: [String] = []
     ) async throws {
@@ -150,7 +145,6 @@ public enum MosquittoClient {
         try await publish(arguments(port, login) + ["-q", "1", "-t", topic] + (isRetained ? ["-r"] : []) + payload)
     }
 
-    /// Publishes bytes, which may be no text.
     public static func publish(port: Int, _ topic: String, bytes: [UInt8], isRetained: Bool = false) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "payload-\(UUID().uuidString)")
         try Data(bytes).write(to: file)

@@ -4,32 +4,23 @@ import Foundation
 ///
 /// It speaks MQTT 3.1.1 with QoS 0 and 1. It closes the connection of a client that uses QoS 2, or a blank or a full stop
 /// in a topic.
-public final class NATSBroker: ProcessBroker {
-    /// The port of its MQTT listener, at 127.0.0.1.
+public final class NATSBroker: MQTTBroker {
     public let port: Int
-    /// Its process.
     public let process: BrokerProcess
 
-    /// Why there is no broker here, or nil.
-    public static var unavailableReason: String? {
-        MQTTPeers.program("nats-server") == nil ? MQTTPeers.missing("nats-server") : nil
-    }
+    private static let program = "nats-server"
 
-    /// Prepares a broker; ``start()`` starts it.
-    ///
-    /// - Parameters:
-    ///   - user: who may use it, with this password; everybody if `nil`.
-    ///   - port: the port to listen on; one that is free if `nil`.
-    public init(user: (name: String, password: String)? = nil, port: Int? = nil) throws {
-        guard let program = MQTTPeers.program("nats-server") else {
-            throw TestSupportError(MQTTPeers.missing("nats-server"))
-        }
-        let port = try port ?? PortLease.port()
+    /// Why there is no broker here, or nil.
+    public static var unavailableReason: String? { MQTTPeers.missing(program, of: program) }
+
+    /// - Parameter user: who may use it, with this password; everybody if `nil`.
+    public init(user: (name: String, password: String)? = nil) throws {
+        let port = try PortLease.port()
         self.port = port
         // MQTT needs JetStream, which keeps what is retained, and a name of the server. Its own protocol gets a port, too,
         // which the system chooses.
         process = try BrokerProcess(
-            program, named: "nats", readyLine: "Server is ready",
+            try MQTTPeers.required(Self.program, of: Self.program), named: "nats", readyLine: "Server is ready",
             settings: { folder in
                 """
                 server_name: tests

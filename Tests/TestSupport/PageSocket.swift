@@ -3,7 +3,6 @@ import Support
 
 /// A browser's end of a WebSocket, byte by byte, for tests of what a page is told.
 public final class PageSocket: Sendable {
-    /// A message that came.
     public enum Message: Sendable, Equatable {
         case text(String)
         case binary([UInt8])
@@ -39,34 +38,17 @@ public final class PageSocket: Sendable {
         return PageSocket(socket)
     }
 
-    /// Sends a text as one masked frame.
     public func send(_ text: String) throws {
-        let payload = Array(text.utf8)
-        var frame: [UInt8] = [0x81]
-        switch payload.count {
-        case ..<126: frame.append(0x80 | UInt8(payload.count))
-        case ..<65536: frame += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-        default:
-            frame.append(0x80 | 127)
-            frame += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
-        }
-        let mask: [UInt8] = [1, 2, 3, 4]
-        frame += mask
-        frame += payload.enumerated().map { $1 ^ mask[$0 & 3] }
-        try socket.write(frame)
+        try socket.write(ScriptedPeer.frame(Array(text.utf8), mask: [1, 2, 3, 4]))
     }
 
     /// The next message. Pings are skipped.
     public func next() async throws -> Message {
         while true {
             let head = try await socket.read(2)
-            var length = UInt64(head[1] & 0x7F)
-            if length == 126 {
-                length = try await socket.read(2).reduce(0) { $0 << 8 | UInt64($1) }
-            } else if length == 127 {
-                length = try await socket.read(8).reduce(0) { $0 << 8 | UInt64($1) }
-            }
-            let payload = length == 0 ? [] : try await socket.read(Int(length))
+            var length = Int(head[1] & 0x7F)
+            if length >= 126 { length = try await socket.read(length == 126 ? 2 : 8).reduce(0) { $0 << 8 | Int($1) } }
+            let payload = length == 0 ? [] : try await socket.read(length)
             switch head[0] {
             case 0x81: return .text(String(decoding: payload, as: UTF8.self))
             case 0x82: return .binary(payload)

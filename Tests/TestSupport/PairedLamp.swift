@@ -3,7 +3,6 @@ import Foundation
 /// A process that is a lamp for paired clients, with a level of 0 to 1 that is 0.5, and a state directory for a bridge.
 public struct PairedLamp: Sendable {
     public let process: ChildProcess
-    /// HOST:PORT.
     public let target: String
     /// The bridge's state directory, which does not exist at first.
     public let bridgeState: String

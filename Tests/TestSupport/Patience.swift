@@ -16,7 +16,6 @@ public enum Patience {
         return max(1, wanted) * (Sanitizer.current == nil ? 1 : 5)
     }()
 
-    /// The longest wait for one thing to happen.
     public static let wait: Duration = .seconds(60) * factor
 
     /// ``wait`` in whole seconds, for the options `--timeout` and `--for` of a command that must not end before.

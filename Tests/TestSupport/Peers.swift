@@ -11,7 +11,6 @@ public enum Peers {
 
     private static func script(_ name: String) -> String { Repository.path("Tests/signalr-peers/\(name)") }
 
-    /// Runs a peer's script during the body.
     public static func with<Result>(
         _ peer: String, _ name: String, _ arguments: [String] = [], _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {

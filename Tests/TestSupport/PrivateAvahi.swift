@@ -16,7 +16,6 @@ public final class PrivateAvahi: Sendable {
 
     /// The host's name in Zeroconf, without `.local`.
     public let hostName: String
-    /// The network namespace it runs in.
     public let namespace: String?
     private let usesIPv6: Bool
     private let directory: String
@@ -24,18 +23,10 @@ public final class PrivateAvahi: Sendable {
 
     /// Why it is not available here, or nil.
     public static var unavailableReason: String? {
-        #if os(Linux)
         guard geteuid() == 0 else { return "a private avahi-daemon for a test needs root" }
-        for program in ["dbus-daemon", "dbus-send", "avahi-daemon", "unshare", "ip"] {
-            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            guard folders.contains(where: { access("\($0)/\(program)", X_OK) == 0 }) else {
-                return "\(program) is missing; on Debian: sudo apt-get install avahi-daemon dbus iproute2"
-            }
-        }
-        return nil
-        #else
-        return "avahi-daemon runs on Linux only"
-        #endif
+        let programs = ["dbus-daemon", "dbus-send", "avahi-daemon", "unshare", "ip"]
+        return programs.first { !ProcessSpawn.isOnPath($0) }
+            .map { "\($0) is missing; on Debian: sudo apt-get install avahi-daemon dbus iproute2" }
     }
 
     /// Prepares the daemons; ``start()`` starts them.
@@ -56,14 +47,11 @@ public final class PrivateAvahi: Sendable {
         _ body: (PrivateAvahi) async throws -> Result
     ) async throws -> Result {
         let avahi = try PrivateAvahi(hostName: hostName, namespace: namespace)
-        do {
+        return try await carryOut {
             try await avahi.start()
-            let result = try await body(avahi)
+            return try await body(avahi)
+        } finally: {
             await avahi.remove()
-            return result
-        } catch {
-            await avahi.remove()
-            throw error
         }
     }
 
@@ -99,18 +87,8 @@ public final class PrivateAvahi: Sendable {
     }
 
     /// Kills avahi-daemon like a crash, without goodbyes; the bus keeps running.
-    public func kill() async {
-        await state.withLock { $0.daemon }?.end()
-    }
+    public func kill() async { await state.withLock { $0.daemon }?.end() }
 
-    /// Terminates avahi-daemon gracefully, with goodbyes; the bus keeps running.
-    public func stopDaemon() async throws {
-        guard let daemon = state.withLock({ $0.daemon }) else { return }
-        daemon.send(signal: SIGTERM)
-        try await daemon.waitForExit()
-    }
-
-    /// Kills both daemons.
     public func killAll() async {
         await kill()
         await state.withLock { $0.bus }?.end()
@@ -132,7 +110,6 @@ public final class PrivateAvahi: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// The output of both daemons.
     public var transcript: String {
         state.withLock { [$0.bus, $0.daemon].compactMap { $0?.transcript }.joined(separator: "\n") }
     }

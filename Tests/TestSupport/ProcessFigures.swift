@@ -1,24 +1,19 @@
 import Foundation
 import Glibc
 
-/// The current resource usage of a process.
+/// The current resource usage of a process; memory in KiB.
 public struct ProcessFigures: Sendable {
     private let processID: Int32
 
-    /// The figures of a running process.
     public init(of process: ChildProcess) { processID = process.processID }
-    /// The figures of a process that another one started.
     public init(ofProcess processID: Int32) { self.processID = processID }
 
-    /// Resident memory in KiB.
     public var residentMemory: Int { get throws { try status("VmRSS:") } }
-    /// The peak of resident memory, in KiB.
     public var peakMemory: Int { get throws { try status("VmHWM:") } }
     /// Whether all of its threads are suspended, which a while after the signal they are.
     public var isStopped: Bool { get throws { try isEveryThread("T") } }
     /// Whether all of its threads sleep.
     public var isAsleep: Bool { get throws { try isEveryThread("S") } }
-    /// The processes that it started.
     public var children: [Int32] {
         get throws {
             try threads.flatMap { thread in
@@ -27,11 +22,9 @@ public struct ProcessFigures: Sendable {
             }
         }
     }
-    /// Open descriptors.
     public var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }
     }
-    /// Whether it has a file open.
     public func hasOpen(_ path: String) throws -> Bool {
         let folder = "/proc/\(processID)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).contains { number in

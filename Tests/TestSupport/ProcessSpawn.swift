@@ -24,9 +24,13 @@ package struct ProcessSpawn {
 
     init(executable: String, arguments: [String], environment: [String: String]) throws {
         Self.ignoreBrokenPipes
-        self = try Self.oneAtATime.withLock { _ in
-            try Self(alone: executable, arguments: arguments, environment: environment)
-        }
+        self = try Self.oneAtATime.withLock { _ in try Self(alone: executable, arguments, environment) }
+    }
+
+    /// Whether a program is found along PATH.
+    package static func isOnPath(_ program: String) -> Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
 
     /// Returns when every process that was being started runs its own program.
@@ -48,23 +52,14 @@ package struct ProcessSpawn {
         return status
     }
 
-    private init(alone executable: String, arguments: [String], environment: [String: String]) throws {
-        var pipes: [(read: Int32, write: Int32)] = []
-        func closeAll() { pipes.forEach { _ = (close($0.read), close($0.write)) } }
-        for _ in 0..<3 {
-            do {
-                pipes.append(try Self.makePipe())
-            } catch {
-                closeAll()
-                throw error
-            }
-        }
+    private init(alone executable: String, _ arguments: [String], _ environment: [String: String]) throws {
+        let pipes = try (0..<3).map { _ in try Self.makePipe() }
         var processID: pid_t = 0
         let code = Self.spawn(
             &processID, executable, arguments, environment,
             descriptors: [pipes[0].read, pipes[1].write, pipes[2].write])
         guard code == 0 else {
-            closeAll()
+            for pipe in pipes { _ = (close(pipe.read), close(pipe.write)) }
             throw TestSupportError("cannot start \(executable): \(String(systemError: code))")
         }
         close(pipes[0].read)
@@ -93,9 +88,7 @@ package struct ProcessSpawn {
         let code = oneAtATime.withLock { _ in
             spawn(&processID, executable, arguments, environment, descriptors: [], terminal: terminal)
         }
-        guard code == 0 else {
-            throw TestSupportError("cannot start \(executable): \(String(systemError: code))")
-        }
+        guard code == 0 else { throw TestSupportError("cannot start \(executable): \(String(systemError: code))") }
         return processID
     }
 
@@ -103,13 +96,8 @@ package struct ProcessSpawn {
         _ processID: inout pid_t, _ executable: String, _ arguments: [String], _ environment: [String: String],
         descriptors: [Int32], terminal: String? = nil
     ) -> Int32 {
-        #if os(Linux)
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        #endif
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
         defer {
@@ -135,16 +123,12 @@ package struct ProcessSpawn {
         var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         // POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not import.
         if terminal != nil { flags |= 0x80 }
-        #if os(Linux)
         // (posix_spawn_file_actions_addclosefrom_np is not visible from Swift.) Those that are opened in the meantime get the
         // lowest free numbers, some beyond the last. The system would close them too, but not before posix_spawn returns.
         // To close one that is not open is no error.
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let last = open.compactMap { Int32($0) }.max() ?? 2
         for descriptor in 3...max(3, last) + 64 { posix_spawn_file_actions_addclose(&actions, descriptor) }
-        #else
-        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
-        #endif
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var argv = ([executable] + arguments).map { strdup($0) }

@@ -10,7 +10,7 @@ public final class RawSocket: Sendable {
         public init(text: String) { description = text }
     }
 
-    private let descriptor: Int32
+    let descriptor: Int32
 
     private init(_ descriptor: Int32) {
         self.descriptor = descriptor
@@ -18,11 +18,27 @@ public final class RawSocket: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         // Sends at once instead of waiting for more data. It has no effect on datagrams.
-        var isOn: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        set(TCP_NODELAY, at: Int32(IPPROTO_TCP))
+    }
+
+    private convenience init(isDatagram: Bool = false) throws {
+        let type = isDatagram ? SOCK_DGRAM : SOCK_STREAM
+        let descriptor = socket(AF_INET, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        self.init(descriptor)
     }
 
     deinit { Glibc.close(descriptor) }
+
+    private func set(_ option: Int32, at level: Int32 = SOL_SOCKET, to value: Int32 = 1) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func bind(to port: Int, _ address: String) throws {
+        let result = Self.with(Self.loopback(port, address)) { Glibc.bind(descriptor, $0, $1) }
+        guard result == 0 else { throw Failure("bind") }
+    }
 
     private static func loopback(_ port: Int, _ address: String) -> sockaddr_in {
         var name = sockaddr_in()
@@ -49,19 +65,13 @@ public final class RawSocket: Sendable {
     public static func connect(
         to port: Int, at address: String = "127.0.0.1", from source: String = "127.0.0.1", receiveBuffer: Int32? = nil
     ) throws -> RawSocket {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        let raw = RawSocket(descriptor)
-        if var size = receiveBuffer {
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        }
+        let raw = try RawSocket()
+        if let receiveBuffer { raw.set(SO_RCVBUF, to: receiveBuffer) }
         // The port is chosen as for unbound sockets, which avoids the ports of servers that are restarted.
-        var isOn: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_IP), bindsAddressOnly, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        guard with(loopback(0, source), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
-        guard with(loopback(port, address), { Glibc.connect(descriptor, $0, $1) }) == 0 else {
-            throw Failure("connect")
-        }
+        raw.set(bindsAddressOnly, at: Int32(IPPROTO_IP))
+        try raw.bind(to: 0, source)
+        let result = with(loopback(port, address)) { Glibc.connect(raw.descriptor, $0, $1) }
+        guard result == 0 else { throw Failure("connect") }
         return raw
     }
 
@@ -73,46 +83,32 @@ public final class RawSocket: Sendable {
     public static func listen(
         port: Int = 0, address: String = "127.0.0.1", backlog: Int32 = 16, receiveBuffer: Int32? = nil
     ) throws -> (socket: RawSocket, port: Int) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        let raw = RawSocket(descriptor)
-        if var size = receiveBuffer {
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-        }
-        if port != 0 { raw.reuseAddress() }
-        guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
-        guard Glibc.listen(descriptor, backlog) == 0 else { throw Failure("listen") }
+        let raw = try RawSocket()
+        if let receiveBuffer { raw.set(SO_RCVBUF, to: receiveBuffer) }
+        // Also where a connection still ends, or at a port that is leased.
+        if port != 0 { raw.set(SO_REUSEADDR) }
+        try raw.bind(to: port, address)
+        guard Glibc.listen(raw.descriptor, backlog) == 0 else { throw Failure("listen") }
         return (raw, try raw.localPort())
     }
 
     /// A socket that is bound to a port and does not listen, see ``PortLease``.
     static func lease(port: Int) throws -> RawSocket {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        let raw = RawSocket(descriptor)
+        let raw = try RawSocket()
         // On all addresses of the machine, as a server may be.
-        guard with(loopback(port, "0.0.0.0"), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        try raw.bind(to: port, "0.0.0.0")
         // Not before: two leases of one port would be allowed.
-        raw.reuseAddress()
+        raw.set(SO_REUSEADDR)
         return raw
-    }
-
-    /// Lets it be bound to a port at which a connection still ends, or which is leased.
-    private func reuseAddress() {
-        var isOn: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// A UDP socket on a port of this machine; 0 lets the system choose.
     public static func datagram(port: Int = 0, address: String = "127.0.0.1") throws -> RawSocket {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure("socket") }
-        let raw = RawSocket(descriptor)
-        guard with(loopback(port, address), { bind(descriptor, $0, $1) }) == 0 else { throw Failure("bind") }
+        let raw = try RawSocket(isDatagram: true)
+        try raw.bind(to: port, address)
         return raw
     }
 
-    /// The port that the socket is bound to.
     public func localPort() throws -> Int {
         var name = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -123,7 +119,6 @@ public final class RawSocket: Sendable {
         return Int(in_port_t(bigEndian: name.sin_port))
     }
 
-    /// The next connection.
     public func accept() async throws -> RawSocket {
         try await blocking { [descriptor] in
             // Not inherited by child processes, which would keep the connection open.
@@ -134,7 +129,6 @@ public final class RawSocket: Sendable {
         }
     }
 
-    /// Writes all of it.
     public func write(_ bytes: [UInt8]) throws {
         var start = 0
         while start < bytes.count {
@@ -192,14 +186,7 @@ public final class RawSocket: Sendable {
     }
 
     /// Reads the next datagram.
-    public func readDatagram() async throws -> [UInt8] {
-        try await blocking { [descriptor] in
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            let got = recv(descriptor, &buffer, buffer.count, 0)
-            guard got >= 0 else { throw Failure("recv") }
-            return Array(buffer[..<got])
-        }
-    }
+    public func readDatagram() async throws -> [UInt8] { try await readSome() }
 
     /// Reads until the other end closes; a reset counts as an end.
     public func readToEnd() async throws -> [UInt8] {
@@ -220,20 +207,8 @@ public final class RawSocket: Sendable {
 
     private func blocking<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
-            // A thread of its own: tests run many of these at once, more than a shared queue has threads.
-            let box = ThreadBody { continuation.resume(with: Result { try body() }) }
-            box.start()
+            // A queue of its own: tests run many of these at once, more than a shared queue has threads.
+            DispatchQueue(label: "raw socket").async { continuation.resume(with: Result { try body() }) }
         }
-    }
-}
-
-private final class ThreadBody: Sendable {
-    private let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    func start() {
-        let queue = DispatchQueue(label: "raw socket")
-        queue.async(execute: body)
     }
 }

@@ -7,12 +7,8 @@ public enum Sanitizer: String, Sendable {
 
     /// The sanitizer in this process.
     public static let current: Sanitizer? = [.thread, .address].first { sanitizer in
-        #if os(Linux)
-        let everything = UnsafeMutableRawPointer(bitPattern: 0)
-        #else
-        let everything = UnsafeMutableRawPointer(bitPattern: -2)
-        #endif
-        return dlsym(everything, sanitizer.symbol) != nil
+        // In the whole program.
+        dlsym(nil, sanitizer.symbol) != nil
     }
 
     /// The variable of the environment that says where sanitizers write: this, a full stop and the process's id.
@@ -24,7 +20,6 @@ public enum Sanitizer: String, Sendable {
         return try? String(contentsOfFile: "\(log).\(process)", encoding: .utf8)
     }
 
-    /// Whether an executable is built with the sanitizer.
     public func isIn(_ executable: String) throws -> Bool {
         try Data(contentsOf: URL(fileURLWithPath: executable), options: .alwaysMapped).range(of: Data(symbol.utf8))
             != nil

@@ -12,9 +12,7 @@ public struct ScenarioScript: Sendable {
     /// `Samples/Wireshark/elemental.lua` in tshark.
     public static let wireshark = ScenarioScript(name: "wireshark", program: "tshark")
 
-    /// The folder's name.
     public let name: String
-    /// The Python that runs its scripts.
     public let python: String
     /// Whether what it needs is installed.
     public let isThere: Bool
@@ -23,14 +21,12 @@ public struct ScenarioScript: Sendable {
     ///   modules into `.build/NAME`.
     private init(name: String, program: String? = nil) {
         self.name = name
-        let files = FileManager.default
         if let program {
             python = "python3"
-            let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-            isThere = folders.contains { files.isExecutableFile(atPath: "\($0)/\(program)") }
+            isThere = ProcessSpawn.isOnPath(program)
         } else {
             python = Repository.path(".build/\(name)/bin/python3")
-            isThere = files.fileExists(atPath: Repository.path(".build/\(name)/installed"))
+            isThere = FileManager.default.fileExists(atPath: Repository.path(".build/\(name)/installed"))
         }
     }
 

@@ -38,10 +38,8 @@ public final class BrokerPeer: @unchecked Sendable {
 
     public func write(_ bytes: [UInt8]) throws { try socket.write(bytes) }
 
-    /// Ends both directions.
     public func close() { socket.closeOutput() }
 
-    /// Waits for the client's end of the connection.
     public func readToEnd() async throws { _ = try await socket.readToEnd() }
 
     private func byte() async throws -> UInt8 {
@@ -57,13 +55,9 @@ public final class BrokerPeer: @unchecked Sendable {
     /// The next packet of the client.
     public func packet() async throws -> MQTTPacket {
         let first = try await byte()
-        var (length, shift) = (0, 0)
-        while true {
-            let digit = try await byte()
-            length |= Int(digit & 0x7F) << shift
-            shift += 7
-            if digit & 0x80 == 0 { break }
-        }
+        var digits: [UInt8] = []
+        repeat { digits.append(try await byte()) } while digits[digits.count - 1] & 0x80 != 0
+        let length = MQTTPacket.length(of: digits)
         var body = Array(buffer[start...].prefix(length))
         start += body.count
         if body.count < length { body += try await socket.read(length - body.count) }
@@ -145,7 +139,6 @@ public struct MQTTPacket: Equatable, Sendable {
     public var kind: Kind? { Kind(rawValue: first >> 4) }
 
     private var topicLength: Int { Int(body[0]) << 8 + Int(body[1]) }
-    /// The topic of a PUBLISH.
     public var topic: String { String(decoding: body[2..<2 + topicLength], as: UTF8.self) }
     /// The identifier of a PUBLISH with QoS 1.
     public var identifier: [UInt8] { Array(body[2 + topicLength..<4 + topicLength]) }
@@ -173,16 +166,17 @@ public struct MQTTPacket: Equatable, Sendable {
         return bytes
     }
 
+    fileprivate static func length(of digits: some Collection<UInt8>) -> Int {
+        digits.reversed().reduce(0) { $0 << 7 | Int($1 & 0x7F) }
+    }
+
     /// The packets in the bytes that a client sent, which end with a complete one.
     public static func packets(in bytes: [UInt8]) -> [MQTTPacket] {
         var (packets, rest) = ([MQTTPacket](), bytes[...])
         while let first = rest.popFirst() {
-            var (length, shift) = (0, 0)
-            while let digit = rest.popFirst() {
-                length |= Int(digit & 0x7F) << shift
-                shift += 7
-                if digit & 0x80 == 0 { break }
-            }
+            let digits = rest.prefix(rest.prefix { $0 & 0x80 != 0 }.count + 1)
+            rest = rest.dropFirst(digits.count)
+            let length = length(of: digits)
             packets.append(MQTTPacket(first: first, body: Array(rest.prefix(length))))
             rest = rest.dropFirst(length)
         }

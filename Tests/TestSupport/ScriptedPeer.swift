@@ -6,7 +6,6 @@ public final class ScriptedPeer: @unchecked Sendable {
     public struct Request {
         public let method: String
         public let target: String
-        /// By lower-case name.
         public let headers: [String: String]
         public let body: [UInt8]
 

@@ -13,9 +13,7 @@ public enum SecurityPeers {
         ["-B", Repository.path("Tests/security-peers/\(script)")] + arguments
     }
 
-    /// Runs a script to its end.
-    ///
-    /// - Returns: its output.
+    /// Runs a script to its end, and returns its output.
     @discardableResult
     public static func run(
         _ script: String, _ arguments: [String] = [], namespace: String? = nil

@@ -2,10 +2,8 @@
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// A generator that gives the same numbers for the same seed.
     public init(seed: UInt64) { state = seed }
 
-    /// The next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
@@ -24,6 +22,5 @@ extension SeededGenerator {
     /// True once in `count` times, on average.
     public mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
-    /// A number of the range.
     public mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 }

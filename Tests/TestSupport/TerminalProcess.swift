@@ -19,16 +19,13 @@ public final class TerminalProcess: Sendable {
         isolation: isolated (any Actor)? = #isolation, _ body: (TerminalProcess) async throws -> Result
     ) async throws -> Result {
         let process = try TerminalProcess(executable, arguments, columns: columns, rows: rows)
-        let result: Swift.Result<Result, any Error>
-        do {
-            result = .success(try await body(process))
-        } catch {
-            result = .failure(error)
+        return try await carryOut {
+            try await body(process)
+        } finally: {
+            process.send(signal: SIGKILL)
+            _ = try? await process.waitForExit()
+            close(process.terminal)
         }
-        process.send(signal: SIGKILL)
-        _ = try? await process.waitForExit()
-        close(process.terminal)
-        return try result.get()
     }
 
     private init(_ executable: String, _ arguments: [String], columns: UInt16, rows: UInt16) throws {
@@ -48,7 +45,6 @@ public final class TerminalProcess: Sendable {
         Thread.detachNewThread { [self] in reap() }
     }
 
-    /// All output so far.
     public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
 
     /// How the terminal treats keys and output: the flags and the special characters, to be compared.
@@ -71,7 +67,6 @@ public final class TerminalProcess: Sendable {
         }
     }
 
-    /// Sends a signal, unless the process has ended.
     public func send(signal: Int32) {
         state.withLock { state in
             if state.status == nil { kill(processID, signal) }
@@ -85,7 +80,6 @@ public final class TerminalProcess: Sendable {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }
 
-    /// Waits for the process's end.
     public func waitForExit(within timeout: Duration = Patience.wait) async throws -> ChildProcess.ExitStatus {
         try await wait(timeout, "it did not end") { state.withLock { $0.status != nil } }
         guard let status = state.withLock({ $0.status }) else { throw TestSupportError("it did not end") }

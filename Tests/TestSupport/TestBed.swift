@@ -10,11 +10,9 @@ public final class TestBed: Sendable {
     public struct Host: Sendable {
         /// "a" or "b", and the host's name in Zeroconf.
         public let name: String
-        /// The network namespace.
         public let namespace: String
         /// The address on the link between the two.
         public let address: String
-        /// The host's avahi-daemon.
         public let avahi: PrivateAvahi
 
         /// Starts a process on this host that uses its avahi-daemon; end it, or use ``withChild(_:_:environment:_:)``.
@@ -36,9 +34,7 @@ public final class TestBed: Sendable {
         }
     }
 
-    /// The first host.
     public let a: Host
-    /// The second host.
     public let b: Host
 
     private static let prefix = "zeroconf-"
@@ -54,7 +50,6 @@ public final class TestBed: Sendable {
         return isMade ? nil : "network namespaces cannot be made here (\"ip netns add\" fails)"
     }()
 
-    /// Whether a test bed is available here.
     public static var isAvailable: Bool { unavailableReason == nil }
 
     private let hasBadLink: Bool
@@ -112,11 +107,8 @@ public final class TestBed: Sendable {
         }
     }
 
-    /// Brings the link up again.
     public func restoreLink() async throws {
-        for host in [a, b] {
-            try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
-        }
+        for host in [a, b] { try await ip("-netns", host.namespace, "link", "set", Self.link, "up") }
     }
 
     /// Gives a host one more address on the link, in the same subnet (last byte 3...254).
@@ -178,9 +170,7 @@ public final class TestBed: Sendable {
             try await ip("-netns", host.namespace, "address", "add", "\(host.address)/24", "dev", Self.link)
             try await ip("-netns", host.namespace, "link", "set", Self.link, "up")
         }
-        for host in [a, b] {
-            try await host.avahi.start()
-        }
+        for host in [a, b] { try await host.avahi.start() }
     }
 
     private func tearDown() async {
@@ -203,9 +193,7 @@ public final class TestBed: Sendable {
 
     private static func delete(namespace: String) async {
         let processes = (try? await ChildProcess.run("ip", ["netns", "pids", namespace])) ?? ""
-        for process in processes.split(separator: "\n").compactMap({ pid_t($0) }) {
-            kill(process, SIGKILL)
-        }
+        for process in processes.split(separator: "\n").compactMap({ pid_t($0) }) { kill(process, SIGKILL) }
         _ = try? await ChildProcess.run("ip", ["netns", "delete", namespace])
     }
 
@@ -223,7 +211,5 @@ public final class TestBed: Sendable {
 
     private func ip(_ arguments: String...) async throws { try await ip(arguments) }
 
-    private func ip(_ arguments: [String]) async throws {
-        try await ChildProcess.run("ip", arguments)
-    }
+    private func ip(_ arguments: [String]) async throws { try await ChildProcess.run("ip", arguments) }
 }

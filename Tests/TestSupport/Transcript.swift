@@ -7,7 +7,6 @@ import Support
 /// things that happen independently may be reported in either order. Where the behaviour promises an order, the test asks
 /// for an entry `after` the one that it took before.
 public final class Transcript<Entry: Sendable>: Sendable {
-    /// Why a wait failed.
     struct Missing: Error {
         let description: String
     }
@@ -35,7 +34,6 @@ public final class Transcript<Entry: Sendable>: Sendable {
             while firstLeft < isTaken.count, isTaken[firstLeft] { firstLeft += 1 }
         }
 
-        /// Removes a waiter that still waits.
         mutating func remove(_ id: Int) -> Waiter? {
             waiters.firstIndex { $0.id == id }.map { waiters.remove(at: $0) }
         }
@@ -51,7 +49,6 @@ public final class Transcript<Entry: Sendable>: Sendable {
         self.describe = describe
     }
 
-    /// Adds an entry at the end.
     public func add(_ entry: Entry) {
         state.withLock { state in
             let index = state.entries.count
@@ -84,7 +81,6 @@ public final class Transcript<Entry: Sendable>: Sendable {
 
     /// All entries so far, those that were taken included.
     public var all: [Entry] { state.withLock { $0.entries } }
-    /// The number of entries so far.
     public var count: Int { state.withLock { $0.entries.count } }
     /// Whether no entry will follow.
     public var isAtEnd: Bool { state.withLock { $0.isAtEnd } }

@@ -22,10 +22,9 @@ public final class TestBoard: Sendable {
     private let firmware: Firmware
     private let state = Locked(State())
     private let stopped = Latch()
-    /// What happens to bytes on the line, each way.
     private let faults: FaultyLine.Faults
 
-    /// A board on an open descriptor, which it closes.
+    /// - Parameter descriptor: an open one, which it closes.
     public init(_ firmware: Firmware, on descriptor: CInt, faults: FaultyLine.Faults = .none) {
         self.firmware = firmware
         self.descriptor = descriptor
@@ -36,18 +35,8 @@ public final class TestBoard: Sendable {
 
     /// Connects to a gateway's port.
     public static func dial(_ port: Int, _ firmware: Firmware, faults: FaultyLine.Faults = .none) throws -> TestBoard {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-        let result = withUnsafePointer(to: address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw TestSupportError("connect: \(String(cString: strerror(errno)))") }
-        return TestBoard(firmware, on: descriptor, faults: faults)
+        let socket = try RawSocket.connect(to: port)
+        return TestBoard(firmware, on: withExtendedLifetime(socket) { dup($0.descriptor) }, faults: faults)
     }
 
     /// Runs `body` between two bytes.
@@ -55,10 +44,8 @@ public final class TestBoard: Sendable {
         state.withLock { $0.work.append(body) }
     }
 
-    /// Starts it anew.
     public func reset() { state.withLock { $0.isReset = true } }
 
-    /// Pulls its cable.
     public func stop() async {
         state.withLock { $0.isStopped = true }
         await stopped.wait()

@@ -84,7 +84,6 @@ enum DeviceClasses {
     /// Those that only count up or add up, and are no measurement at a time.
     static let totals: Set<String> = ["energy", "gas", "volume", "water"]
 
-    /// Whether a class takes a unit.
     static func takes(_ name: String, unit: String?) -> Bool {
         units[name]?.contains(unit?.replacingOccurrences(of: "\u{b5}", with: "\u{3bc}")) == true
     }
@@ -96,13 +95,11 @@ enum DeviceClasses {
         return misleading.contains(unit) || classes(of: unit).count > 1
     }
 
-    /// The classes that take a unit.
     static func classes(of unit: String) -> [String] { units.keys.filter { takes($0, unit: unit) } }
 
     /// Units with one class only, that for something special: an angle is hardly that of the wind.
     private static let misleading: Set<String> = ["°"]
 
-    /// The classes of yes and no.
     static let ofBinarySensors: Set<String> = [
         "battery", "battery_charging", "carbon_monoxide", "cold", "connectivity", "door", "garage_door", "gas", "heat",
         "light", "lock", "moisture", "motion", "moving", "occupancy", "opening", "plug", "power", "presence", "problem",

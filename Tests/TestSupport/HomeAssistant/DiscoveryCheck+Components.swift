@@ -6,11 +6,7 @@ extension DiscoveryCheck {
         if component.fields["name"] != nil, component.text("name")?.isEmpty != false {
             add("\(place): its name is no text")
         }
-        if let category = component.fields["entity_category"],
-            !["config", "diagnostic"].contains(category as? String)
-        {
-            add("\(place): no entity_category \(category)")
-        }
+        check("entity_category", of: component, isAmong: ["config", "diagnostic"], place)
         switch component.platform {
         case "sensor":
             checkClassAndUnit(of: component, place)
@@ -20,12 +16,21 @@ extension DiscoveryCheck {
             checkNumber(component, place)
         case "binary_sensor", "switch": checkSwitch(component, place)
         case "text": checkText(component, place)
-        case "select": checkOptions(component, place, field: "options")
-        case "event": checkOptions(component, place, field: "event_types")
-        case "image": checkImage(component, place)
+        case "select": checkDistinct(component.fields["options"], "\(place): options")
+        case "event": checkDistinct(component.fields["event_types"], "\(place): event_types")
+        case "image":
+            check("content_type", of: component, isAmong: ["image/png", "image/jpeg", "image/gif"], place)
+            check("image_encoding", of: component, isAmong: ["b64"], place)
         case "light": checkLight(component, place)
         default: break
         }
+    }
+
+    private mutating func check(
+        _ field: String, of component: Component, isAmong allowed: Set<String>, _ place: String
+    ) {
+        guard let value = component.fields[field] else { return }
+        if !allowed.contains(value as? String ?? "") { add("\(place): no \(field) \(value)") }
     }
 
     private mutating func checkClassAndUnit(of component: Component, _ place: String) {
@@ -54,15 +59,12 @@ extension DiscoveryCheck {
     private mutating func checkSensor(_ sensor: Component, _ place: String) {
         let deviceClass = sensor.text("device_class")
         let unit = sensor.text("unit_of_measurement")
-        if let stateClass = sensor.fields["state_class"] {
-            let name = stateClass as? String ?? ""
-            if !["measurement", "total", "total_increasing"].contains(name) {
-                add("\(place): no state_class \(stateClass)")
-            }
-            if let deviceClass, DeviceClasses.withoutNumbers.contains(deviceClass) {
+        check("state_class", of: sensor, isAmong: ["measurement", "total", "total_increasing"], place)
+        if let deviceClass, sensor.fields["state_class"] != nil {
+            if DeviceClasses.withoutNumbers.contains(deviceClass) {
                 add("\(place): no state_class with device_class \(deviceClass)")
             }
-            if let deviceClass, DeviceClasses.totals.contains(deviceClass), name == "measurement" {
+            if DeviceClasses.totals.contains(deviceClass), sensor.text("state_class") == "measurement" {
                 add("\(place): \(deviceClass) is no measurement")
             }
         }
@@ -77,10 +79,8 @@ extension DiscoveryCheck {
             }
             checkDistinct(options, "\(place): options")
         }
-        if let precision = sensor.fields["suggested_display_precision"] {
-            if Self.integer(precision).map({ $0 >= 0 }) != true {
-                add("\(place): suggested_display_precision is \(precision)")
-            }
+        if let precision = sensor.fields["suggested_display_precision"], Self.integer(precision) ?? -1 < 0 {
+            add("\(place): suggested_display_precision is \(precision)")
         }
     }
 
@@ -103,9 +103,7 @@ extension DiscoveryCheck {
                 add("\(place): step is \(value)")
             }
         }
-        if let mode = number.fields["mode"], !["auto", "box", "slider"].contains(mode as? String) {
-            add("\(place): no mode \(mode)")
-        }
+        check("mode", of: number, isAmong: ["auto", "box", "slider"], place)
         // A slider over all that a type holds cannot be used.
         if number.text("mode") == "slider", high - low > 1e17 { add("\(place): a slider from \(low) to \(high)") }
     }
@@ -122,21 +120,10 @@ extension DiscoveryCheck {
         where component.text(field) != payload {
             add("\(place): \(field) is \(component.fields[field] ?? "missing"), not the text \(payload)")
         }
-        for (field, payload) in [("state_on", "true"), ("state_off", "false")] {
-            if let value = component.fields[field], value as? String != payload {
-                add("\(place): \(field) is \(value)")
-            }
-        }
-        if component.platform == "binary_sensor", let name = component.text("device_class"),
-            !DeviceClasses.ofBinarySensors.contains(name)
-        {
-            add("\(place): no device_class \(name)")
-        }
-        if component.platform == "switch", let name = component.text("device_class"),
-            !["outlet", "switch"].contains(name)
-        {
-            add("\(place): no device_class \(name)")
-        }
+        check("state_on", of: component, isAmong: ["true"], place)
+        check("state_off", of: component, isAmong: ["false"], place)
+        let classes = component.platform == "switch" ? ["outlet", "switch"] : DeviceClasses.ofBinarySensors
+        check("device_class", of: component, isAmong: classes, place)
     }
 
     private mutating func checkText(_ text: Component, _ place: String) {
@@ -146,13 +133,7 @@ extension DiscoveryCheck {
             add("\(place): min and max are not between 0 and 255")
             return
         }
-        if let mode = text.fields["mode"], !["text", "password"].contains(mode as? String) {
-            add("\(place): no mode \(mode)")
-        }
-    }
-
-    private mutating func checkOptions(_ component: Component, _ place: String, field: String) {
-        checkDistinct(component.fields[field], "\(place): \(field)")
+        check("mode", of: text, isAmong: ["text", "password"], place)
     }
 
     private mutating func checkDistinct(_ value: Any?, _ place: String) {
@@ -164,26 +145,10 @@ extension DiscoveryCheck {
         if options.contains(where: { $0.count > 255 }) { add("\(place) has one of more than 255 characters") }
     }
 
-    private mutating func checkImage(_ image: Component, _ place: String) {
-        guard let type = image.fields["content_type"] else { return }
-        if !["image/png", "image/jpeg", "image/gif"].contains(type as? String) {
-            add("\(place): content_type is \(type)")
-        }
-        if let encoding = image.fields["image_encoding"], encoding as? String != "b64" {
-            add("\(place): image_encoding is \(encoding)")
-        }
-    }
-
     private mutating func checkLight(_ light: Component, _ place: String) {
-        if let schema = light.fields["schema"], schema as? String != "basic" {
-            add("\(place): schema \(schema) is not checked")
-        }
-        guard let type = light.fields["on_command_type"] else { return }
-        guard ["first", "last", "brightness"].contains(type as? String) else {
-            add("\(place): no on_command_type \(type)")
-            return
-        }
-        guard type as? String == "brightness" else { return }
+        check("schema", of: light, isAmong: ["basic"], place)
+        check("on_command_type", of: light, isAmong: ["first", "last", "brightness"], place)
+        guard light.text("on_command_type") == "brightness" else { return }
         for field in ["brightness_command_topic", "brightness_state_topic"] where light.fields[field] == nil {
             add("\(place) switches on by its brightness and has no \(field)")
         }

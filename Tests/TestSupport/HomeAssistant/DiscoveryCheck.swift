@@ -17,9 +17,7 @@ public struct DiscoveryCheck: @unchecked Sendable {
         /// Everything else in it.
         public let fields: [String: Any]
 
-        /// A text among its fields.
         public func text(_ field: String) -> String? { fields[field] as? String }
-        /// A number among its fields.
         public func number(_ field: String) -> Double? { DiscoveryCheck.number(fields[field]) }
         /// Whether it only removes what was there under its key.
         public var isRemoval: Bool { fields.isEmpty }
@@ -27,7 +25,6 @@ public struct DiscoveryCheck: @unchecked Sendable {
 
     /// Everything that Home Assistant would not take or would take for something else; empty if all is well.
     public private(set) var problems: [String] = []
-    /// The components, ordered by key.
     public private(set) var components: [Component] = []
     /// What the message says of the device, with its keys written out.
     public private(set) var device: [String: Any] = [:]
@@ -37,8 +34,6 @@ public struct DiscoveryCheck: @unchecked Sendable {
     private let identifier: String
     private let isAutomatic: Bool
 
-    /// Checks a message.
-    ///
     /// - Parameters:
     ///   - payload: JSON; empty for a device that is removed.
     ///   - isAutomatic: whether device classes follow from units alone; if so, a class is a problem for a unit that

@@ -7,7 +7,6 @@ public struct FaultyLine {
         public var flip: Double
         public var insert: Double
 
-        /// Faults of these probabilities.
         public init(drop: Double = 0, double: Double = 0, flip: Double = 0, insert: Double = 0) {
             self.drop = drop
             self.double = double
@@ -27,7 +26,6 @@ public struct FaultyLine {
     public var faults = Faults.none
     /// The milliseconds that a byte is under way besides the line's own time.
     public var latency = 0
-    /// The bytes that entered it.
     public private(set) var byteCount = 0
     private var underWay: [(byte: UInt8, at: Int)] = []
     private var first = 0
@@ -35,7 +33,6 @@ public struct FaultyLine {
     /// A line that does no harm.
     public init() {}
 
-    /// A byte enters the line.
     public mutating func send(_ byte: UInt8, at now: Int, _ random: inout SeededGenerator) {
         byteCount += 1
         if random.happens(faults.drop) { return }
@@ -50,7 +47,6 @@ public struct FaultyLine {
 
     private mutating func append(_ byte: UInt8, _ now: Int) { underWay.append((byte, now + latency)) }
 
-    /// The next byte that has arrived.
     public mutating func receive(at now: Int) -> UInt8? {
         guard first < underWay.count, underWay[first].at <= now else { return nil }
         defer {

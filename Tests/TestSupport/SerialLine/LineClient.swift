@@ -2,7 +2,6 @@ public import ElementalMicro
 
 /// A client of a device, on the other end of its line: what a gateway does.
 public final class LineClient {
-    /// What came for an element.
     public struct Frame: Hashable, Sendable {
         public let id: Int8
         public let value: [UInt8]
@@ -15,7 +14,6 @@ public final class LineClient {
 
     private var link: SerialLink
     private var buffer: [UInt8] = []
-    /// The frames of the present session.
     public private(set) var frames: [Frame] = []
     public private(set) var sessionCount = 0
     /// Whether it introduces itself when a session begins.
