@@ -17,12 +17,12 @@ public final class ScriptedBroker: Sendable {
     /// The next connection, of which nothing is read.
     public func accept() async throws -> BrokerPeer { BrokerPeer(try await listener.accept()) }
 
-    /// The next connection, which gets its session.
-    public func session() async throws -> BrokerPeer {
+    /// The next connection, whose CONNECT gets an answer: its session.
+    public func session(_ answer: [UInt8] = BrokerPeer.accepted) async throws -> BrokerPeer {
         let peer = try await accept()
         let connect = try await peer.packet()
         guard connect.kind == .connect else { throw TestSupportError("no CONNECT but \(connect)") }
-        try peer.write(BrokerPeer.accepted)
+        try peer.write(answer)
         return peer
     }
 }

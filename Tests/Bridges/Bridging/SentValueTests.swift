@@ -68,8 +68,7 @@ struct SentValueTests {
 
     private func withBed(_ body: (Bed) async throws -> Void) async throws {
         let service = try await startService()
-        let device = try await ElementalDevice.connect(
-            host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: Rover.all)
+        let device = try await service.connect()
         try await body(await Bed(device))
         await device.close()
         await service.stop()

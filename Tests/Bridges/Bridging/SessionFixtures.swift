@@ -58,9 +58,7 @@ final class SessionLog: Sendable {
     }
 
     func refusals(of key: ServiceKey) -> [SessionRefusal] {
-        events.compactMap { event in
-            if case .state(key, .refused(let refusal)) = event { refusal } else { nil }
-        }
+        events.compactMap { if case .state(key, .refused(let refusal)) = $0 { refusal } else { nil } }
     }
 
     var excesses: [Int] { events.compactMap { if case .tooMany(let count) = $0 { count } else { nil } } }
@@ -94,27 +92,33 @@ func withSessions(
     let log = SessionLog()
     sessions.onEvent { log.add($0) }
     let running = Task { try await sessions.run() }
-    let result: Result<Void, any Error>
-    do {
-        result = .success(try await body(sessions, log))
-    } catch {
-        result = .failure(error)
+    try await carryOut {
+        try await body(sessions, log)
+    } finally: {
+        running.cancel()
+        try await running.value
     }
-    running.cancel()
-    try await running.value
-    try result.get()
+}
+
+extension ServiceConfiguration {
+    /// Of a service on loopback that is not published.
+    static func loopback(port: Int = 0) -> ServiceConfiguration {
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        configuration.isPublished = false
+        configuration.port = PortLease.again(port)
+        return configuration
+    }
 }
 
 /// A service on loopback, unpublished, that is started.
 func startService(
-    _ elements: ElementCatalogue = Rover.all, port: Int = 0, security: ServiceSecurity = .open
+    _ elements: ElementCatalogue = Rover.all, port: Int = 0, security: ServiceSecurity = .open,
+    type: String = "test", name: String = "Rover"
 ) async throws -> ElementalService {
-    var configuration = ServiceConfiguration()
-    configuration.address = "127.0.0.1"
-    configuration.isPublished = false
-    configuration.port = PortLease.again(port)
+    var configuration = ServiceConfiguration.loopback(port: port)
     configuration.security = security
-    let service = ElementalService("test", displayName: "Rover", elements: elements, configuration: configuration)
+    let service = ElementalService(type, displayName: name, elements: elements, configuration: configuration)
     try await service.start()
     return service
 }
@@ -122,6 +126,12 @@ func startService(
 extension ElementalService {
     var subject: ServiceSubject { .address(host: "127.0.0.1", port: port ?? 0) }
     var key: ServiceKey { ServiceKey(host: "127.0.0.1", port: port ?? 0) }
+
+    /// A device of a program that is connected to it.
+    func connect(_ options: ConnectOptions = ConnectOptions()) async throws -> ElementalDevice {
+        try await ElementalDevice.connect(
+            host: "127.0.0.1", port: try #require(port), as: "tester", elements: elements, options: options)
+    }
 
     /// Opens the pairing window.
     ///

@@ -16,11 +16,7 @@ struct DashboardFixture: Sendable {
     let port: Int
 
     static func makeService(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
-        configuration.port = PortLease.again(port)
-        return ElementalService("robot", displayName: "Rover", elements: elements, configuration: configuration)
+        ElementalService("robot", displayName: "Rover", elements: elements, configuration: .loopback(port: port))
     }
 
     /// Runs both during the body.
@@ -58,22 +54,16 @@ struct DashboardFixture: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dashboard = DashboardServer(
             sessions, metrics: ServiceMetrics(), pairings: PagePairings(directory: nil, logger: logger), policy: policy,
-            web: options,
-            hostName: "test",
-            logger: logger)
+            web: options, hostName: "test", logger: logger)
         let address = try await dashboard.start()
         let running = Task { try await dashboard.run() }
-        do {
+        try await carryOut {
             try await body(address.port)
-        } catch {
+        } finally: {
             running.cancel()
             _ = await running.result
             await dashboard.stop()
-            throw error
         }
-        running.cancel()
-        _ = await running.result
-        await dashboard.stop()
     }
 
     /// A page that knows the service, which is connected.

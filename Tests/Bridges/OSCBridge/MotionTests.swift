@@ -81,10 +81,8 @@ struct MotionTests {
     func aSlowServiceDoesNotMoveTheFaderBack() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let (isHandling, mayHandle) = (Latch(), DispatchSemaphore(value: 0))
-        var configuration = ServiceConfiguration()
+        var configuration = ServiceConfiguration.loopback()
         configuration.eventLoopGroup = group
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
         let service = ElementalService("synth", elements: [Self.cutoff], configuration: configuration)
         service.onValue(of: Self.cutoff) { value, _ in
             guard value == 2 else { return }
@@ -92,8 +90,7 @@ struct MotionTests {
             mayHandle.wait()
         }
         try await service.start()
-        let device = try await ElementalDevice.connect(
-            host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: service.elements)
+        let device = try await service.connect()
         do {
             defer { mayHandle.signal() }
             let bridge = try await Bridge(device, surfaces: 2)

@@ -35,14 +35,8 @@ struct OSCBridgeTests {
         }
     }
 
-    private static func service(_ name: String = "Synth") async throws -> ElementalService {
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
-        let service = ElementalService(
-            "synth", displayName: name, elements: [cutoff, mode], configuration: configuration)
-        try await service.start()
-        return service
+    private static func service() async throws -> ElementalService {
+        try await startService([cutoff, mode], type: "synth", name: "Synth")
     }
 
     /// Runs a bridge to a service during the body, which gets its UDP port and the service's prefix.
@@ -63,17 +57,14 @@ struct OSCBridgeTests {
             }
         }
         let running = Task { try await bridge.run() }
-        let result: Result<Void, any Error>
-        do {
+        try await carryOut {
             try await eventually("the bridge") { begun.withLock { $0.port > 0 && !$0.prefix.isEmpty } }
             let (port, prefix) = begun.withLock { $0 }
-            result = .success(try await body(port, prefix))
-        } catch {
-            result = .failure(error)
+            try await body(port, prefix)
+        } finally: {
+            running.cancel()
+            try? await running.value
         }
-        running.cancel()
-        try? await running.value
-        try result.get()
     }
 
     /// It handles values, and neither tells nor relays them.
@@ -102,8 +93,7 @@ struct OSCBridgeTests {
     /// Two services have instances of one name, and neither loses its addresses to the other.
     @Test func instancesOfOneNameHaveAddressesOfTheirOwn() async throws {
         let service = try await Self.service()
-        let device = try await ElementalDevice.connect(
-            host: "127.0.0.1", port: try #require(service.port), as: "tester", elements: service.elements)
+        let device = try await service.connect()
         let channel = EmbeddedChannel()
         let core = BridgeCore(OSCBridgeOptions(), on: channel.eventLoop) { _ in }
         let keys = [ServiceKey(service: "robot", name: "Rover"), ServiceKey(service: "lamp", name: "Rover")]

@@ -28,26 +28,19 @@ struct ServiceMetricsTests {
         lines.first { $0.hasPrefix(series + " ") }.map { String($0.dropFirst(series.count + 1)) }
     }
 
-    /// Runs a service.
-    private func withService(_ body: (ElementalService, _ port: Int) async throws -> Void) async throws {
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
-        let service = ElementalService("robot", elements: Self.elements, configuration: configuration)
-        try await service.start()
-        try await body(service, try #require(service.port))
+    /// Runs a service, and a device that is connected to it.
+    private func withDevice(_ body: (ElementalDevice, ElementalService) async throws -> Void) async throws {
+        let service = try await startService(Self.elements)
+        let device = try await service.connect()
+        try await body(device, service)
+        await device.close()
         await service.stop()
-    }
-
-    private func connect(_ port: Int) async throws -> ElementalDevice {
-        try await ElementalDevice.connect(host: "127.0.0.1", port: port, as: "metrics", elements: Self.elements)
     }
 
     @Test
     func valuesAreToldWithTheirTime() async throws {
-        try await withService { _, port in
-            let device = try await connect(port)
-            metrics.note(.place(Self.rover, .address(host: "127.0.0.1", port: port)))
+        try await withDevice { device, service in
+            metrics.note(.place(Self.rover, .address(host: "127.0.0.1", port: try #require(service.port))))
             metrics.note(.state(Self.rover, .connecting))
             #expect(value(#"elemental_up{service="robot",device="Rover"}"#) == "0")
             metrics.note(.state(Self.rover, .connected(device, Self.elements)))
@@ -66,14 +59,12 @@ struct ServiceMetricsTests {
                     #"elemental_element_updated_timestamp_seconds{service="robot",device="Rover",element="Note"} 1001.235"#,
                     #"elemental_element_updated_timestamp_seconds{service="robot",device="Rover",element="Aim"} 1001.235"#,
                 ])
-            await device.close()
         }
     }
 
     @Test
     func whatIsGoneDisappears() async throws {
-        try await withService { _, port in
-            let device = try await connect(port)
+        try await withDevice { device, _ in
             metrics.note(.state(Self.rover, .connected(device, Self.elements)))
             metrics.note(.value(Self.rover, Self.speed.definition, .float(1)))
             metrics.note(.roundTrip(Self.rover, .milliseconds(1)))
@@ -87,23 +78,21 @@ struct ServiceMetricsTests {
             metrics.note(.value(Self.rover, Self.speed.definition, .float(2)))
             metrics.note(.roundTrip(Self.rover, .milliseconds(1)))
             #expect(!lines.contains { $0.contains("Rover") }, "\(lines)")
-            await device.close()
         }
     }
 
     @Test
     func countersGoOnWithAnotherDevice() async throws {
-        try await withService { service, port in
+        try await withDevice { first, service in
             let sent = #"elemental_messages_sent_total{service="robot",device="Rover"}"#
             let reconnections = #"elemental_reconnections_total{service="robot",device="Rover"}"#
-            let first = try await connect(port)
             metrics.note(.state(Self.rover, .connected(first, Self.elements)))
             for _ in 0..<7 { try first.send(1, to: Self.speed) }
             #expect(value(sent) == "7")
             await first.close()
             metrics.note(.state(Self.rover, .away(reason: "lost", retryIn: nil)))
             #expect(value(sent) == "7")
-            let second = try await connect(port)
+            let second = try await service.connect()
             metrics.note(.state(Self.rover, .connected(second, Self.elements)))
             #expect(value(sent) == "7")
             try second.send(1, to: Self.speed)
@@ -121,8 +110,7 @@ struct ServiceMetricsTests {
 
     @Test
     func elementsThatAreNotInTheCatalogueAnyMoreDisappear() async throws {
-        try await withService { _, port in
-            let device = try await connect(port)
+        try await withDevice { device, _ in
             metrics.note(.state(Self.rover, .connected(device, Self.elements)))
             metrics.note(.value(Self.rover, Self.aim.definition, .float2([1, 2])))
             metrics.note(.value(Self.rover, Self.speed.definition, .float(1)))
@@ -130,7 +118,6 @@ struct ServiceMetricsTests {
             metrics.note(.value(Self.rover, Self.aim.definition, .float2([1, 2])))
             #expect(!lines.contains { $0.contains("Aim") })
             #expect(lines.contains { $0.contains("Speed") })
-            await device.close()
         }
     }
 
@@ -177,8 +164,7 @@ struct ServiceMetricsTests {
     /// What each note costs is measured in Benchmarks; here, that notes do not add up.
     @Test
     func aValueTakesThePlaceOfTheOneBefore() async throws {
-        try await withService { _, port in
-            let device = try await connect(port)
+        try await withDevice { device, _ in
             let elements = try ElementCatalogue(
                 (0..<10).map { try ElementDefinition(id: $0, name: "Element \($0)", type: .double) })
             metrics.note(.state(Self.rover, .connected(device, elements)))
@@ -187,7 +173,6 @@ struct ServiceMetricsTests {
             }
             let values = lines.filter { $0.hasPrefix("elemental_element_value{") }
             #expect(values.count == 10 && values.allSatisfy { $0.hasSuffix(" 200.0") }, "\(values)")
-            await device.close()
         }
     }
 }

@@ -31,11 +31,7 @@ final class SteppedClock: Sendable {
 
 /// A service on loopback, unpublished.
 func service(_ elements: ElementCatalogue, port: Int = 0) -> ElementalService {
-    var configuration = ServiceConfiguration()
-    configuration.address = "127.0.0.1"
-    configuration.isPublished = false
-    configuration.port = PortLease.again(port)
-    return ElementalService("rover", displayName: "Rover", elements: elements, configuration: configuration)
+    ElementalService("rover", displayName: "Rover", elements: elements, configuration: .loopback(port: port))
 }
 
 /// A client of the service that reconnects quickly.
@@ -43,8 +39,7 @@ func connect(_ service: ElementalService) async throws -> ElementalDevice {
     var options = ConnectOptions()
     options.timeout = Patience.wait
     options.reconnection = .forever(every: .milliseconds(20))
-    return try await ElementalDevice.connect(
-        host: "127.0.0.1", port: try #require(service.port), as: "bridge", elements: service.elements, options: options)
+    return try await service.connect(options)
 }
 
 func bridge(

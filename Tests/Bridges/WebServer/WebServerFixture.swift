@@ -39,14 +39,11 @@ final class WebServerFixture: Sendable {
         routes(&offered)
         let server = WebServer(options, routes: offered)
         sockets.server.withLock { $0 = server }
-        do {
+        return try await carryOut {
             let (_, port) = try await server.start()
-            let result = try await body(WebServerFixture(server, port, sockets))
+            return try await body(WebServerFixture(server, port, sockets))
+        } finally: {
             await server.stop()
-            return result
-        } catch {
-            await server.stop()
-            throw error
         }
     }
 

@@ -32,16 +32,16 @@ struct BrokerAddressTests {
         "mqtt://two hosts",
     ])
     func invalid(_ text: String) {
-        #expect(refusal { () throws(MQTTError) in _ = try MQTTAddress(text) }?.code == .invalidAddress)
+        #expect(refusal { _ = try MQTTAddress(text) }?.code == .invalidAddress)
     }
 
     @Test
     func aPasswordIsRefusedAndNotRepeated() {
-        let error = refusal { () throws(MQTTError) in _ = try MQTTAddress("mqtt://rob:secret@broker") }
+        let error = refusal { _ = try MQTTAddress("mqtt://rob:secret@broker") }
         #expect(error?.code == .invalidAddress)
         #expect(error?.message.contains("secret") == false)
         #expect(error?.message.contains("options") == true)
-        let other = refusal { () throws(MQTTError) in _ = try MQTTAddress("http://rob:secret@broker") }
+        let other = refusal { _ = try MQTTAddress("http://rob:secret@broker") }
         #expect(other?.message.contains("secret") == false)
     }
 
@@ -56,7 +56,7 @@ struct BrokerAddressTests {
             "", "a/+", "#", "a#", "a\0b", "a\nb", "a\u{7F}", "a\u{9F}", "\u{FFFF}",
             String(repeating: "x", count: 65536),
         ] {
-            #expect(refusal { () throws(MQTTError) in _ = try MQTTTopic(name) }?.code == .invalidTopic, "\(name)")
+            #expect(refusal { _ = try MQTTTopic(name) }?.code == .invalidTopic, "\(name)")
         }
     }
 
@@ -66,7 +66,7 @@ struct BrokerAddressTests {
             try TopicRules.check(filter: filter)
         }
         for filter in ["", "a+", "+a/b", "a/b#", "#/a", "a/#/b", "a\0", "a/##"] {
-            let error = refusal { () throws(MQTTError) in try TopicRules.check(filter: filter) }
+            let error = refusal { try TopicRules.check(filter: filter) }
             #expect(error?.code == .invalidTopic, "\(filter)")
         }
     }

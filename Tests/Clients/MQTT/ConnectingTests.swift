@@ -15,7 +15,7 @@ struct ConnectingTests {
         let broker = try ScriptedBroker()
         async let played: Void = script(broker)
         let client = MQTTClient(try MQTTAddress(broker.url), options: options)
-        let error = await mqttError { () throws(MQTTError) in try await client.run() }
+        let error = await mqttError { try await client.run() }
         try await played
         #expect(!client.isConnected)
         return error
@@ -35,10 +35,7 @@ struct ConnectingTests {
         ] as [([UInt8], MQTTError.Code, String)])
     func answersToConnect(_ answer: [UInt8], _ code: MQTTError.Code, _ words: String) async throws {
         let error = try await failure(once()) { broker in
-            let peer = try await broker.accept()
-            _ = try await peer.packet()
-            try peer.write(answer)
-            try await peer.readToEnd()
+            try await broker.session(answer).readToEnd()
         }
         #expect(error?.code == code)
         #expect(error?.description.contains(words) == true, "\(String(describing: error))")
@@ -48,11 +45,7 @@ struct ConnectingTests {
     @Test(arguments: [nil, [], [0x20, 2, 0]] as [[UInt8]?])
     func hangingUp(_ answer: [UInt8]?) async throws {
         let error = try await failure(once()) { broker in
-            let peer = try await broker.accept()
-            if let answer {
-                _ = try await peer.packet()
-                try peer.write(answer)
-            }
+            let peer = if let answer { try await broker.session(answer) } else { try await broker.accept() }
             peer.close()
             try await peer.readToEnd()
         }
@@ -63,12 +56,10 @@ struct ConnectingTests {
     @Test
     func nobodyThere() async throws {
         let port = try PortLease.port()
-        let client = MQTTClient(try MQTTAddress("mqtt://127.0.0.1:\(port)"), options: once())
-        let error = await mqttError { () throws(MQTTError) in try await client.run() }
+        let error = try await errorOfRun("mqtt://127.0.0.1:\(port)", once())
         #expect(error?.code == .connectionFailed)
         #expect(error?.description == "cannot connect to mqtt://127.0.0.1:\(port): nothing listens there")
-        let unknown = MQTTClient(try MQTTAddress("mqtt://nobody.invalid"), options: once())
-        let other = await mqttError { () throws(MQTTError) in try await unknown.run() }
+        let other = try await errorOfRun("mqtt://nobody.invalid", once())
         #expect(other?.code == .connectionFailed)
         #expect(other?.description.contains("the host is not known") == true, "\(String(describing: other))")
     }
@@ -79,29 +70,21 @@ struct ConnectingTests {
         let broker = try ScriptedBroker()
         try await withClient(broker.url, waits: false) { client, record in
             try await broker.accept().close()
-            let unavailable = try await broker.accept()
-            _ = try await unavailable.packet()
-            try unavailable.write([0x20, 2, 0, 3])
+            let unavailable = try await broker.session([0x20, 2, 0, 3])
             let peer = try await broker.session()
             try await eventually("connected") { client.isConnected }
             #expect(record.retries.map(\.attempt) == [1, 2])
             #expect(record.retries.map(\.error.code) == [.closedByBroker, .serverUnavailable])
             // Once it was there, nothing is final.
             peer.close()
-            let refusing = try await broker.accept()
-            _ = try await refusing.packet()
-            try refusing.write([0x20, 2, 0, 5])
+            let refusing = try await broker.session([0x20, 2, 0, 5])
             let last = try await broker.session()
             try await eventually("connected") { record.connections == 2 && client.isConnected }
             #expect(record.retries.map(\.error.code).suffix(2) == [.connectionLost, .notAuthorised])
             last.close()
+            withExtendedLifetime((unavailable, refusing)) {}
         }
-        let error = try await failure(testOptions()) { broker in
-            let peer = try await broker.accept()
-            _ = try await peer.packet()
-            try peer.write([0x20, 2, 0, 5])
-            try await peer.readToEnd()
-        }
+        let error = try await failure(testOptions()) { try await $0.session([0x20, 2, 0, 5]).readToEnd() }
         #expect(error?.code == .notAuthorised)
     }
 
@@ -114,11 +97,8 @@ struct ConnectingTests {
             $0.clientID = "c"
             $0.userName = "rob"
             $0.password = {
-                let number = asked.withLock { asked -> Int in
-                    asked += 1
-                    return asked
-                }
-                return "secret\(number)"
+                asked.withLock { $0 += 1 }
+                return "secret\(asked.withLock { $0 })"
             }
         }
         try await withClient(broker.url, options, waits: false) { _, _ in
@@ -135,8 +115,7 @@ struct ConnectingTests {
             $0.userName = "rob"
             $0.password = { throw Missing() }
         }
-        let client = MQTTClient(try MQTTAddress(broker.url), options: failing)
-        let error = await mqttError { () throws(MQTTError) in try await client.run() }
+        let error = try await errorOfRun(broker.url, failing)
         #expect(error?.code == .passwordUnavailable)
         #expect(error?.description.contains("the file is gone") == true)
         let slow = once {
@@ -147,8 +126,7 @@ struct ConnectingTests {
                 return nil
             }
         }
-        let waiting = MQTTClient(try MQTTAddress(broker.url), options: slow)
-        let late = await mqttError { () throws(MQTTError) in try await waiting.run() }
+        let late = try await errorOfRun(broker.url, slow)
         #expect(late?.code == .timedOut)
         #expect(late?.description.contains("password") == true)
     }
@@ -167,12 +145,10 @@ struct ConnectingTests {
             },
         ]
         for (index, change) in changes.enumerated() {
-            let client = MQTTClient(try MQTTAddress(broker.url), options: once(change))
-            let error = await mqttError { () throws(MQTTError) in try await client.run() }
-            #expect(error?.code == .invalidOptions, "\(index)")
+            #expect(try await errorOfRun(broker.url, once(change))?.code == .invalidOptions, "\(index)")
         }
         var options = MQTTOptions()
-        let error = refusal { () throws(MQTTError) in try options.trustCertificates(pem: Array("no".utf8)) }
+        let error = refusal { try options.trustCertificates(pem: Array("no".utf8)) }
         #expect(error?.code == .invalidOptions)
         #expect(Set((0..<100).map { _ in MQTTOptions.randomClientID() }).count == 100)
         #expect(MQTTOptions.randomClientID().wholeMatch(of: #/[0-9a-z]{22}/#) != nil)

@@ -31,7 +31,7 @@ struct ConnectionTimeTests {
         client.loop.advanceTime(by: .seconds(15) - .nanoseconds(1))
         #expect(client.end == nil)
         client.loop.advanceTime(by: .nanoseconds(1))
-        let error = refusal { () throws(MQTTError) in _ = try client.end?.get() }
+        let error = refusal { _ = try client.end?.get() }
         #expect(error?.code == .timedOut)
         #expect(error?.description.contains(words) == true, "\(String(describing: error))")
     }

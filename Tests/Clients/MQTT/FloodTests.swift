@@ -14,21 +14,15 @@ struct FloodTests {
     @Test
     func messagesThatWereNeverSubscribedTo() async throws {
         let broker = try ScriptedBroker()
-        let count = Locked(0)
-        let client = MQTTClient(try MQTTAddress(broker.url), options: testOptions())
-        client.onMessage { _ in count.withLock { $0 += 1 } }
-        let running = Task { try await client.run() }
-        let peer = try await broker.session()
-        let batch = Array(Array(repeating: BrokerPeer.publish("x", [1, 2, 3]), count: 1000).joined())
-        for _ in 0..<20 { try peer.write(batch) }
-        try await eventually("all of them") { count.withLock { $0 } == 20_000 }
-        async let published: Void = client.publish("still here", to: topic)
-        try peer.write([0x40, 2] + (try await peer.message().identifier))
-        try await published
-        #expect(client.statistics.messagesReceived == 20_000)
-        client.stop()
-        try await peer.readToEnd()
-        try await running.value
+        try await broker.withSession { client, record, peer in
+            let batch = Array(Array(repeating: BrokerPeer.publish("x", [1, 2, 3]), count: 1000).joined())
+            for _ in 0..<20 { try peer.write(batch) }
+            try await eventually("all of them") { record.allMessages.count == 20_000 }
+            async let published: Void = client.publish("still here", to: topic)
+            try peer.write([0x40, 2] + (try await peer.message().identifier))
+            try await published
+            #expect(client.statistics.messagesReceived == 20_000)
+        }
     }
 
     @Test

@@ -8,23 +8,29 @@ import Testing
 @testable import MQTT
 
 /// The error that a body throws.
-func refusal(_ body: () throws(MQTTError) -> Void) -> MQTTError? {
-    do throws(MQTTError) {
+func refusal(_ body: () throws -> Void) -> MQTTError? {
+    do {
         try body()
         return nil
     } catch {
-        return error
+        return error as? MQTTError
     }
 }
 
 /// The error that a body throws.
-func mqttError(_ body: () async throws(MQTTError) -> Void) async -> MQTTError? {
-    do throws(MQTTError) {
+func mqttError(_ body: () async throws -> Void) async -> MQTTError? {
+    do {
         try await body()
         return nil
     } catch {
-        return error
+        return error as? MQTTError
     }
+}
+
+/// The error with which a client ends.
+func errorOfRun(_ url: String, _ options: MQTTOptions) async throws -> MQTTError? {
+    let client = MQTTClient(try MQTTAddress(url), options: options)
+    return await mqttError { try await client.run() }
 }
 
 extension MQTTTopic {
@@ -47,9 +53,7 @@ final class Record: Sendable {
     var allMessages: [MQTTMessage] { messages.withLock { $0 } }
     /// Topic and text of every message.
     var texts: [String] { allMessages.map { "\($0.topic)=\(String(buffer: $0.payload))" } }
-    var connections: Int {
-        events.withLock { $0.count { if case .connected = $0 { true } else { false } } }
-    }
+    var connections: Int { names.count { $0 == "connected" } }
     /// The errors after which an attempt followed, with its number and delay.
     var retries: [(attempt: Int, delay: Duration, error: MQTTError)] {
         events.withLock {
@@ -106,18 +110,13 @@ func withClient<Result>(
     let client = MQTTClient(try MQTTAddress(url), options: options)
     let record = Record(client)
     let running = Task { try await client.run() }
-    let result: Swift.Result<Result, any Error>
-    do {
-        if waits {
-            try await eventually("connected: \(record.names)") { client.isConnected }
-        }
-        result = .success(try await body(client, record))
-    } catch {
-        result = .failure(error)
+    return try await carryOut {
+        if waits { try await eventually("connected: \(record.names)") { client.isConnected } }
+        return try await body(client, record)
+    } finally: {
+        client.stop()
+        _ = await running.result
     }
-    client.stop()
-    _ = await running.result
-    return try result.get()
 }
 
 extension ScriptedBroker {

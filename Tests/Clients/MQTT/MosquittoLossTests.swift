@@ -132,9 +132,7 @@ struct MosquittoLossTests {
                         for topic in topics {
                             var payload = ByteBuffer(integer: UInt32(number))
                             payload.writeRepeatingByte(0, count: 508)
-                            let error = refusal { () throws(MQTTError) in
-                                try client.publishNewest(payload, to: topic)
-                            }
+                            let error = refusal { try client.publishNewest(payload, to: topic) }
                             if error != nil { refused += 1 }
                             number += 1
                         }
@@ -151,9 +149,7 @@ struct MosquittoLossTests {
                     #expect(client.statistics.replacedMessages > 15_000)
                     // What is to be sent whatever comes is refused beyond the bound.
                     let large = ByteBuffer(repeating: 0, count: 1 << 20 - 10_000)
-                    #expect(
-                        await mqttError { () throws(MQTTError) in try await client.publish(large, to: topics[0]) }?.code
-                            == .queueFull)
+                    #expect(await mqttError { try await client.publish(large, to: topics[0]) }?.code == .queueFull)
                     broker.resume()
                     try await eventually("nothing waits any more") {
                         client.statistics.waitingMessages == 0 && client.statistics.inFlight == 0

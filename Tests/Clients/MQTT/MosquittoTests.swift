@@ -12,11 +12,6 @@ import Testing
         if: MosquittoBroker.unavailableReason == nil,
         "what a real broker does is left out: \(MosquittoBroker.unavailableReason ?? "")"))
 struct MosquittoTests {
-    private func failure(_ url: String, _ options: MQTTOptions) async throws -> MQTTError? {
-        let client = MQTTClient(try MQTTAddress(url), options: options)
-        return await mqttError { () throws(MQTTError) in try await client.run() }
-    }
-
     @Test
     func bothKindsBothWays() async throws {
         try await MosquittoBroker.with { broker in
@@ -109,11 +104,11 @@ struct MosquittoTests {
                 try await client.publish("x", to: MQTTTopic(valid: "t"))
             }
             for options in [once { $0.password = { "wrong" } }, once()] {
-                let error = try await failure(address, options)
+                let error = try await errorOfRun(address, options)
                 #expect(error?.code == .notAuthorised, "\(String(describing: error))")
                 #expect(error?.message.contains("allow_anonymous") == true)
             }
-            let anonymous = try await failure(broker.url, once())
+            let anonymous = try await errorOfRun(broker.url, once())
             #expect(anonymous?.code == .notAuthorised)
         }
     }
@@ -122,7 +117,7 @@ struct MosquittoTests {
     @Test
     func anonymousIsNotAllowedByDefault() async throws {
         try await MosquittoBroker.with([]) { broker in
-            let error = try await failure(broker.url, once())
+            let error = try await errorOfRun(broker.url, once())
             #expect(error?.code == .notAuthorised)
         }
     }
@@ -132,18 +127,18 @@ struct MosquittoTests {
         let settings = ["allow_anonymous true", "acl_file {folder}/acl"]
         let broker = try await MosquittoBroker(settings)
         try broker.write("topic readwrite mine/#\n", to: "acl")
-        try await broker.start()
-        try await withClient(broker.url) { client, record in
-            // Some versions grant every subscription and check the list for each message; others refuse this one.
-            _ = await mqttError { () throws(MQTTError) in
-                try await client.subscribe(to: [("mine/#", .atLeastOnce), ("yours", .atLeastOnce)])
+        try await broker.run { broker in
+            try await withClient(broker.url) { client, record in
+                // Some versions grant every subscription and check the list for each message; others refuse this one.
+                _ = await mqttError {
+                    try await client.subscribe(to: [("mine/#", .atLeastOnce), ("yours", .atLeastOnce)])
+                }
+                try await client.publish("x", to: MQTTTopic(valid: "yours"))
+                try await client.publish("y", to: MQTTTopic(valid: "mine/a"))
+                try await eventually("its own message") { !record.texts.isEmpty }
+                #expect(record.texts == ["mine/a=y"])
             }
-            try await client.publish("x", to: MQTTTopic(valid: "yours"))
-            try await client.publish("y", to: MQTTTopic(valid: "mine/a"))
-            try await eventually("its own message") { !record.texts.isEmpty }
-            #expect(record.texts == ["mine/a=y"])
         }
-        await broker.kill()
     }
 
     @Test
@@ -165,15 +160,15 @@ struct MosquittoTests {
                     #expect(record.allMessages.first?.payload == large)
                 }
             }
-            let untrusted = try await failure(broker.url, once())
+            let untrusted = try await errorOfRun(broker.url, once())
             #expect(untrusted?.code == .tlsFailed)
             #expect(untrusted?.description.contains("not signed by anyone this system trusts; if an authority") == true)
-            let plain = try await failure("mqtt://127.0.0.1:\(broker.port)", once())
+            let plain = try await errorOfRun("mqtt://127.0.0.1:\(broker.port)", once())
             #expect(plain?.code == .closedByBroker, "\(String(describing: plain))")
             #expect(plain?.description.contains("it may expect TLS on this port (mqtts://)") == true)
         }
         try await MosquittoBroker.with { broker in
-            let error = try await failure("mqtts://127.0.0.1:\(broker.port)", once())
+            let error = try await errorOfRun("mqtts://127.0.0.1:\(broker.port)", once())
             // It takes the handshake for a broken packet and resets the connection.
             #expect(error?.code == .closedByBroker || error?.code == .tlsFailed)
             #expect(error?.description.contains("mqtt://?") == true, "\(String(describing: error))")

@@ -63,27 +63,18 @@ struct OutboxTests {
     @Test
     func theBounds() throws {
         var outbox = outbox(topics: 2, bytes: 1000)
-        func refusal(_ add: (inout Outbox) throws(MQTTError) -> Void) -> MQTTError? {
-            do throws(MQTTError) {
-                try add(&outbox)
-                return nil
-            } catch {
-                return error
-            }
-        }
         try outbox.addNewest(message("a", "1"))
         try outbox.addNewest(message("b", "1"))
-        let error = refusal { outbox throws(MQTTError) in try outbox.addNewest(message("c", "1")) }
+        let error = refusal { try outbox.addNewest(message("c", "1")) }
         #expect(error?.code == .queueFull)
         #expect(error?.message.contains("maximumWaitingTopics") == true)
         try outbox.addNewest(message("b", String(repeating: "x", count: 500)))
         let size = outbox.bytes
         let large = String(repeating: "x", count: 900)
-        #expect(
-            refusal { outbox throws(MQTTError) in try outbox.addNewest(message("b", large)) }?.code == .queueFull)
-        let other = refusal { outbox throws(MQTTError) in try outbox.add(message("q", large)) }
+        expect(refusal { try outbox.addNewest(message("b", large)) }?.code, .queueFull)
+        let other = refusal { try outbox.add(message("q", large)) }
         #expect(other?.message.contains("maximumWaitingBytes") == true)
-        let never = refusal { outbox throws(MQTTError) in try outbox.add(message("q", large + large)) }
+        let never = refusal { try outbox.add(message("q", large + large)) }
         #expect(never?.code == .messageTooLarge)
         #expect(outbox.bytes == size, "a refused message counts for nothing")
         // A smaller one always fits in its place.

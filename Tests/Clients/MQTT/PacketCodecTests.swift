@@ -58,8 +58,7 @@ struct PacketCodecTests {
         let bytes = Array(buffer: buffer) + content
         let expected = [IncomingPacket.publish(message("t", content), identifier: 0)]
         #expect(try decode(bytes, pieces: size, limit: payload + 3) == expected)
-        #expect(
-            refusal { () throws(MQTTError) in _ = try decode(bytes, limit: payload + 2) }?.code == .messageTooLarge)
+        #expect(refusal { _ = try decode(bytes, limit: payload + 2) }?.code == .messageTooLarge)
     }
 
     @Test
@@ -103,7 +102,7 @@ struct PacketCodecTests {
     @Test(arguments: violations)
     func violation(_ bytes: [UInt8], _ words: String) throws {
         #expect(try decode(bytes.dropLast()) == [], "one byte less is the beginning of something")
-        let error = refusal { () throws(MQTTError) in _ = try decode(bytes, pieces: 1) }
+        let error = refusal { _ = try decode(bytes, pieces: 1) }
         #expect(error?.code == .protocolViolation)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
     }
@@ -114,7 +113,7 @@ struct PacketCodecTests {
         decoder.append(ByteBuffer(bytes: [0x30, 0xFF, 0xFF, 0xFF]))
         #expect(try decoder.next() == nil)
         decoder.append(ByteBuffer(bytes: [0x7F]))
-        let error = refusal { () throws(MQTTError) in _ = try decoder.next() }
+        let error = refusal { _ = try decoder.next() }
         #expect(error?.code == .messageTooLarge)
         #expect(error?.message.contains("268435455") == true)
         #expect(decoder.collectedBytes == 5)

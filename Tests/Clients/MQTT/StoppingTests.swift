@@ -31,7 +31,7 @@ struct StoppingTests {
         peer.close()
         try await running.value
         #expect(record.names == ["connected", "ended: -"])
-        let again = await mqttError { () throws(MQTTError) in try await client.run() }
+        let again = await mqttError { try await client.run() }
         #expect(again?.code == .alreadyStarted)
     }
 

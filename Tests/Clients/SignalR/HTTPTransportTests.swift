@@ -97,6 +97,31 @@ struct HTTPTransportTests {
         #expect(events.all == ["opened", "closed: -"])
     }
 
+    /// Opens a connection up to the client's request over `incoming`, and what it posts first.
+    private func openings(
+        _ server: ScriptedServer, _ kind: TransportKind, _ headers: String = ""
+    ) async throws -> (incoming: ScriptedPeer, posts: ScriptedPeer) {
+        try await server.negotiate(transports: [kind.rawValue])
+        let incoming = try await server.accept()
+        _ = try await incoming.request()
+        if kind == .serverSentEvents { try incoming.write("HTTP/1.1 200 OK\r\n\(headers)\r\n") }
+        return (incoming, try await server.accept())
+    }
+
+    /// Opens a connection to its end.
+    private func opened(
+        _ server: ScriptedServer, _ kind: TransportKind, isChunked: Bool = false
+    ) async throws -> (incoming: ScriptedPeer, posts: ScriptedPeer) {
+        let (incoming, posts) = try await openings(server, kind, isChunked ? "Transfer-Encoding: chunked\r\n" : "")
+        #expect(try await post(posts) == "{\"protocol\":\"json\",\"version\":1}\u{1e}")
+        switch (kind, isChunked) {
+        case (.serverSentEvents, true): try incoming.write("9\r\ndata: {}\u{1e}\r\n2\r\n\n\n\r\n")
+        case (.serverSentEvents, false): try incoming.write("data: {}\u{1e}\n\n")
+        default: try incoming.respond("200 OK", [], "{}\u{1e}")
+        }
+        return (incoming, posts)
+    }
+
     private func poll(_ peer: ScriptedPeer, _ answer: String) async throws {
         let request = try await peer.request()
         #expect(request.method == "GET")
@@ -109,17 +134,9 @@ struct HTTPTransportTests {
     func aFirstPollThatWaitsForAMessageDoesNotBlock() async throws {
         let server = try ScriptedServer()
         let connection = connection(server, .longPolling)
-        async let script: (ScriptedPeer, ScriptedPeer) = {
-            try await server.negotiate(transports: ["LongPolling"])
-            let polls = try await server.accept()
-            _ = try await polls.request()
-            let posts = try await server.accept()
-            #expect(try await post(posts) == "{\"protocol\":\"json\",\"version\":1}\u{1e}")
-            try polls.respond("200 OK", [], "{}\u{1e}")
-            return (polls, posts)
-        }()
+        async let script = opened(server, .longPolling)
         try await connection.start()
-        let (polls, _) = try await script
+        let polls = try await script.incoming
         let events = record(connection)
         // The server ends the connection.
         _ = try await polls.request()
@@ -131,22 +148,9 @@ struct HTTPTransportTests {
     func aPostThatFailsEndsTheConnection(_ kind: TransportKind) async throws {
         let server = try ScriptedServer()
         let connection = connection(server, kind)
-        async let script: (ScriptedPeer, ScriptedPeer) = {
-            try await server.negotiate(transports: [kind.rawValue])
-            let incoming = try await server.accept()
-            _ = try await incoming.request()
-            if kind == .serverSentEvents { try incoming.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n") }
-            let posts = try await server.accept()
-            _ = try await post(posts)
-            if kind == .serverSentEvents {
-                try incoming.write("9\r\ndata: {}\u{1e}\r\n2\r\n\n\n\r\n")
-            } else {
-                try incoming.respond("200 OK", [], "{}\u{1e}")
-            }
-            return (incoming, posts)
-        }()
+        async let script = opened(server, kind, isChunked: true)
         try await connection.start()
-        let (_, posts) = try await script
+        let posts = try await script.posts
         let events = record(connection)
         try await connection.send("A")
         _ = try await posts.request()
@@ -158,31 +162,11 @@ struct HTTPTransportTests {
     func theEndOfTheEventsEndsTheConnection() async throws {
         let server = try ScriptedServer()
         let connection = connection(server, .serverSentEvents)
-        async let script: ScriptedPeer = {
-            try await server.negotiate(transports: ["ServerSentEvents"])
-            let stream = try await server.accept()
-            _ = try await stream.request()
-            try stream.write("HTTP/1.1 200 OK\r\n\r\n")
-            let posts = try await server.accept()
-            _ = try await post(posts)
-            try stream.write("data: {}\u{1e}\n\n")
-            return stream
-        }()
+        async let script = opened(server, .serverSentEvents)
         try await connection.start()
         let events = record(connection)
-        try await script.closeOutput()
+        try await script.incoming.closeOutput()
         #expect(try await events.next().hasPrefix("closed"))
-    }
-
-    /// Opens a connection up to the hub's handshake response, which has to be sent over `incoming`.
-    private func openings(
-        _ server: ScriptedServer, _ kind: TransportKind
-    ) async throws -> (incoming: ScriptedPeer, posts: ScriptedPeer) {
-        try await server.negotiate(transports: [kind.rawValue])
-        let incoming = try await server.accept()
-        _ = try await incoming.request()
-        if kind == .serverSentEvents { try incoming.write("HTTP/1.1 200 OK\r\n\r\n") }
-        return (incoming, try await server.accept())
     }
 
     /// At each step of opening, the server closes the connection that the step is about.
@@ -209,7 +193,7 @@ struct HTTPTransportTests {
             }
             return [incoming, posts]
         }()
-        let error = await signalRError { () throws(SignalRError) in try await connection.start() }
+        let error = await signalRError { try await connection.start() }
         // A server that has answered no poll has not taken the transport.
         #expect(error?.code == (kind == .longPolling || step == "incoming" ? .noTransport : .connectionLost))
         #expect(events.all == ["failed to open: \(error.map { "\($0.code)" } ?? "")"])
@@ -220,26 +204,17 @@ struct HTTPTransportTests {
     func stoppingReturnsEvenIfTheServerDoesNotAnswer(_ kind: TransportKind) async throws {
         let server = try ScriptedServer()
         let connection = connection(server, kind)
-        async let script: [ScriptedPeer] = {
-            let (incoming, posts) = try await openings(server, kind)
-            _ = try await post(posts)
-            if kind == .serverSentEvents {
-                try incoming.write("data: {}\u{1e}\n\n")
-            } else {
-                try incoming.respond("200 OK", [], "{}\u{1e}")
-            }
-            return [incoming, posts]
-        }()
+        async let script = opened(server, kind)
         try await connection.start()
-        let peers = try await script
+        let (incoming, posts) = try await script
         let events = record(connection)
-        async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+        async let call = signalRError { try await connection.invoke("A") }
         // From here on the server answers no request.
-        _ = try await peers[1].request()
+        _ = try await posts.request()
         await connection.stop()
         #expect(await call?.code == .stopped)
         #expect(events.all == ["closed: -"])
-        for peer in peers { try await peer.readToEnd() }
+        for peer in [incoming, posts] { try await peer.readToEnd() }
     }
 
     @Test

@@ -273,6 +273,11 @@ struct HubCodecTests {
         #expect(String(buffer: try codec.encode(Data([1, 2, 3]))) == "\"AQID\"")
         let error = #expect(throws: SignalRError.self) { try codec.encode(Double.nan) }
         #expect(error?.code == .invalidArgument)
+        // Numbers that would be changed to infinity.
+        for text in ["1e39", "-1e39"] {
+            #expect(throws: SignalRError.self) { try codec.decode(Float.self, from: ByteBuffer(string: text)) }
+        }
+        #expect(throws: SignalRError.self) { try codec.decode([Float].self, from: ByteBuffer(string: "[0,1e39]")) }
     }
 
     private static func read(_ bytes: inout ByteBuffer, _ codec: any HubCodec) throws -> HubMessage? {

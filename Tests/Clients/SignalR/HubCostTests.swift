@@ -13,22 +13,15 @@ struct HubCostTests {
 
     @Test
     func resultsThatAStatefulHubDoesNotAcknowledge() async throws {
-        let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).withStatefulReconnect(bufferSize: 1000).build()
-        async let script: ScriptedPeer = {
-            try await server.negotiate(token: "secret", extra: #""useStatefulReconnect":true,"#)
-            return try await server.hub(version: 2)
-        }()
-        try await connection.start()
-        let hub = try await script
-        let events = record(connection)
-        // It reads the answers, and never says that it has them.
-        let reading = Task { try? await hub.readToEnd() }
-        for _ in 0..<200 { try? hub.say(Self.question) }
-        #expect(try await events.next() == "closed: bufferOverflow")
-        hub.closeOutput()
-        _ = await reading.value
-        await connection.stop()
+        try await StatefulReconnectTests.withStatefulHub(bufferSize: 1000) { connection, hub, _ in
+            let events = record(connection)
+            // It reads the answers, and never says that it has them.
+            let reading = Task { try? await hub.readToEnd() }
+            for _ in 0..<200 { try? hub.say(Self.question) }
+            #expect(try await events.next() == "closed: bufferOverflow")
+            hub.closeOutput()
+            _ = await reading.value
+        }
     }
 
     @Test

@@ -10,12 +10,10 @@ extension Peers {
         let connection = builder.build()
         prepare(connection)
         try await connection.start()
-        do {
+        try await carryOut {
             try await body(connection)
-        } catch {
+        } finally: {
             await connection.stop()
-            throw error
         }
-        await connection.stop()
     }
 }

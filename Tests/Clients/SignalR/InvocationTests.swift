@@ -58,24 +58,21 @@ struct InvocationTests {
             try hub.say(#"{"type":3,"invocationId":"2"}"#)
             #expect(try await optional == nil)
 
-            async let missing = signalRError { () throws(SignalRError) in let _: Int = try await connection.invoke("C")
-            }
+            async let missing = signalRError { let _: Int = try await connection.invoke("C") }
             _ = try await hub.message()
             try hub.say(#"{"type":3,"invocationId":"3"}"#)
             #expect(await missing?.code == .invalidResult)
-            async let other = signalRError { () throws(SignalRError) in let _: Int = try await connection.invoke("D") }
+            async let other = signalRError { let _: Int = try await connection.invoke("D") }
             _ = try await hub.message()
             try hub.say(#"{"type":3,"invocationId":"4","result":"x"}"#)
             #expect(await other?.code == .invalidResult)
-            async let failed = signalRError { () throws(SignalRError) in try await connection.invoke("E") }
+            async let failed = signalRError { try await connection.invoke("E") }
             _ = try await hub.message()
             try hub.say(#"{"type":3,"invocationId":"5","error":"It didn't work!"}"#)
             let error = await failed
             #expect(error?.code == .invocationFailed)
             #expect(error?.message == "It didn't work!")
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.invoke("F", Double.nan) }?.code
-                    == .invalidArgument)
+            #expect(await signalRError { try await connection.invoke("F", Double.nan) }?.code == .invalidArgument)
         }
     }
 
@@ -107,9 +104,7 @@ struct InvocationTests {
             let task = Task { try await connection.invoke("Slow", returning: Int.self) }
             _ = try await hub.message()
             task.cancel()
-            #expect(
-                await signalRError { () throws(SignalRError) in _ = try await connection.value(of: task) }?.code
-                    == .cancelled)
+            #expect(await signalRError { _ = try await task.value }?.code == .cancelled)
             #expect(try await hub.message() == #"{"type":5,"invocationId":"1"}"#)
             // Its answer, when it comes, is left out.
             try hub.say(#"{"type":3,"invocationId":"1","result":1}"#)
@@ -145,7 +140,7 @@ struct InvocationTests {
             )
             var iterator = stream.makeAsyncIterator()
             #expect(try await iterator.next() == 7)
-            let error = await signalRError { () throws(SignalRError) in _ = try await iterator.next() }
+            let error = await signalRError { _ = try await iterator.next() }
             #expect(error?.code == .invocationFailed)
             #expect(error?.message == "Ran out of data!")
         }
@@ -157,7 +152,7 @@ struct InvocationTests {
             // The task that iterates is cancelled while it waits.
             let started = Transcript<Void>()
             let task = Task {
-                await signalRError { () throws(SignalRError) in
+                await signalRError {
                     for try await _ in try await connection.stream("A", of: Int.self) { started.add(()) }
                 }
             }
@@ -181,9 +176,7 @@ struct InvocationTests {
             stream.cancel()
             #expect(try await hub.message() == #"{"type":5,"invocationId":"3"}"#)
             // An item is of another type.
-            async let wrong = signalRError { () throws(SignalRError) in
-                for try await _ in try await connection.stream("D", of: Int.self) {}
-            }
+            async let wrong = signalRError { for try await _ in try await connection.stream("D", of: Int.self) {} }
             _ = try await hub.message()
             try hub.say(#"{"type":2,"invocationId":"4","item":"x"}"#)
             #expect(await wrong?.code == .invalidResult)
@@ -199,7 +192,7 @@ struct InvocationTests {
             for _ in 0..<1000 { try hub.say(#"{"type":2,"invocationId":"1","item":7}"#) }
             #expect(try await hub.message() == #"{"type":5,"invocationId":"1"}"#)
             var count = 0
-            let error = await signalRError { () throws(SignalRError) in for try await _ in stream { count += 1 } }
+            let error = await signalRError { for try await _ in stream { count += 1 } }
             #expect(error?.code == .bufferOverflow)
             #expect((1..<1000).contains(count), "what was kept is given before the error")
         }

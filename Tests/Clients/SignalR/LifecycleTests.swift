@@ -21,16 +21,14 @@ struct LifecycleTests {
     func aConnectionIsStartedOnceAndAgainAfterItStopped() async throws {
         try await withHub { connection, hub, server in
             let events = record(connection)
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+            #expect(await signalRError { try await connection.start() }?.code == .alreadyStarted)
             async let goodbye: Void = hub.goodbye()
             await connection.stop()
             try await goodbye
             #expect(connection.state == .disconnected)
             #expect(connection.connectionID == nil)
             await connection.stop()
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.send("X") }?.code == .notConnected)
+            #expect(await signalRError { try await connection.send("X") }?.code == .notConnected)
             async let script = server.negotiatedHub()
             try await connection.start()
             let again = try await script
@@ -52,15 +50,9 @@ struct LifecycleTests {
         // Held, or its end would end the attempt.
         var peer: ScriptedPeer?
         for _ in 0..<2 {
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.invoke("X") }?.code
-                    == .notConnected)
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.send("X") }?.code == .notConnected)
-            #expect(
-                await signalRError { () throws(SignalRError) in
-                    _ = try await connection.stream("X", of: Int.self)
-                }?.code == .notConnected)
+            #expect(await signalRError { try await connection.invoke("X") }?.code == .notConnected)
+            #expect(await signalRError { try await connection.send("X") }?.code == .notConnected)
+            #expect(await signalRError { _ = try await connection.stream("X", of: Int.self) }?.code == .notConnected)
             guard connection.state == .disconnected else { break }
             // And again while it is being opened.
             Task { try? await connection.start() }
@@ -68,7 +60,7 @@ struct LifecycleTests {
             _ = try await peer?.request()
             #expect(connection.state == .connecting)
         }
-        #expect(await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+        #expect(await signalRError { try await connection.start() }?.code == .alreadyStarted)
         withExtendedLifetime(peer) {}
         await connection.stop()
         #expect(connection.state == .disconnected)
@@ -98,7 +90,7 @@ struct LifecycleTests {
         connection.onDidReconnect { notes.add("did") }
         connection.onClosed { notes.add("closed \($0.map { "\($0.code)" } ?? "-")") }
         async let refused = server.answer("", status: "403 Forbidden")
-        #expect(await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .refused)
+        #expect(await signalRError { try await connection.start() }?.code == .refused)
         _ = try await refused
         async let script = server.negotiatedHub()
         try await connection.start()
@@ -116,11 +108,9 @@ struct LifecycleTests {
     @Test
     func stoppingResumesAllWaiters() async throws {
         try await withHub { connection, hub, _ in
-            async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+            async let call = signalRError { try await connection.invoke("A") }
             _ = try await hub.message()
-            async let stream = signalRError { () throws(SignalRError) in
-                for try await _ in try await connection.stream("B", of: Int.self) {}
-            }
+            async let stream = signalRError { for try await _ in try await connection.stream("B", of: Int.self) {} }
             _ = try await hub.message()
             await connection.stop()
             #expect(await call?.code == .stopped)
@@ -145,7 +135,7 @@ struct LifecycleTests {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).build()
         let events = record(connection)
-        async let started = signalRError { () throws(SignalRError) in try await connection.start() }
+        async let started = signalRError { try await connection.start() }
         let peer = try await server.accept()
         _ = try await peer.request()
         await connection.stop()
@@ -162,8 +152,7 @@ struct LifecycleTests {
         let peer = try await server.accept()
         _ = try await peer.request()
         task.cancel()
-        #expect(
-            await signalRError { () throws(SignalRError) in try await connection.value(of: task) }?.code == .cancelled)
+        #expect(await signalRError { try await task.value }?.code == .cancelled)
         #expect(connection.state == .disconnected)
         try await peer.readToEnd()
         // A provider that ignores the cancellation delays nobody.
@@ -176,7 +165,7 @@ struct LifecycleTests {
         let start = Task { try await other.start() }
         try await waiting.next()
         start.cancel()
-        #expect(await signalRError { () throws(SignalRError) in try await other.value(of: start) }?.code == .cancelled)
+        #expect(await signalRError { try await start.value }?.code == .cancelled)
     }
 
     @Test
@@ -189,7 +178,7 @@ struct LifecycleTests {
             try await withHub { connection, hub, _ in
                 let (events, reasons) = (record(connection), Transcript<SignalRError?>())
                 connection.onClosed { reasons.add($0) }
-                async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+                async let call = signalRError { try await connection.invoke("A") }
                 _ = try await hub.message()
                 try hub.say(message)
                 let reason = try await reasons.next()
@@ -228,8 +217,7 @@ struct LifecycleTests {
         #expect(try await events.next() == "opened")
         #expect(try await events.next() == ending)
         #expect(connection.state == .disconnected)
-        #expect(
-            await signalRError { () throws(SignalRError) in try await connection.invoke("X") }?.code == .notConnected)
+        #expect(await signalRError { try await connection.invoke("X") }?.code == .notConnected)
     }
 
     @Test

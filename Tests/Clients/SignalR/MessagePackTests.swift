@@ -69,6 +69,15 @@ struct MessagePackTests {
         #expect(throws: (any Error).self) { try decode(Int.self, "cfffffffffffffffff") }
     }
 
+    /// A value that would be changed to infinity is refused; infinity and numbers within the range are accepted.
+    @Test(arguments: ["cb48078287f49c4a1d", "cbc8078287f49c4a1d"])
+    func doublesBeyondAFloat(_ hex: String) throws {
+        #expect(throws: DecodingError.self) { try decode(Float.self, hex) }
+        #expect(abs(try decode(Double.self, hex)) > 1e38)
+        #expect(try decode(Float.self, "cb7ff0000000000000") == .infinity)
+        #expect(try decode(Float.self, "cb3fe0000000000000") == 0.5)
+    }
+
     @Test(arguments: [0, 31, 32, 255, 256, 65535, 65536])
     func textsOfAnyLength(_ count: Int) throws {
         let text = String(repeating: "x", count: count)

@@ -7,7 +7,7 @@ import Testing
 /// How a connection is opened, and how that fails.
 struct NegotiationTests {
     private func failure(_ connection: HubConnection) async -> SignalRError? {
-        let error = await signalRError { () throws(SignalRError) in try await connection.start() }
+        let error = await signalRError { try await connection.start() }
         #expect(connection.state == .disconnected)
         return error
     }

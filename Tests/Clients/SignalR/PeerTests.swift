@@ -18,6 +18,16 @@ struct PeerTests {
             HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withTransports(kind)
                 .withHubProtocol(isBinary ? .messagePack : .json)
         }
+
+        /// A started connection to a hub during the body.
+        func connect(
+            _ change: (HubConnectionBuilder) -> HubConnectionBuilder = { $0 },
+            prepare: (HubConnection) -> Void = { _ in }, _ body: (HubConnection) async throws -> Void
+        ) async throws {
+            try await Peers.withHub { _, port in
+                try await Peers.withConnection(change(builder(port)), prepare: prepare, body)
+            }
+        }
     }
 
     static let ways = [
@@ -28,55 +38,47 @@ struct PeerTests {
 
     @Test(arguments: ways)
     func calls(_ way: Way) async throws {
-        try await Peers.withHub { _, port in
-            try await Peers.withConnection(way.builder(port).withAccessToken { "secret" }) { connection in
-                #expect(connection.transport == way.kind)
-                let sum: Int = try await connection.invoke("Add", 40, 2)
-                #expect(sum == 42)
-                try await connection.invoke("Nothing")
-                let header: String = try await connection.invoke("Header", "Authorization")
-                #expect(header == "Bearer secret")
-                let value = HubValue.object([
-                    "text": .string("é\n\u{1e}\"😀"), "list": .array([.null, .bool(true), .integer(-5), .double(0.25)]),
-                ])
-                let same: HubValue = try await connection.invoke("Echo", value)
-                #expect(same == value)
-                let refusal = await signalRError { () throws(SignalRError) in
-                    try await connection.invoke("Refuse", "because")
-                }
-                #expect(refusal?.code == .invocationFailed)
-                #expect(refusal?.message == "because")
-                #expect(
-                    await signalRError { () throws(SignalRError) in try await connection.invoke("Unknown") }?.code
-                        == .invocationFailed)
-            }
+        try await way.connect {
+            $0.withAccessToken { "secret" }
+        } _: { connection in
+            #expect(connection.transport == way.kind)
+            let sum: Int = try await connection.invoke("Add", 40, 2)
+            #expect(sum == 42)
+            try await connection.invoke("Nothing")
+            let header: String = try await connection.invoke("Header", "Authorization")
+            #expect(header == "Bearer secret")
+            let value = HubValue.object([
+                "text": .string("é\n\u{1e}\"😀"), "list": .array([.null, .bool(true), .integer(-5), .double(0.25)]),
+            ])
+            let same: HubValue = try await connection.invoke("Echo", value)
+            #expect(same == value)
+            let refusal = await signalRError { try await connection.invoke("Refuse", "because") }
+            #expect(refusal?.code == .invocationFailed)
+            #expect(refusal?.message == "because")
+            #expect(await signalRError { try await connection.invoke("Unknown") }?.code == .invocationFailed)
         }
     }
 
     @Test(arguments: ways)
     func streamsBothWays(_ way: Way) async throws {
-        try await Peers.withHub { _, port in
-            try await Peers.withConnection(way.builder(port)) { connection in
-                var numbers: [Int] = []
-                for try await number in try await connection.stream("Counter", 200, of: Int.self) {
-                    numbers.append(number)
-                }
-                #expect(numbers == Array(0..<200))
-                let failing = try await connection.stream("Failing", 2, of: Int.self)
-                var count = 0
-                let error = await signalRError { () throws(SignalRError) in for try await _ in failing { count += 1 } }
-                #expect(count == 2)
-                #expect(error?.message.contains("Ran out of data!") == true)
-                for try await number in try await connection.stream("Endless", of: Int.self) where number == 5 { break }
-                // The hub ends its stream after the cancellation, with a delay.
-                while try await connection.invoke("Streams_Left", returning: Int.self) == 0 {}
-                let upload = AsyncStream { continuation in
-                    for number in 1...100 { continuation.yield(number) }
-                    continuation.finish()
-                }
-                let total: Int = try await connection.invoke("Total", 1000, streams: [ClientStream(upload)])
-                #expect(total == 6050)
+        try await way.connect { connection in
+            var numbers: [Int] = []
+            for try await number in try await connection.stream("Counter", 200, of: Int.self) { numbers.append(number) }
+            #expect(numbers == Array(0..<200))
+            let failing = try await connection.stream("Failing", 2, of: Int.self)
+            var count = 0
+            let error = await signalRError { for try await _ in failing { count += 1 } }
+            #expect(count == 2)
+            #expect(error?.message.contains("Ran out of data!") == true)
+            for try await number in try await connection.stream("Endless", of: Int.self) where number == 5 { break }
+            // The hub ends its stream after the cancellation, with a delay.
+            while try await connection.invoke("Streams_Left", returning: Int.self) == 0 {}
+            let upload = AsyncStream { continuation in
+                for number in 1...100 { continuation.yield(number) }
+                continuation.finish()
             }
+            let total: Int = try await connection.invoke("Total", 1000, streams: [ClientStream(upload)])
+            #expect(total == 6050)
         }
     }
 
@@ -84,41 +86,32 @@ struct PeerTests {
     func theHubCalls(_ way: Way) async throws {
         let notes = Transcript<String>()
         let numbers = Transcript<Int>()
-        try await Peers.withHub { _, port in
-            try await Peers.withConnection(
-                way.builder(port),
-                prepare: { connection in
-                    connection.on("AddMessage") { (user: String, message: String) in notes.add("\(user): \(message)") }
-                    connection.on("Number") { (number: Int) in numbers.add(number) }
-                    connection.on("Answer") { (question: String) -> String in question + "!" }
-                }
-            ) { connection in
-                try await connection.send("Say", "Ada", "Hello")
-                #expect(try await notes.next() == "Ada: Hello")
-                let answer: String = try await connection.invoke("Ask", "Really")
-                #expect(answer == "Really!")
-                connection.off("Answer")
-                let none: String = try await connection.invoke("Ask", "Really")
-                #expect(none == "refused: Client didn't provide a result.")
-                try await connection.invoke("Flood", 500)
-                for number in 0..<500 { #expect(try await numbers.next() == number) }
-            }
+        try await way.connect(prepare: { connection in
+            connection.on("AddMessage") { (user: String, message: String) in notes.add("\(user): \(message)") }
+            connection.on("Number") { (number: Int) in numbers.add(number) }
+            connection.on("Answer") { (question: String) -> String in question + "!" }
+        }) { connection in
+            try await connection.send("Say", "Ada", "Hello")
+            #expect(try await notes.next() == "Ada: Hello")
+            let answer: String = try await connection.invoke("Ask", "Really")
+            #expect(answer == "Really!")
+            connection.off("Answer")
+            let none: String = try await connection.invoke("Ask", "Really")
+            #expect(none == "refused: Client didn't provide a result.")
+            try await connection.invoke("Flood", 500)
+            for number in 0..<500 { #expect(try await numbers.next() == number) }
         }
     }
 
     @Test(arguments: ways)
     func aCancelledCallAndALargeMessage(_ way: Way) async throws {
-        try await Peers.withHub { _, port in
-            try await Peers.withConnection(way.builder(port)) { connection in
-                let task = Task { try await connection.invoke("Slow", returning: Int.self) }
-                task.cancel()
-                #expect(
-                    await signalRError { () throws(SignalRError) in _ = try await connection.value(of: task) }?.code
-                        == .cancelled)
-                let text = String(repeating: "é", count: 1 << 19)
-                let same: String = try await connection.invoke("Echo", text)
-                #expect(same == text)
-            }
+        try await way.connect { connection in
+            let task = Task { try await connection.invoke("Slow", returning: Int.self) }
+            task.cancel()
+            #expect(await signalRError { _ = try await task.value }?.code == .cancelled)
+            let text = String(repeating: "é", count: 1 << 19)
+            let same: String = try await connection.invoke("Echo", text)
+            #expect(same == text)
         }
     }
 
@@ -137,45 +130,42 @@ struct PeerTests {
 
     @Test(arguments: [false, true])
     func aBrokenConnectionIsReestablished(_ isBinary: Bool) async throws {
-        try await Peers.withHub { _, port in
-            let way = Way(kind: .webSockets, isBinary: isBinary)
-            try await Peers.withConnection(way.builder(port).withAutoReconnect()) { connection in
-                let events = record(connection)
-                let first = connection.connectionID
-                try await connection.send("Break_Off")
-                #expect(try await events.next() == "will reconnect: connectionLost")
-                #expect(try await events.next() == "did reconnect")
-                #expect(connection.connectionID != first)
-                let sum: Int = try await connection.invoke("Add", 1, 2)
-                #expect(sum == 3)
-            }
+        try await Way(kind: .webSockets, isBinary: isBinary).connect {
+            $0.withAutoReconnect()
+        } _: { connection in
+            let events = record(connection)
+            let first = connection.connectionID
+            try await connection.send("Break_Off")
+            #expect(try await events.next() == "will reconnect: connectionLost")
+            #expect(try await events.next() == "did reconnect")
+            #expect(connection.connectionID != first)
+            let sum: Int = try await connection.invoke("Add", 1, 2)
+            #expect(sum == 3)
         }
     }
 
     @Test(arguments: [false, true])
     func aBrokenConnectionIsResumed(_ isBinary: Bool) async throws {
         let numbers = Transcript<Int>()
-        try await Peers.withHub { _, port in
-            let way = Way(kind: .webSockets, isBinary: isBinary)
-            try await Peers.withConnection(
-                way.builder(port).withStatefulReconnect(),
-                prepare: { $0.on("Number") { (number: Int) in numbers.add(number) } }
-            ) { connection in
-                let events = record(connection)
-                let first = connection.connectionID
-                for round in 0..<3 {
-                    try await connection.send("Break_Off")
-                    try await connection.invoke("Flood", 20)
-                    let sum: Int = try await connection.invoke("Add", round, 2)
-                    #expect(sum == round + 2)
-                }
-                for _ in 0..<3 {
-                    for number in 0..<20 { #expect(try await numbers.next() == number) }
-                }
-                #expect(numbers.all.count == 60, "none comes twice")
-                #expect(connection.connectionID == first)
-                #expect(events.all.isEmpty)
+        try await Way(kind: .webSockets, isBinary: isBinary).connect {
+            $0.withStatefulReconnect()
+        } prepare: {
+            $0.on("Number") { (number: Int) in numbers.add(number) }
+        } _: { connection in
+            let events = record(connection)
+            let first = connection.connectionID
+            for round in 0..<3 {
+                try await connection.send("Break_Off")
+                try await connection.invoke("Flood", 20)
+                let sum: Int = try await connection.invoke("Add", round, 2)
+                #expect(sum == round + 2)
             }
+            for _ in 0..<3 {
+                for number in 0..<20 { #expect(try await numbers.next() == number) }
+            }
+            #expect(numbers.all.count == 60, "none comes twice")
+            #expect(connection.connectionID == first)
+            #expect(events.all.isEmpty)
         }
     }
 
@@ -199,12 +189,10 @@ struct PeerTests {
 
     @Test
     func theHubEndsTheConnection() async throws {
-        try await Peers.withHub { _, port in
-            try await Peers.withConnection(Self.ways[0].builder(port)) { connection in
-                let events = record(connection)
-                try await connection.send("Hang_Up")
-                #expect(try await events.next() == "closed: -")
-            }
+        try await Self.ways[0].connect { connection in
+            let events = record(connection)
+            try await connection.send("Hang_Up")
+            #expect(try await events.next() == "closed: -")
         }
     }
 
@@ -220,7 +208,7 @@ struct PeerTests {
                     #expect(sum == 42)
                 }
                 // The system does not trust it.
-                let error = await signalRError { () throws(SignalRError) in try await builder.build().start() }
+                let error = await signalRError { try await builder.build().start() }
                 #expect(error?.code == .tlsFailed)
                 #expect(error?.message.contains("TLS") == true)
             }
@@ -231,7 +219,7 @@ struct PeerTests {
             tls.trustRoots = .file("\(Peers.folder)/certificate.pem")
             let other = HubConnectionBuilder(url: "wss://127.0.0.2:\(port)/hub").withoutNegotiation()
                 .withOptions { $0.tlsConfiguration = tls }.build()
-            let error = await signalRError { () throws(SignalRError) in try await other.start() }
+            let error = await signalRError { try await other.start() }
             #expect(error?.code == .tlsFailed, "\(String(describing: error))")
         }
     }

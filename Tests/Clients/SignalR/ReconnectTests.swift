@@ -23,7 +23,7 @@ struct ReconnectTests {
     func aLostConnectionIsReestablished() async throws {
         try await withHub({ $0.withAutoReconnect() }) { connection, hub, server in
             let events = record(connection)
-            async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
+            async let call = signalRError { try await connection.invoke("A") }
             _ = try await hub.message()
             hub.closeOutput()
             #expect(await call?.code == .connectionLost)
@@ -31,11 +31,8 @@ struct ReconnectTests {
             let second = try await server.accept()
             #expect(try await second.upgrade().target == "/hub?id=second")
             #expect(connection.state == .reconnecting)
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.invoke("B") }?.code
-                    == .reconnecting)
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.start() }?.code == .alreadyStarted)
+            #expect(await signalRError { try await connection.invoke("B") }?.code == .reconnecting)
+            #expect(await signalRError { try await connection.start() }?.code == .alreadyStarted)
             try await second.performHandshake()
             for expected in ["will reconnect: connectionLost", "did reconnect"] {
                 #expect(try await events.next() == expected)
@@ -115,16 +112,6 @@ struct ReconnectTests {
                 #expect(try await events.next() == "closed: -")
                 #expect(connection.state == .disconnected)
             }
-        }
-    }
-
-    @Test
-    func itIsOffUnlessAskedFor() async throws {
-        try await withHub { connection, hub, _ in
-            let events = record(connection)
-            hub.closeOutput()
-            let ending = try await events.next()
-            #expect(ending == "closed: connectionLost")
         }
     }
 }

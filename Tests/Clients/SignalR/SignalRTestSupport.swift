@@ -21,14 +21,16 @@ func record(_ connection: HubConnection) -> Transcript<String> {
 }
 
 /// The error that a body throws.
-func signalRError(_ body: () async throws(SignalRError) -> Void) async -> SignalRError? {
-    do throws(SignalRError) {
+func signalRError(_ body: () async throws -> Void) async -> SignalRError? {
+    do {
         try await body()
         Issue.record("nothing was thrown")
-        return nil
-    } catch {
+    } catch let error as SignalRError {
         return error
+    } catch {
+        Issue.record(error)
     }
+    return nil
 }
 
 /// Opens a connection to a scripted hub, and stops it after the test's body.
@@ -43,26 +45,10 @@ func withHub(
     async let script = server.negotiatedHub()
     try await connection.start()
     let hub = try await script
-    do {
+    try await carryOut {
         try await body(connection, hub, server)
-    } catch {
+    } finally: {
         hub.closeOutput()
         await connection.stop()
-        throw error
-    }
-    hub.closeOutput()
-    await connection.stop()
-}
-
-extension HubConnection {
-    /// The value of a task that throws this client's errors.
-    nonisolated func value<Value: Sendable>(of task: Task<Value, any Error>) async throws(SignalRError) -> Value {
-        do {
-            return try await task.value
-        } catch let error as SignalRError {
-            throw error
-        } catch {
-            throw SignalRError(.invalidResult, "\(error)")
-        }
     }
 }

@@ -5,15 +5,19 @@ import Testing
 
 /// Resumed connections, as observed with ASP.NET Core 10.
 struct StatefulReconnectTests {
-    private func withStatefulHub(
-        bufferSize: Int = 100_000, prepare: (HubConnection) -> Void = { _ in },
+    private static let stateful = #""useStatefulReconnect":true,"#
+
+    static func withStatefulHub(
+        bufferSize: Int = 100_000, _ change: (HubConnectionBuilder) -> HubConnectionBuilder = { $0 },
+        prepare: (HubConnection) -> Void = { _ in },
         _ body: (HubConnection, ScriptedPeer, ScriptedServer) async throws -> Void
     ) async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).withStatefulReconnect(bufferSize: bufferSize).build()
+        let builder = HubConnectionBuilder(url: server.url).withStatefulReconnect(bufferSize: bufferSize)
+        let connection = change(builder).build()
         prepare(connection)
         async let script: ScriptedPeer = {
-            let request = try await server.negotiate(token: "secret", extra: #""useStatefulReconnect":true,"#)
+            let request = try await server.negotiate(token: "secret", extra: stateful)
             #expect(request.target == "/hub/negotiate?negotiateVersion=1&useStatefulReconnect=true")
             return try await server.hub(version: 2)
         }()
@@ -34,7 +38,7 @@ struct StatefulReconnectTests {
     @Test
     func callsSurviveABreak() async throws {
         let said = Transcript<Int>()
-        try await withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
+        try await Self.withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
             connection, hub, server in
             let events = record(connection)
             async let first: Int = connection.invoke("A")
@@ -83,7 +87,7 @@ struct StatefulReconnectTests {
     @Test
     func aLostAcknowledgementIsRepeated() async throws {
         let said = Transcript<Int>()
-        try await withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
+        try await Self.withStatefulHub(prepare: { $0.on("N") { (number: Int) in said.add(number) } }) {
             connection, hub, server in
             try hub.say(#"{"type":1,"target":"N","arguments":[1]}"#)
             #expect(try await said.next() == 1)
@@ -102,7 +106,7 @@ struct StatefulReconnectTests {
 
     @Test
     func whatIsSentDuringABreakIsSentAfterIt() async throws {
-        try await withStatefulHub { connection, hub, server in
+        try await Self.withStatefulHub { connection, hub, server in
             hub.closeOutput()
             let peer = try await server.accept()
             let request = try await peer.request()
@@ -120,7 +124,7 @@ struct StatefulReconnectTests {
 
     @Test
     func aServerThatForgotTheConnectionEndsIt() async throws {
-        try await withStatefulHub { connection, hub, server in
+        try await Self.withStatefulHub { connection, hub, server in
             let events = record(connection)
             hub.closeOutput()
             let peer = try await server.accept()
@@ -132,44 +136,39 @@ struct StatefulReconnectTests {
 
     @Test
     func aForgottenConnectionIsReestablishedIfAskedFor() async throws {
-        let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).withStatefulReconnect().withAutoReconnect().build()
-        let stateful = #""useStatefulReconnect":true,"#
-        async let script: ScriptedPeer = {
-            try await server.negotiate(token: "secret", extra: stateful)
-            return try await server.hub(version: 2)
-        }()
-        try await connection.start()
-        let hub = try await script
-        let events = record(connection)
-        async let call = signalRError { () throws(SignalRError) in try await connection.invoke("A") }
-        _ = try await hub.message()
-        hub.closeOutput()
-        let peer = try await again(server)
-        peer.closeOutput()
-        let forgetful = try await server.accept()
-        _ = try await forgetful.request()
-        try forgetful.respond("404 Not Found")
-        #expect(await call?.code == .connectionLost)
-        try await server.negotiate(token: "second", extra: stateful)
-        let second = try await server.hub(version: 2)
-        #expect(try await events.next() == "will reconnect: connectionLost")
-        #expect(try await events.next() == "did reconnect")
-        // Numbers begin anew with it.
-        try await connection.send("B")
-        #expect(try await second.message() == #"{"type":1,"target":"B","arguments":[]}"#)
-        try second.say(#"{"type":8,"sequenceId":1}"#)
-        second.closeOutput()
-        let third = try await server.accept()
-        #expect(try await third.upgrade().target == "/hub?id=second")
-        #expect(try await third.message() == #"{"type":9,"sequenceId":2}"#)
-        third.closeOutput()
-        await connection.stop()
+        try await Self.withStatefulHub {
+            $0.withAutoReconnect()
+        } _: { connection, hub, server in
+            let events = record(connection)
+            async let call = signalRError { try await connection.invoke("A") }
+            _ = try await hub.message()
+            hub.closeOutput()
+            let peer = try await again(server)
+            peer.closeOutput()
+            let forgetful = try await server.accept()
+            _ = try await forgetful.request()
+            try forgetful.respond("404 Not Found")
+            #expect(await call?.code == .connectionLost)
+            try await server.negotiate(token: "second", extra: Self.stateful)
+            let second = try await server.hub(version: 2)
+            #expect(try await events.next() == "will reconnect: connectionLost")
+            #expect(try await events.next() == "did reconnect")
+            // Numbers begin anew with it.
+            try await connection.send("B")
+            #expect(try await second.message() == #"{"type":1,"target":"B","arguments":[]}"#)
+            try second.say(#"{"type":8,"sequenceId":1}"#)
+            second.closeOutput()
+            let third = try await server.accept()
+            #expect(try await third.upgrade().target == "/hub?id=second")
+            #expect(try await third.message() == #"{"type":9,"sequenceId":2}"#)
+            third.closeOutput()
+            await connection.stop()
+        }
     }
 
     @Test
     func aSequenceOfMessagesThatNeverCameIsAViolation() async throws {
-        try await withStatefulHub { connection, hub, server in
+        try await Self.withStatefulHub { connection, hub, server in
             let events = record(connection)
             hub.closeOutput()
             let peer = try await again(server)
@@ -180,7 +179,7 @@ struct StatefulReconnectTests {
 
     @Test
     func sendersWaitWhenTooMuchIsNotAcknowledged() async throws {
-        try await withStatefulHub(bufferSize: 1000) { connection, hub, _ in
+        try await Self.withStatefulHub(bufferSize: 1000) { connection, hub, _ in
             let sent = Transcript<Int>()
             let text = String(repeating: "x", count: 400)
             let task = Task {
@@ -194,9 +193,7 @@ struct StatefulReconnectTests {
             // The fourth waits; cancelled, a waiting send goes at once.
             let other = Task { try await connection.send("B") }
             other.cancel()
-            #expect(
-                await signalRError { () throws(SignalRError) in try await connection.value(of: other) }?.code
-                    == .cancelled)
+            #expect(await signalRError { try await other.value }?.code == .cancelled)
             #expect(sent.all == [0, 1, 2])
             try hub.say(#"{"type":8,"sequenceId":2}"#)
             #expect(try await hub.message().contains(text))
@@ -210,8 +207,7 @@ struct StatefulReconnectTests {
         try await withHub({ $0.withStatefulReconnect() }) { connection, hub, _ in
             let events = record(connection)
             hub.closeOutput()
-            let ending = try await events.next()
-            #expect(ending == "closed: connectionLost")
+            #expect(try await events.next() == "closed: connectionLost")
         }
     }
 }

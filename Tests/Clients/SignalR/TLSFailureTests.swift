@@ -85,7 +85,7 @@ struct TLSFailureTests {
 
     private func failure(_ url: String, _ settings: TLSConfiguration) async -> SignalRError? {
         let connection = HubConnectionBuilder(url: url).withOptions { $0.tlsConfiguration = settings }.build()
-        return await signalRError { () throws(SignalRError) in try await connection.start() }
+        return await signalRError { try await connection.start() }
     }
 
     private func check(_ error: SignalRError, _ kind: TLSFailure.Kind, _ words: String) {

@@ -102,29 +102,21 @@ struct WebSocketTests {
         }
     }
 
-    struct Violation: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let frames: [UInt8]
-    }
-
-    static let violations = [
-        Violation(testDescription: "masked", frames: ScriptedPeer.frame(hello, mask: [1, 2, 3, 4])),
-        Violation(testDescription: "a continuation of nothing", frames: ScriptedPeer.frame(hello, opcode: 0)),
-        Violation(
-            testDescription: "a message in a message",
-            frames: ScriptedPeer.frame([0x20], isLast: false) + ScriptedPeer.frame(hello)),
-        Violation(testDescription: "an unknown opcode", frames: ScriptedPeer.frame(hello, opcode: 3)),
-        Violation(testDescription: "reserved bits", frames: [0xC1] + ScriptedPeer.frame(hello).dropFirst()),
-        Violation(testDescription: "a fragmented ping", frames: ScriptedPeer.frame([1], opcode: 9, isLast: false)),
-        Violation(
-            testDescription: "a large ping", frames: ScriptedPeer.frame(Array(repeating: 1, count: 126), opcode: 9)),
-        Violation(testDescription: "no JSON", frames: ScriptedPeer.frame(Array("x\u{1e}".utf8))),
+    private static let violations: [(String, [UInt8])] = [
+        ("masked", ScriptedPeer.frame(hello, mask: [1, 2, 3, 4])),
+        ("a continuation of nothing", ScriptedPeer.frame(hello, opcode: 0)),
+        ("a message in a message", ScriptedPeer.frame([0x20], isLast: false) + ScriptedPeer.frame(hello)),
+        ("an unknown opcode", ScriptedPeer.frame(hello, opcode: 3)),
+        ("reserved bits", [0xC1] + ScriptedPeer.frame(hello).dropFirst()),
+        ("a fragmented ping", ScriptedPeer.frame([1], opcode: 9, isLast: false)),
+        ("a large ping", ScriptedPeer.frame(Array(repeating: 1, count: 126), opcode: 9)),
+        ("no JSON", ScriptedPeer.frame(Array("x\u{1e}".utf8))),
     ]
 
     @Test(arguments: violations)
-    func violationsEndTheConnection(_ violation: Violation) async throws {
+    func violationsEndTheConnection(_ name: String, _ frames: [UInt8]) async throws {
         try await withNotes { _, hub, _, events in
-            try hub.write(violation.frames)
+            try hub.write(frames)
             #expect(try await events.next() == "protocolViolation")
             try await hub.readToEnd()
         }
@@ -151,11 +143,10 @@ struct WebSocketTests {
     }
 
     @Test
-    func theEndOfTheSocketWithoutAWord() async throws {
+    func theEndOfTheSocketWithoutAWordEndsAConnectionThatIsNotToReconnect() async throws {
         try await withNotes { _, hub, _, events in
             hub.closeOutput()
-            let ending = try await events.next()
-            #expect(ending == "connectionLost")
+            #expect(try await events.next() == "connectionLost")
         }
     }
 
