@@ -27,10 +27,7 @@ struct ConnectionTests {
     private static func model(
         port: Int, _ policy: any ReconnectionPolicy = .forever(every: .milliseconds(50))
     ) -> ObservedDevice {
-        var options = ConnectOptions.patient
-        options.reconnection = policy
-        return ObservedDevice(
-            host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness, Lamp.title], options: options)
+        Lamp.model(at: port, elements: [Lamp.brightness, Lamp.title]) { $0.reconnection = policy }
     }
 
     @Test
@@ -87,11 +84,7 @@ struct ConnectionTests {
         #expect(error.code == .connectionFailed && model.state.description.contains("127.0.0.1:\(port)"))
         // What was written is put back.
         #expect(model[Lamp.brightness] == nil)
-        guard case .notSent(let reason) = model.failure(of: Lamp.brightness) else {
-            Issue.record("no failure")
-            return
-        }
-        #expect(reason.code == .notConnected)
+        #expect(model.code(Lamp.brightness) == .notConnected)
         model[Lamp.brightness] = 0.6
         #expect(model[Lamp.brightness] == nil && model.failure(of: Lamp.brightness) != nil)
         try await Lamp.with(port: port) { service in
@@ -175,11 +168,8 @@ struct ConnectionTests {
     func aConnectionThatIsLostAtOnceIsNotMissed() async throws {
         let (listener, port) = try RawSocket.listen()
         let accepting = Task { while !Task.isCancelled { _ = try await listener.accept() } }
-        var options = ConnectOptions.patient
-        options.reconnection = ListedDelays([])
         for _ in 0..<50 {
-            let model = ObservedDevice(
-                host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness], options: options)
+            let model = Self.model(port: port, ListedDelays([]))
             try await eventually {
                 switch model.state {
                 case .ended, .failed: true
@@ -208,10 +198,7 @@ struct ConnectionTests {
     @Test
     func withoutAPolicyTheModelEnds() async throws {
         let port = try PortLease.port()
-        var options = ConnectOptions.patient
-        options.reconnection = ListedDelays([])
-        let model = ObservedDevice(
-            host: "127.0.0.1", port: port, as: "Test", elements: [Lamp.brightness], options: options)
+        let model = Self.model(port: port, ListedDelays([]))
         try await Lamp.with(port: port) { _ in
             try await eventually { model.state.isConnected && !model.isRoundUnderWay }
         }
@@ -264,10 +251,7 @@ struct ConnectionTests {
     @Test
     func elementsCanBeThoseThatTheServiceAnnounces() async throws {
         try await Lamp.with { service in
-            let port = try #require(service.port)
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", options: options)
+            let model = Lamp.model(at: try #require(service.port), elements: nil) { $0.expectsHello = true }
             let watch = Watch { _ = model.elements }
             #expect(model.elements.isEmpty)
             try await eventually { model.elements == Lamp.all }
@@ -284,9 +268,7 @@ struct ConnectionTests {
     @Test
     func aServiceThatComesBackWithOtherElementsIsBelieved() async throws {
         let port = try PortLease.port()
-        var options = ConnectOptions.patient
-        options.expectsHello = true
-        let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", options: options)
+        let model = Lamp.model(at: port, elements: nil) { $0.expectsHello = true }
         let (level, mode) = (Element<Float>(1, "Level"), Element<String>(1, "Mode"))
         let watch = Watch { _ = model[level] }
         try await Lamp.with(port: port, elements: [level]) { service in
@@ -299,11 +281,7 @@ struct ConnectionTests {
             // What is known of an element does not depend on what a program takes it for.
             model[mode] = "none"
             #expect(model[level] == 0.5 && model[mode] == nil)
-            guard case .notSent(let error) = model.failure(of: mode) else {
-                Issue.record("no failure")
-                return
-            }
-            #expect(error.code == .wrongType)
+            #expect(model.code(mode) == .wrongType)
         }
         try await Lamp.with(port: port, elements: [mode]) { service in
             try service.send("warm", to: mode)

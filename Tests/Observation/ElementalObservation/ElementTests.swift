@@ -37,8 +37,7 @@ struct ElementTests {
             try await Self.exchange(Lamp.title, "Küche", "", service, model)
             try await Self.exchange(Lamp.isOn, true, false, service, model)
             try await Self.exchange(Lamp.mode, 2, 1, service, model)
-            try await Self.exchange(
-                Lamp.picture, Data(repeating: 7, count: 300_000), Data([1, 2, 3]), service, model)
+            try await Self.exchange(Lamp.picture, Data(repeating: 7, count: 300_000), Data([1, 2, 3]), service, model)
             try await Self.exchange(Lamp.bytes, [1, 2], [3], service, model)
             try await Self.exchange(Lamp.int8, -3, .max, service, model)
             try await Self.exchange(Lamp.int16, -3, .max, service, model)
@@ -66,8 +65,7 @@ struct ElementTests {
             try service.send(.data(Data("no JSON".utf8)), to: Lamp.scene.definition)
             try await eventually { model[Lamp.scene] == nil }
 
-            try await Self.exchange(
-                Lamp.matrix, .identity, Matrix4x4((0..<16).map { Float($0) }), service, model)
+            try await Self.exchange(Lamp.matrix, .identity, Matrix4x4((0..<16).map { Float($0) }), service, model)
             // The same elements by what is known at run time.
             #expect(model.elements == Lamp.all)
             #expect(model[Lamp.title.definition] == .string(""))
@@ -163,21 +161,17 @@ struct ElementTests {
             try service.send(21.5, to: Lamp.temperature)
             let model = try await Lamp.connectedModel(of: service)
             try await eventually { model[Lamp.temperature] == 21.5 }
-            @MainActor func code(_ element: ElementDefinition) -> ElementalError.Code? {
-                guard case .notSent(let error) = model.failure(of: element) else { return nil }
-                return error.code
-            }
             model[Lamp.brightness] = 1.5
-            #expect(model[Lamp.brightness] == nil && code(Lamp.brightness) == .outOfRange)
+            #expect(model[Lamp.brightness] == nil && model.code(Lamp.brightness) == .outOfRange)
             model[Lamp.mode] = 7
-            #expect(model[Lamp.mode] == nil && code(Lamp.mode) == .outOfRange)
+            #expect(model[Lamp.mode] == nil && model.code(Lamp.mode) == .outOfRange)
             model[Lamp.temperature] = 30
-            #expect(model[Lamp.temperature] == 21.5 && code(Lamp.temperature) == .notAllowed)
+            #expect(model[Lamp.temperature] == 21.5 && model.code(Lamp.temperature) == .notAllowed)
             model[Lamp.title.definition] = .int8(1)
-            #expect(model[Lamp.title] == nil && code(Lamp.title) == .wrongType)
+            #expect(model[Lamp.title] == nil && model.code(Lamp.title) == .wrongType)
             #expect(model.failure(of: Lamp.brightness)?.description.contains("takes 0.0 to 1.0, not 1.5") == true)
             model[Lamp.scene] = Scene(name: "infinite", levels: [.infinity])
-            #expect(code(Lamp.scene) == .invalidValue)
+            #expect(model.code(Lamp.scene) == .invalidValue)
             // Nothing of it was sent.
             model[Lamp.isOn] = true
             try await eventually { received.withLock { $0 } == 1 }

@@ -33,8 +33,7 @@ enum Lamp {
     static let channels = (0..<10).map { Element<Double>(100 + $0, "Channel \($0)") }
     private static let others: [ElementDefinition] = [
         brightness, temperature, motion, title, isOn, mode, scene, picture, bytes, int8, int16, uint16, int32, uint32,
-        int64,
-        uint64, plane, colour, matrix,
+        int64, uint64, plane, colour, matrix,
     ]
     static let all = (try? ElementCatalogue(others + channels)) ?? []
 
@@ -52,13 +51,23 @@ enum Lamp {
         let service = ElementalService(
             "lamp", displayName: "Desk lamp", elements: elements, configuration: configuration)
         try await service.start()
-        do {
+        try await carryOut {
             try await body(service)
-        } catch {
+        } finally: {
             await service.stop()
-            throw error
         }
-        await service.stop()
+    }
+
+    /// A model of what is at a port of this machine.
+    @MainActor
+    static func model(
+        at port: Int, elements: ElementCatalogue? = all, pace: ObservationPace = ObservationPace(),
+        _ change: (inout ConnectOptions) -> Void = { _ in }
+    ) -> ObservedDevice {
+        var options = ConnectOptions.patient
+        change(&options)
+        return ObservedDevice(
+            host: "127.0.0.1", port: port, as: "Test", elements: elements, options: options, pace: pace)
     }
 
     /// A model of a service of this process.
@@ -67,8 +76,7 @@ enum Lamp {
         var pace = ObservationPace()
         pace.hold = hold
         guard let port = service.port else { throw TestSupportError("the service has no port") }
-        return ObservedDevice(
-            host: "127.0.0.1", port: port, as: "Test", elements: all, options: .patient, pace: pace)
+        return model(at: port, pace: pace)
     }
 
     /// A model that is connected, and has dealt with what follows a connection.
@@ -126,6 +134,13 @@ struct Binding<Model: AnyObject, Value> {
     var value: Value {
         get { model[keyPath: keyPath] }
         nonmutating set { model[keyPath: keyPath] = newValue }
+    }
+}
+
+extension ObservedDevice {
+    /// Why a value was not sent.
+    func code(_ element: ElementDefinition) -> ElementalError.Code? {
+        if case .notSent(let error) = failure(of: element) { error.code } else { nil }
     }
 }
 

@@ -39,9 +39,7 @@ struct LifetimeTests {
         let (listener, port) = try RawSocket.listen()
         weak var weakModel: ObservedDevice?
         do {
-            var options = ConnectOptions.patient
-            options.expectsHello = true
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, options: options)
+            let model = Lamp.model(at: port) { $0.expectsHello = true }
             _ = model.state
             weakModel = model
         }
@@ -55,10 +53,8 @@ struct LifetimeTests {
         weak var weakModel: ObservedDevice?
         weak var device: ElementalDevice?
         do {
-            let model = ObservedDevice(host: "127.0.0.1", port: port, as: "Test", elements: Lamp.all, options: .patient)
-            try await Lamp.with(port: port) { _ in
-                try await eventually { model.state.isConnected }
-            }
+            let model = Lamp.model(at: port)
+            try await Lamp.with(port: port) { _ in try await eventually { model.state.isConnected } }
             try await eventually { if case .reconnecting = model.state { true } else { false } }
             model[Lamp.brightness] = 0.5
             (weakModel, device) = (model, model.device)

@@ -95,12 +95,10 @@ struct PaceTests {
             pace.frame = .seconds(100_000)
             pace.statistics = .seconds(100_000)
             let port = try #require(service.port)
-            let slow = ObservedDevice(
-                host: "127.0.0.1", port: port, as: "Slow", elements: Lamp.all, options: .patient, pace: pace)
+            let slow = Lamp.model(at: port, pace: pace)
             pace = ObservationPace()
             pace.statistics = .milliseconds(20)
-            let fast = ObservedDevice(
-                host: "127.0.0.1", port: port, as: "Fast", elements: Lamp.all, options: .patient, pace: pace)
+            let fast = Lamp.model(at: port, pace: pace)
             // The service has let both in: all that it sends from now on arrives.
             try await eventually {
                 slow.state.isConnected && fast.state.isConnected && service.devices.count == 2

@@ -69,13 +69,9 @@ struct PairingTests {
     @Test
     func theRightCodePairs() async throws {
         try await Self.with { bed in
-            let model = ObservedDevice(
-                host: "127.0.0.1", port: try #require(bed.service.port), as: "Test", elements: Lamp.all,
-                options: {
-                    var options = ConnectOptions.patient
-                    options.security = .required(identity: bed.client, store: bed.store)
-                    return options
-                }())
+            let model = Lamp.model(at: try #require(bed.service.port)) {
+                $0.security = .required(identity: bed.client, store: bed.store)
+            }
             try await eventually { if case .failed = model.state { true } else { false } }
             guard case .failed(let error) = model.state else { return }
             #expect(error.code == .notPaired)

@@ -13,13 +13,7 @@ struct HostileFileTests {
 
     /// A recording of some chunks, as bytes.
     private func recorded() async throws -> [UInt8] {
-        try await withFolder { folder in
-            let path = "\(folder)/base.mcap"
-            let recorder = try await Recorder(path: path, options: RecorderTests.options())
-            RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
-            func add(_ value: ElementValue, _ name: String) throws {
-                try RecorderTests.add(value, name, to: recorder, RecorderTests.rover, Self.elements)
-            }
+        try await RecorderTests.withRecorder(RecorderTests.options(), Self.elements) { recorder, add in
             for number in 0..<3 {
                 try add(.double(Double(number)), "Double")
                 try add(.double(0.5), "Double")
@@ -27,7 +21,7 @@ struct HostileFileTests {
                 await recorder.flush()
             }
             _ = await recorder.finish()
-            return Array(try Data(contentsOf: URL(filePath: path)))
+            return Array(try Data(contentsOf: URL(filePath: recorder.path)))
         }
     }
 

@@ -14,19 +14,22 @@ enum RecordBed {
         ["publish", "robot", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)", "--json"] + elements
     }
 
+    /// A text that fills a file, and a value that is there from the beginning.
+    static let long = ["--element", "1:Text:string", "--element", "2:Count:int32=0"]
+
     /// Runs a service and a recorder of it, which is connected.
     static func withRecorder(
-        _ options: [String] = [], elements: [String] = elements,
-        _ body: (_ service: ChildProcess, _ recorder: ChildProcess, _ file: String) async throws -> Void
+        _ body: (_ target: String, _ service: ChildProcess, _ recorder: ChildProcess, _ file: String) async throws
+            -> Void
     ) async throws {
         try await withFolder { folder in
             let file = "\(folder)/robot.mcap"
-            try await ChildProcess.with(ElementalProcess.path, publish(elements: elements)) { service in
+            try await ChildProcess.with(ElementalProcess.path, publish()) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
-                let arguments = ["record", target, "--json", "--to", file] + options
+                let arguments = ["record", target, "--json", "--to", file]
                 try await ChildProcess.with(ElementalProcess.path, arguments) { recorder in
                     try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
-                    try await body(service, recorder, file)
+                    try await body(target, service, recorder, file)
                 }
             }
         }

@@ -9,7 +9,7 @@ import Testing
 struct RecordCommandTests {
     @Test(.backstop)
     func whatIsRecordedIsReplayed() async throws {
-        try await RecordBed.withRecorder { service, recorder, file in
+        try await RecordBed.withRecorder { target, service, recorder, file in
             for line in ["Speed=0.25", "Aim=1,-0.5", "Camera=off", "Note=eight"] { try service.writeLine(line) }
             // The three values of the beginning before them.
             try await RecordBed.waitForValues(7, in: file)
@@ -33,9 +33,11 @@ struct RecordCommandTests {
             try await ChildProcess.with(ElementalProcess.path, replay) { replay in
                 let port = try await replay.listeningPort()
                 try await replay.nextEvent("replaying")
-                let described = try await [service.listeningPortAgain(), port].asyncMap { port in
-                    try await ElementalProcess.run("describe", "127.0.0.1:\(port)", "--json").output
-                        .filter { $0.contains("\"event\":\"element\"") }.map(Self.withoutValue)
+                var described: [[String]] = []
+                for target in [target, "127.0.0.1:\(port)"] {
+                    let lines = try await ElementalProcess.run("describe", target, "--json").output
+                        .filter { $0.contains("\"event\":\"element\"") }
+                    described.append(lines.map { $0.replacing(/,"value":.*/, with: "") })
                 }
                 #expect(described[0] == described[1] && described[0].count == 5)
                 let seen = try await ElementalProcess.run(
@@ -52,13 +54,9 @@ struct RecordCommandTests {
         }
     }
 
-    private static func withoutValue(_ line: String) -> String {
-        line.replacing(/,"value":.*/, with: "")
-    }
-
     @Test(.backstop)
     func aRecorderThatIsKilledLeavesAFileThatReplays() async throws {
-        try await RecordBed.withRecorder { service, recorder, file in
+        try await RecordBed.withRecorder { _, service, recorder, file in
             try service.writeLine("Speed=0.25")
             try await RecordBed.waitForValues(4, in: file)
             recorder.send(signal: SIGKILL)
@@ -108,9 +106,8 @@ struct RecordCommandTests {
                 let end = try await recorder.nextEvent("recorded")
                 #expect(end.number("values") == 2)
             }
-            let events = try await RecordBed.info(file).compactMap(\.event).filter {
-                ["connected", "away"].contains($0)
-            }
+            let events = try await RecordBed.info(file).compactMap(\.event)
+                .filter { ["connected", "away"].contains($0) }
             #expect(events == ["connected", "away", "connected", "away"])
             let human = try await ElementalProcess.run("info", file).output
             #expect(human.count { $0.hasPrefix("at ") && $0.contains(" is away: ") } == 2)
@@ -121,11 +118,8 @@ struct RecordCommandTests {
     @Test(.backstop)
     func itEndsAfterItsTimeAndAtItsSize() async throws {
         try await withFolder { folder in
-            let long = [
-                "--element", "1:Text:string", "--element", "2:Count:int32=0",
-            ]
             let text = String(repeating: "x", count: 4000)
-            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish(elements: long)) { service in
+            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish(elements: RecordBed.long)) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 let file = "\(folder)/size.mcap"
                 let arguments = ["record", target, "--to", file, "--max-size", "65536", "--json"]
@@ -268,29 +262,11 @@ struct RecordCommandTests {
 
 extension RecordCommand {
     fileprivate static func parseWords(_ arguments: [String]) throws -> [String] {
-        // As the command itself does it, apart from its checks.
-        try RecordOptions.parse(Self.withoutFile(arguments)).words
-    }
-
-    private static func withoutFile(_ arguments: [String]) -> [String] {
-        guard let place = arguments.firstIndex(where: { $0.hasPrefix("--to") }) else { return arguments }
-        return Array(arguments[..<place] + arguments[(place + (arguments[place] == "--to" ? 2 : 1))...])
-    }
-}
-
-extension ChildProcess {
-    /// The port that the service told before.
-    fileprivate func listeningPortAgain() throws -> Int {
-        let event = lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == "listening" }
-        guard let port = event?.number("port") else { throw TestSupportError("no port") }
-        return Int(port)
-    }
-}
-
-extension Sequence {
-    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
-        var results: [Result] = []
-        for element in self { results.append(try await transform(element)) }
-        return results
+        // As the command itself does it, apart from its checks, and without the file.
+        var words = arguments
+        if let place = words.firstIndex(where: { $0.hasPrefix("--to") }) {
+            words.removeSubrange(place..<place + (words[place] == "--to" ? 2 : 1))
+        }
+        return try RecordOptions.parse(words).words
     }
 }

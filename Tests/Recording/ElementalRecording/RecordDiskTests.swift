@@ -22,10 +22,9 @@ struct RecordDiskTests {
         .backstop, .enabled(if: geteuid() == 0, "only root can mount a disk"),
         .enabled(if: mayMount, "no mount namespaces here"))
     func aFullDiskLeavesAReadableFile() async throws {
-        let long = ["--element", "1:Text:string", "--element", "2:Count:int32=0"]
         let text = String(repeating: "x", count: 4000)
         try await withFolder { folder in
-            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish(elements: long)) { service in
+            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish(elements: RecordBed.long)) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 let script = """
                     mount -t tmpfs -o size=300k tmpfs '\(folder)' || exit 9
@@ -63,8 +62,7 @@ struct RecordDiskTests {
         .enabled(if: mayMount, "no mount namespaces here"))
     func aReadOnlyDiskIsToldAndReadFrom() async throws {
         try await withFolder { folder in
-            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish(elements: RecordBed.elements)) {
-                service in
+            try await ChildProcess.with(ElementalProcess.path, RecordBed.publish()) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 let file = "\(folder)/there.mcap"
                 try await ChildProcess.with(ElementalProcess.path, ["record", target, "--to", file, "--json"]) {

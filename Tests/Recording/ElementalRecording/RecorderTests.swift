@@ -70,6 +70,18 @@ struct RecorderTests {
         recorder.note(.value(key, try #require(elements[name]), value))
     }
 
+    /// A recorder in a folder of its own, which records a service, and what adds a value of that service.
+    static func withRecorder<Result>(
+        _ options: RecorderOptions = options(), _ elements: ElementCatalogue = elements,
+        _ body: (_ recorder: Recorder, _ add: (ElementValue, String) throws -> Void) async throws -> Result
+    ) async throws -> Result {
+        try await withFolder { folder in
+            let recorder = try await Recorder(path: "\(folder)/test.mcap", options: options)
+            connect(recorder, rover, elements)
+            return try await body(recorder) { try add($0, $1, to: recorder, rover, elements) }
+        }
+    }
+
     static func items(_ recording: Recording) async throws -> [RecordedItem] {
         var items: [RecordedItem] = []
         for try await item in recording.items { items.append(item) }
@@ -82,17 +94,14 @@ struct RecorderTests {
 
     @Test
     func everyValueAndTheCatalogueComeBack() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/all.mcap"
-            let recorder = try await Recorder(path: path, options: Self.options())
-            Self.connect(recorder)
-            for (name, value) in Self.values { try Self.add(value, name, to: recorder) }
+        try await Self.withRecorder { recorder, add in
+            for (name, value) in Self.values { try add(value, name) }
             let summary = await recorder.finish()
             guard case .finished = summary.end else { throw TestSupportError("\(summary)") }
             #expect(summary.valueCount == Self.values.count && summary.lostCount == 0)
-            #expect(summary.byteCount == UInt64(try Data(contentsOf: URL(filePath: path)).count))
+            #expect(summary.byteCount == UInt64(try Data(contentsOf: URL(filePath: recorder.path)).count))
 
-            let recording = try await Recording(path: path)
+            let recording = try await Recording(path: recorder.path)
             #expect(recording.isComplete && recording.omissions.isEmpty && recording.damageCount == 0)
             let service = try #require(recording.services.first)
             #expect(recording.services.count == 1 && service.service == "robot" && service.instance == Self.rover.name)
@@ -124,23 +133,18 @@ struct RecorderTests {
 
     @Test(.enabled(if: MCAPPeer.isThere, Comment(rawValue: MCAPPeer.missing)))
     func theFormatsOwnReaderReadsIt() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/peer.mcap"
-            let clock = TestClock()
-            let recorder = try await Recorder(path: path, options: Self.options(clock))
-            Self.connect(recorder)
+        let clock = TestClock()
+        try await Self.withRecorder(Self.options(clock)) { recorder, add in
             // Several chunks, of which not all have all channels.
             for round in 0..<5 {
-                for (name, value) in Self.values where round != 2 || name == "Speed" {
-                    try Self.add(value, name, to: recorder)
-                }
+                for (name, value) in Self.values where round != 2 || name == "Speed" { try add(value, name) }
                 await recorder.flush()
                 clock.advance(.seconds(1))
             }
             recorder.note(.state(Self.rover, .away(reason: "the cable\nis \"out\"", retryIn: nil)))
             let summary = await recorder.finish()
 
-            let content = try await MCAPPeer.read(path)
+            let content = try await MCAPPeer.read(recorder.path)
             #expect(content.library == "elemental" && content.chunks == 6)
             // The two events besides the values.
             #expect(content.count == summary.valueCount + 2 && content.messages.count == content.count)
@@ -166,21 +170,18 @@ struct RecorderTests {
     @Test
     func elementsThatChangeAreTold() async throws {
         let other: ElementCatalogue = [Element<Double>(8, "Speed"), Element<Bool>(12, "Camera", latest: true)]
-        try await withFolder { folder in
-            let path = "\(folder)/changes.mcap"
-            let recorder = try await Recorder(path: path, options: Self.options())
-            Self.connect(recorder)
-            try Self.add(.float(0.5), "Speed", to: recorder)
+        try await Self.withRecorder { recorder, add in
+            try add(.float(0.5), "Speed")
             recorder.note(.state(Self.rover, .away(reason: "out of reach", retryIn: .seconds(1))))
             // What it does not belong to is not recorded.
             Self.connect(recorder, Self.rover, other)
             try Self.add(.double(2), "Speed", to: recorder, Self.rover, other)
             recorder.note(.state(Self.rover, .gone))
             Self.connect(recorder)
-            try Self.add(.float(0.6), "Speed", to: recorder)
+            try add(.float(0.6), "Speed")
             _ = await recorder.finish()
 
-            let recording = try await Recording(path: path)
+            let recording = try await Recording(path: recorder.path)
             let service = try #require(recording.services.first)
             #expect(recording.services.count == 1)
             #expect(service.catalogues == [Self.elements, other])
@@ -200,15 +201,12 @@ struct RecorderTests {
 
     @Test
     func onlyNamedElementsAreRecorded() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/some.mcap"
-            var options = Self.options()
-            options.elements = ["speed", "Note", "nothing"]
-            let recorder = try await Recorder(path: path, options: options)
-            Self.connect(recorder)
-            for (name, value) in Self.values { try Self.add(value, name, to: recorder) }
+        var options = Self.options()
+        options.elements = ["speed", "Note", "nothing"]
+        try await Self.withRecorder(options) { recorder, add in
+            for (name, value) in Self.values { try add(value, name) }
             #expect(await recorder.finish().valueCount == 3)
-            let recording = try await Recording(path: path)
+            let recording = try await Recording(path: recorder.path)
             #expect(recording.services[0].elements.map(\.name) == ["Speed", "Note"])
         }
     }
@@ -216,22 +214,19 @@ struct RecorderTests {
     /// What does not fit into the queue is told, in its place and at the end.
     @Test
     func whatComesTooFastIsTold() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/fast.mcap"
-            var options = Self.options()
-            options.maximumPendingByteCount = 10_000
-            options.interval = .seconds(3600)
-            let recorder = try await Recorder(path: path, options: options)
-            Self.connect(recorder)
+        var options = Self.options()
+        options.maximumPendingByteCount = 10_000
+        options.interval = .seconds(3600)
+        try await Self.withRecorder(options) { recorder, add in
             await recorder.flush()
-            for _ in 0..<1000 { try Self.add(.float(0.5), "Speed", to: recorder) }
+            for _ in 0..<1000 { try add(.float(0.5), "Speed") }
             await recorder.flush()
             // One that is longer than all that may wait is taken alone.
-            try Self.add(.data(Data(count: 50_000)), "Picture", to: recorder)
-            try Self.add(.float(0.25), "Speed", to: recorder)
+            try add(.data(Data(count: 50_000)), "Picture")
+            try add(.float(0.25), "Speed")
             let summary = await recorder.finish()
             #expect(summary.lostCount > 800 && summary.lostCount + summary.valueCount == 1002)
-            let recording = try await Recording(path: path)
+            let recording = try await Recording(path: recorder.path)
             let items = try await Self.items(recording)
             var missing: [Int] = []
             for item in items {
@@ -246,8 +241,7 @@ struct RecorderTests {
     @Test
     func aServiceWhoseElementsChangeForEverIsBounded() async throws {
         try await withFolder { folder in
-            let recorder = try await Recorder(
-                path: "\(folder)/many.mcap", options: Self.options())
+            let recorder = try await Recorder(path: "\(folder)/many.mcap", options: Self.options())
             for number in 0..<200 {
                 let elements = try ElementCatalogue(
                     (0..<100).map { try ElementDefinition(id: $0, name: "\(number).\($0)", type: .bool) })

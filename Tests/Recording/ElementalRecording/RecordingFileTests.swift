@@ -17,9 +17,7 @@ struct RecordingFileTests {
                 ($0 as? RecordingError)?.code == .fileExists
             }
             #expect(try Data(contentsOf: URL(filePath: path)) == Data("precious".utf8))
-            await #expect {
-                _ = try await Recorder(path: "\(folder)/no/such.mcap")
-            } throws: {
+            await #expect { _ = try await Recorder(path: "\(folder)/no/such.mcap") } throws: {
                 ($0 as? RecordingError)?.code == .noSuchFile
             }
         }
@@ -51,14 +49,11 @@ struct RecordingFileTests {
 
     @Test
     func aFileThatIsRemovedEndsTheRecording() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/removed.mcap"
-            let recorder = try await Recorder(path: path, options: RecorderTests.options())
-            RecorderTests.connect(recorder)
-            try RecorderTests.add(.float(0.5), "Speed", to: recorder)
+        try await RecorderTests.withRecorder { recorder, add in
+            try add(.float(0.5), "Speed")
             await recorder.flush()
-            try FileManager.default.removeItem(atPath: path)
-            try RecorderTests.add(.float(0.6), "Speed", to: recorder)
+            try FileManager.default.removeItem(atPath: recorder.path)
+            try add(.float(0.6), "Speed")
             await recorder.waitUntilFull()
             let summary = await recorder.finish()
             guard case .failed(let error) = summary.end else { throw TestSupportError("\(summary.end)") }
@@ -68,16 +63,13 @@ struct RecordingFileTests {
 
     @Test
     func theLargestSizeIsKept() async throws {
-        try await withFolder { folder in
-            let path = "\(folder)/limit.mcap"
-            var options = RecorderTests.options()
-            options.maximumByteCount = RecorderOptions.smallestMaximumByteCount
-            let recorder = try await Recorder(path: path, options: options)
-            RecorderTests.connect(recorder)
-            let elements = RecorderTests.elements
+        var options = RecorderTests.options()
+        options.maximumByteCount = RecorderOptions.smallestMaximumByteCount
+        try await RecorderTests.withRecorder(options) { recorder, add in
+            let path = recorder.path
             let full = Task { await recorder.waitUntilFull() }
             for number in 0..<3000 {
-                try RecorderTests.add(.double(Double(number)), "Double", to: recorder, RecorderTests.rover, elements)
+                try add(.double(Double(number)), "Double")
                 if number % 100 == 0 { await recorder.flush() }
             }
             await full.value
@@ -101,10 +93,8 @@ struct RecordingFileTests {
     @Test
     func aDayTakesNoMoreMemoryThanItsBeginning() async {
         await #expect(processExitsWith: .success) {
-            try await withFolder { folder in
-                let clock = RecorderTests.TestClock()
-                let recorder = try await Recorder(path: "\(folder)/day.mcap", options: RecorderTests.options(clock))
-                RecorderTests.connect(recorder)
+            let clock = RecorderTests.TestClock()
+            try await RecorderTests.withRecorder(RecorderTests.options(clock)) { recorder, _ in
                 func record(seconds: Int) async throws {
                     for _ in 0..<seconds {
                         for (name, value) in RecorderTests.values.prefix(12) {
@@ -115,13 +105,14 @@ struct RecordingFileTests {
                     }
                 }
                 try await record(seconds: 400)
-                let before = try ownMemory()
+                let memory = ProcessFigures(ofProcess: getpid())
+                let before = try memory.residentMemory
                 // Each second is a chunk with an index of eleven channels. A tenth of a day here; all of one by hand.
                 let seconds =
                     ProcessInfo.processInfo.environment["ELEMENTAL_RECORD_SECONDS"].flatMap { Int($0) } ?? 8_640
                 try await record(seconds: seconds)
                 let summary = await recorder.finish()
-                let grown = (try ownMemory() - before) / 1024
+                let grown = (try memory.residentMemory - before) / 1024
                 #expect(summary.valueCount == (seconds + 400) * 12)
                 #expect(grown < 32, "\(grown) MiB more")
                 let recording = try await Recording(path: recorder.path)
@@ -129,11 +120,4 @@ struct RecordingFileTests {
             }
         }
     }
-}
-
-/// This process's resident memory in KiB.
-private func ownMemory() throws -> Int {
-    let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-    return try #require(Int(line.filter(\.isNumber)))
 }

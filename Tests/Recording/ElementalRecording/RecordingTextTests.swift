@@ -14,14 +14,8 @@ struct RecordingTextTests {
     ]
 
     private func text(_ form: RecordingText.Form) async throws -> String {
-        try await withFolder { folder in
-            let path = "\(folder)/text.mcap"
-            let time = RecorderTests.TestClock()
-            let recorder = try await Recorder(path: path, options: RecorderTests.options(time))
-            func add(_ value: ElementValue, _ name: String) throws {
-                try RecorderTests.add(value, name, to: recorder, RecorderTests.rover, Self.elements)
-            }
-            RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
+        let time = RecorderTests.TestClock()
+        return try await RecorderTests.withRecorder(RecorderTests.options(time), Self.elements) { recorder, add in
             try add(.float(0.5), "Speed")
             try add(.string("one, \"two\"\r\nthree"), "A \"note\", long")
             time.advance(.seconds(1))
@@ -30,7 +24,7 @@ struct RecordingTextTests {
             try add(.float2([1, .nan]), "Aim")
             try add(.uint8(1), "Mode")
             _ = await recorder.finish()
-            let recording = try await Recording(path: path)
+            let recording = try await Recording(path: recorder.path)
             var text = RecordingText(recording, form)
             var result = text.head()
             for try await item in recording.items { result += text.text(of: item) }

@@ -13,21 +13,17 @@ struct ReplayTests {
 
     /// 100 values of 100 Hz, and one of another element at the beginning.
     private func withRecording(_ body: (Recording) async throws -> Void) async throws {
-        try await withFolder { folder in
-            let time = Locked<UInt64>(0)
-            var options = RecorderOptions()
-            options.clock = RecordingClock(start: 1_700_000_000_000_000_000) { time.withLock { $0 } }
-            let path = "\(folder)/replay.mcap"
-            let recorder = try await Recorder(path: path, options: options)
-            RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
-            try RecorderTests.add(.bool(true), "Camera", to: recorder, RecorderTests.rover, Self.elements)
+        let time = Locked<UInt64>(0)
+        var options = RecorderOptions()
+        options.clock = RecordingClock(start: 1_700_000_000_000_000_000) { time.withLock { $0 } }
+        try await RecorderTests.withRecorder(options, Self.elements) { recorder, add in
+            try add(.bool(true), "Camera")
             for number in 0..<100 {
                 time.withLock { $0 = UInt64(number) * 10_000_000 }
-                try RecorderTests.add(
-                    .double(Double(number)), "Speed", to: recorder, RecorderTests.rover, Self.elements)
+                try add(.double(Double(number)), "Speed")
             }
             _ = await recorder.finish()
-            try await body(try await Recording(path: path))
+            try await body(try await Recording(path: recorder.path))
         }
     }
 
