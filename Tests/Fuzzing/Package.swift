@@ -6,6 +6,11 @@ import PackageDescription
 // The root package's FuzzingTests are in the same folder: they replay the corpus and simulate networks, in debug. Both compile
 // the folder Targets, which uses @testable imports. In the root package only a test target can do that: any other would break
 // the release build, which does not allow such imports unless -enable-testing is given, as the script build does.
+let own = [
+    "Elemental", "ElementalMicro", "ElementalRecording", "ElementalSecurity", "ElementalWire", "MQTT", "OSC",
+    "SerialLink", "Zeroconf",
+]
+let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]
 let package = Package(
     name: "elemental-fuzzing",
     platforms: [.macOS(.v15)],
@@ -17,21 +22,8 @@ let package = Package(
         .target(name: "CLibFuzzer", path: "CLibFuzzer"),
         .executableTarget(
             name: "Fuzz",
-            dependencies: [
-                "CLibFuzzer",
-                .product(name: "Elemental", package: "elemental"),
-                .product(name: "ElementalMicro", package: "elemental"),
-                .product(name: "ElementalRecording", package: "elemental"),
-                .product(name: "ElementalSecurity", package: "elemental"),
-                .product(name: "ElementalWire", package: "elemental"),
-                .product(name: "MQTT", package: "elemental"),
-                .product(name: "OSC", package: "elemental"),
-                .product(name: "SerialLink", package: "elemental"),
-                .product(name: "Zeroconf", package: "elemental"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ],
+            dependencies: ["CLibFuzzer"] + own.map { .product(name: $0, package: "elemental") }
+                + nio.map { .product(name: $0, package: "swift-nio") },
             path: ".",
             exclude: [
                 "build", "Corpus", "CorpusTests.swift", "OwnProcess.swift", "Simulation", "SimulationTests.swift",

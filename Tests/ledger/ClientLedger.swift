@@ -56,9 +56,7 @@ final class ClientLedger: Sendable {
         options.security = security
         options.reconnection = .forever(every: .seconds(1))
         return try await found.connect(as: name, elements: Numbers.all, options: options) { [self] device in
-            device.onValue(of: Numbers.down) { number in
-                self.accounts.withLock { $0[name]?.down.take(number) }
-            }
+            device.onValue(of: Numbers.down) { number in self.accounts.withLock { $0[name]?.down.take(number) } }
             device.onValue(of: Numbers.downDatagram) { number in
                 self.accounts.withLock { $0[name]?.downDatagram.take(number) }
             }

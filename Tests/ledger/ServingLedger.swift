@@ -1,7 +1,6 @@
 import Elemental
 import Support
 
-/// The service's side.
 final class ServingLedger: Sendable {
     /// The account with the devices of one name.
     private struct Account {

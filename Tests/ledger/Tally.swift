@@ -3,7 +3,6 @@ struct Tally: Sendable {
     /// Missing numbers that are remembered, to distinguish duplicates from late ones.
     private static let memory: UInt64 = 1 << 8
 
-    /// Received numbers.
     private(set) var received: UInt64 = 0
     /// The highest of them.
     private(set) var last: UInt64 = 0
@@ -15,13 +14,11 @@ struct Tally: Sendable {
     private(set) var late: UInt64 = 0
     /// Numbers of an earlier connection that arrived after the next one had begun: there is no guarantee across the two.
     private(set) var overtaken: UInt64 = 0
-    /// Duplicates.
     private(set) var doubled: UInt64 = 0
 
     private var isFresh = true
     private var recent = [UInt64](repeating: 0, count: Int(memory))
 
-    /// A new connection begins.
     mutating func breakOff() { isFresh = true }
 
     /// - Parameter isOfBefore: whether it came over an earlier connection than the newest.

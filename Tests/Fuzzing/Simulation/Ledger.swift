@@ -5,12 +5,8 @@ import Elemental
 final class Ledger: @unchecked Sendable {
     enum Kind: CaseIterable { case number, blob, newest, motion }
 
-    /// The values that one end sent over one connection.
-    private struct Sent {
-        var counts: [Kind: UInt32] = [:]
-    }
-
-    private var sent: [UInt32: Sent] = [:]
+    /// The counts of values by connection.
+    private var sent: [UInt32: [Kind: UInt32]] = [:]
     private var received: [UInt32: [Kind: UInt32]] = [:]
     private struct NewestTrack: Hashable {
         let connection: UInt32
@@ -27,17 +23,16 @@ final class Ledger: @unchecked Sendable {
     /// A connection's number in one direction; never reused.
     func open() -> UInt32 {
         lastConnection += 1
-        sent[lastConnection] = Sent()
         return lastConnection
     }
 
     func next(_ kind: Kind, on connection: UInt32) -> Numbered {
-        Numbered(connection: connection, place: sent[connection]?.counts[kind] ?? 0)
+        Numbered(connection: connection, place: sent[connection]?[kind] ?? 0)
     }
 
     /// `send` accepted the value.
     func note(sent number: Numbered, _ kind: Kind) {
-        sent[number.connection]?.counts[kind] = number.place + 1
+        sent[number.connection, default: [:]][kind] = number.place + 1
         sentCount += 1
         trace("sent \(kind) \(number.connection):\(number.place)")
     }
@@ -47,12 +42,12 @@ final class Ledger: @unchecked Sendable {
     func note(received number: Numbered, _ kind: Kind, from device: ElementalDevice) {
         receivedCount += 1
         trace("came \(kind) \(number.connection):\(number.place)")
-        let count = sent[number.connection]?.counts[kind] ?? 0
+        let count = sent[number.connection]?[kind] ?? 0
         check(number.place < count, "\(kind) \(number) came and was not sent")
         if received[number.connection]?[kind] == nil, maySkipFirst {
             received[number.connection, default: [:]][kind] = number.place
         }
-        var next = received[number.connection]?[kind] ?? 0
+        let next = received[number.connection]?[kind] ?? 0
         switch kind {
         case .number, .blob:
             check(number.place == next, "\(kind) \(number) came where \(next) was due")
@@ -61,19 +56,15 @@ final class Ledger: @unchecked Sendable {
             let last = newest[track]
             check(number.place >= last ?? 0, "\(kind) \(number) came behind \(last ?? 0)")
             newest[track] = number.place
-            next = max(next, number.place + 1)
-            received[number.connection, default: [:]][kind] = next
-            return
-        case .motion:
-            return
+        case .motion: return
         }
-        received[number.connection, default: [:]][kind] = number.place + 1
+        received[number.connection, default: [:]][kind] = max(next, number.place + 1)
     }
 
     /// Checks that nothing of the connection is missing, datagrams excepted.
     func checkComplete(_ connection: UInt32) {
         for kind in Kind.allCases where kind != .motion {
-            let count = sent[connection]?.counts[kind] ?? 0
+            let count = sent[connection]?[kind] ?? 0
             let arrived = received[connection]?[kind] ?? 0
             if arrived == 0, maySkipFirst { continue }
             check(arrived == count, "\(arrived) of \(count) \(kind)s of connection \(connection) came")

@@ -44,11 +44,8 @@ final class SimulatedClient: @unchecked Sendable {
         let box = Box()
         let connector = Connector(
             endpoint: SimulatedListing.service(at: world.port).endpoint, peerName: World.name, service: World.service,
-            ownName: name,
-            elements: knowsElements ? Track.all : nil, options: options
-        ) { _ in
-            box.client?.configure()
-        }
+            ownName: name, elements: knowsElements ? Track.all : nil, options: options
+        ) { _ in box.client?.configure() }
         manager = ClientConnectionManager(connector, on: world.loop)
         var limits = options.limits
         limits.handshakeTimeout = options.timeout
@@ -78,23 +75,14 @@ final class SimulatedClient: @unchecked Sendable {
     /// Gives the connector, which is created first, access to the client.
     private final class Box: @unchecked Sendable { weak var client: SimulatedClient? }
 
-    /// Adds the handlers when the first connection is open.
     private func configure() {
         let ledger = world.ledger
         trace("\(name) configures: \(device.statistics)")
         world.ledger.maySkipFirst = world.ledger.maySkipFirst || !knowsElements
-        device.onValue(of: Track.down.number) { value, device in
-            ledger.note(received: Numbered(value), .number, from: device)
-        }
-        device.onValue(of: Track.down.blob) { value, device in
-            ledger.note(received: Blob.number(value), .blob, from: device)
-        }
-        device.onValue(of: Track.down.newest) { value, device in
-            ledger.note(received: Numbered(value), .newest, from: device)
-        }
-        device.onValue(of: Track.down.motion) { value, device in
-            ledger.note(received: Numbered(value), .motion, from: device)
-        }
+        device.onValue(of: Track.down.number) { ledger.note(received: Numbered($0), .number, from: $1) }
+        device.onValue(of: Track.down.blob) { ledger.note(received: Blob.number($0), .blob, from: $1) }
+        device.onValue(of: Track.down.newest) { ledger.note(received: Numbered($0), .newest, from: $1) }
+        device.onValue(of: Track.down.motion) { ledger.note(received: Numbered($0), .motion, from: $1) }
         begin()
     }
 

@@ -11,7 +11,6 @@ final class SimulatedDatagrams {
         let arrival: NIODeadline
     }
 
-    /// The percentage of datagrams lost.
     var lossPercent = 0
     private let loop: EmbeddedEventLoop
     private var packets: [Packet] = []

@@ -35,7 +35,6 @@ final class SimulatedLine {
         from.transfer(to: to, &random)
     }
 
-    /// Resets both ends of the connection.
     func reset() {
         client.reset()
         server.reset()

@@ -37,6 +37,10 @@ final class SimulatedSocket: ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        failPending()
+    }
+
+    private func failPending() {
         let failed = pending
         pending = []
         for (_, promise) in failed { promise?.fail(ChannelError.ioOnClosedChannel) }
@@ -68,9 +72,7 @@ final class SimulatedSocket: ChannelOutboundHandler {
         isResetting = !received.isEmpty
         isOutputClosed = true
         // NIO fails the writes that it has not passed to the kernel.
-        let failed = pending
-        pending = []
-        for (_, promise) in failed { promise?.fail(ChannelError.ioOnClosedChannel) }
+        failPending()
         context.close(mode: mode, promise: promise)
     }
 

@@ -109,23 +109,14 @@ final class World: @unchecked Sendable {
             default: break
             }
         }
-        service.onValue(of: Track.up.number) { value, device in
-            ledger.note(received: Numbered(value), .number, from: device)
-        }
-        service.onValue(of: Track.up.blob) { value, device in
-            ledger.note(received: Blob.number(value), .blob, from: device)
-        }
-        service.onValue(of: Track.up.newest) { value, device in
-            ledger.note(received: Numbered(value), .newest, from: device)
-        }
-        service.onValue(of: Track.up.motion) { value, device in
-            ledger.note(received: Numbered(value), .motion, from: device)
-        }
+        service.onValue(of: Track.up.number) { ledger.note(received: Numbered($0), .number, from: $1) }
+        service.onValue(of: Track.up.blob) { ledger.note(received: Blob.number($0), .blob, from: $1) }
+        service.onValue(of: Track.up.newest) { ledger.note(received: Numbered($0), .newest, from: $1) }
+        service.onValue(of: Track.up.motion) { ledger.note(received: Numbered($0), .motion, from: $1) }
     }
 
     // MARK: The network
 
-    /// A client connects to the service.
     func connect(from address: SocketAddress, to port: Int, timeout: TimeAmount) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         if random.once(in: 30), !troubles.isQuiet {
@@ -223,6 +214,13 @@ final class World: @unchecked Sendable {
         }
     }
 
+    private func sendToAll() {
+        for device in service.devices {
+            guard let connection = connections[ObjectIdentifier(device)] else { continue }
+            send(to: device, Track.down, connection, &random)
+        }
+    }
+
     private func act() {
         guard let client = clients.randomElement(using: &random) else { return }
         switch random.number(0...9) {
@@ -296,11 +294,7 @@ final class World: @unchecked Sendable {
             check(client.device.isConnected && client.connection != nil, "\(client.name) is not connected again")
             client.send(&random)
         }
-        for device in service.devices {
-            if let connection = connections[ObjectIdentifier(device)] {
-                send(to: device, Track.down, connection, &random)
-            }
-        }
+        sendToAll()
         for _ in 0..<3000 { step(.milliseconds(10)) }
         for client in clients {
             if let connection = client.connection { ledger.checkComplete(connection) }
@@ -326,11 +320,7 @@ final class World: @unchecked Sendable {
     /// The service sends something and stops: all of it arrives, and the clients are sent the reason.
     private func stop() {
         let told = clients.map(\.shutdownCount)
-        for device in service.devices {
-            if let connection = connections[ObjectIdentifier(device)] {
-                send(to: device, Track.down, connection, &random)
-            }
-        }
+        sendToAll()
         let connections = Array(connections.values)
         isListening = false
         _ = server.stop("the simulation is over")

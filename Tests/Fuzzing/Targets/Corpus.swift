@@ -12,7 +12,6 @@ struct Corpus {
         let bytes: [UInt8]
     }
 
-    /// The folder Tests of the checkout.
     let tests: String
 
     private var folder: String { "\(tests)/Fuzzing/Corpus" }
@@ -43,7 +42,6 @@ struct Corpus {
         try write(lines.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }, "\(target.name).txt")
     }
 
-    /// Adds an input that has failed.
     func add(finding: [UInt8], of target: any FuzzTarget.Type) throws {
         let file = "\(target.name)-findings.txt"
         let lines = try inputs(in: file).map { Data($0.bytes).base64EncodedString() }

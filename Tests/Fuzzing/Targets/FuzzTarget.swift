@@ -4,7 +4,6 @@ protocol FuzzTarget: SendableMetatype {
     static var name: String { get }
     /// Inputs to begin with, made from recorded frames.
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]]
-    /// Takes one input.
     static func run(_ input: UnsafeRawBufferPointer)
 }
 

@@ -16,3 +16,10 @@ struct InputReader {
 
     mutating func bytes() -> [UInt8] { bytes(rest.count) }
 }
+
+extension [UInt8] {
+    /// Copies of exactly these bytes, so that reading past one is found by the address sanitizer.
+    func pieces(of size: Int) -> [[UInt8]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

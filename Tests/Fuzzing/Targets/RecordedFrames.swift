@@ -4,7 +4,6 @@ import Foundation
 struct RecordedFrames {
     /// Whole TCP frames, one or several in each.
     let streams: [[UInt8]]
-    /// Whole datagrams.
     let datagrams: [[UInt8]]
 
     /// Reads the file: every hexadecimal text in it is a frame.
@@ -30,11 +29,7 @@ struct RecordedFrames {
     private static func bytes(_ hexadecimal: String) -> [UInt8]? {
         let digits = Array(hexadecimal)
         guard digits.count >= 10, digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(digits[index...index + 1]), radix: 16) else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+        return bytes.contains(nil) ? nil : bytes.compactMap { $0 }
     }
 }

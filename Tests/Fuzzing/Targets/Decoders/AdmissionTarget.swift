@@ -43,7 +43,7 @@ enum AdmissionTarget: FuzzTarget {
         let size = Int(reader.byte()) + 1
         let bytes = reader.bytes()
         checkMessage(Array(bytes.dropFirst(5)))
-        let pieces = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min($0 + size, bytes.count)]) }
+        let pieces = bytes.pieces(of: size)
         if state & 1 == 0 {
             runService(state >> 1 & 3, pieces)
         } else {
@@ -76,7 +76,6 @@ enum AdmissionTarget: FuzzTarget {
         let number = window.state?.number
         var isClosed = false
         for piece in pieces {
-            // A copy of exactly these bytes, so that reading past them is found by the address sanitizer.
             for action in piece.withUnsafeBytes({ service.receive($0, &window, at: start) }) {
                 check(!isClosed || action == .windowChanged, "something after the end")
                 switch action {
@@ -98,8 +97,7 @@ enum AdmissionTarget: FuzzTarget {
             .connect(.control), .pair(secret, .control), .openWindow(seconds: 300, .control, .code), .revoke(own),
         ]
         let purpose = purposes[Int(state)]
-        var client = ClientAdmission(
-            purpose, service: "robot", name: "A", own: own, peer: peer, random: Self.bytes)
+        var client = ClientAdmission(purpose, service: "robot", name: "A", own: own, peer: peer, random: Self.bytes)
         _ = client.start()
         var isOver = false
         for piece in pieces {
@@ -110,9 +108,7 @@ enum AdmissionTarget: FuzzTarget {
                 case .close: isOver = true
                 case .authorised(let service):
                     isOver = true
-                    check(
-                        purpose == .connect(.control) && service.role <= .control, "an admission that was not asked for"
-                    )
+                    check(purpose == .connect(.control) && service.role <= .control, "an admission nobody asked for")
                     check(service.service == "robot", "another service")
                 case .store: check(false, "a stranger is pinned")
                 case .windowOpened(_, let role, let secret):

@@ -30,11 +30,9 @@ enum RecordingTarget: FuzzTarget {
                 let id = UInt16(position + 2)
                 let channel = RecordedChannel(
                     service: "robot", instance: "R", catalogue: 0, position: position, element: element)
-                writer.add(
-                    isOwn
-                        ? channel.channel(id)
-                        : MCAP.Channel(
-                            id: id, schemaID: 0, topic: "/\(id)", messageEncoding: "json", metadata: []))
+                let foreign = MCAP.Channel(
+                    id: id, schemaID: 0, topic: "/\(id)", messageEncoding: "json", metadata: [])
+                writer.add(isOwn ? channel.channel(id) : foreign)
             }
             writer.addMessage(1, at: 5) {
                 $0.add(RecordedEvent(.connected, service: "robot", instance: "R", catalogue: 0).message.utf8)
@@ -81,9 +79,8 @@ enum RecordingTarget: FuzzTarget {
             guard let value = ElementValue(message: bytes, type: type) else { continue }
             var again = RecordBytes()
             value.appendMessage(to: &again)
-            check(
-                ElementValue(message: again.bytes, type: type)?.description == value.description, "a value that changes"
-            )
+            let read = ElementValue(message: again.bytes, type: type)
+            check(read?.description == value.description, "a value that changes")
         }
         _ = MessageForm.inferred(from: Array(bytes.dropFirst(8)))
     }

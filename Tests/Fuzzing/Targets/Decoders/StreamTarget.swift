@@ -43,10 +43,9 @@ enum StreamTarget: FuzzTarget {
     private static func decode(_ bytes: [UInt8], size: Int, most: Int = .max) -> [Frame?] {
         var decoder = StreamDecoder(maximumValueByteCount: limit)
         var frames: [Frame?] = []
-        for start in stride(from: 0, to: bytes.count, by: size) {
+        for piece in bytes.pieces(of: size) {
             do {
-                // A copy of exactly these bytes, so that reading past them is found by the address sanitizer.
-                try Array(bytes[start..<min(start + size, bytes.count)]).withUnsafeBytes { piece in
+                try piece.withUnsafeBytes { piece in
                     try decoder.decode(piece) { _, length in
                         min(length, most)
                     } _: { id, value in

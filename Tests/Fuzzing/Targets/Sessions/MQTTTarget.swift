@@ -44,8 +44,8 @@ enum MQTTTarget: FuzzTarget {
     private static func decode(_ bytes: [UInt8], size: Int) -> [IncomingPacket?] {
         var decoder = PacketDecoder(limit: limit)
         var packets: [IncomingPacket?] = []
-        for start in stride(from: 0, to: bytes.count, by: size) {
-            decoder.append(ByteBuffer(bytes: bytes[start..<min(start + size, bytes.count)]))
+        for piece in bytes.pieces(of: size) {
+            decoder.append(ByteBuffer(bytes: piece))
             do throws(MQTTError) {
                 while let packet = try decoder.next() {
                     examine(packet)

@@ -80,10 +80,8 @@ enum ServiceTarget: FuzzTarget {
     private static func setAll(_ service: ElementalService) {
         for element in SessionElements.all where element.access.contains(.read) {
             let bytes = [UInt8](repeating: 0, count: element.type.fixedByteCount ?? 0)
-            guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else {
-                continue
-            }
-            _ = try? service.send(value, to: element)
+            let value = bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
+            if let value { _ = try? service.send(value, to: element) }
         }
     }
 

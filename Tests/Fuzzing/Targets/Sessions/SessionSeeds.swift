@@ -22,9 +22,7 @@ enum SessionSeeds {
             [UInt8(bitPattern: SystemElement.catalogue.rawValue)]
             + withUnsafeBytes(of: UInt32(SessionElements.all.wireBytes.count).littleEndian) { Array($0) }
             + SessionElements.all.wireBytes
-        return stride(from: 0, to: frame.count, by: 255).flatMap {
-            bytes(Array(frame[$0..<min($0 + 255, frame.count)]))
-        }
+        return frame.pieces(of: 255).flatMap(bytes)
     }()
     static let invalidCatalogues = CatalogueTarget.invalid.map { frame(SystemElement.catalogue.rawValue, $0) }
     static let ping = frame(SystemElement.ping.rawValue, Array(0..<16))
