@@ -38,18 +38,14 @@ struct SessionListingTests {
             let second = try await Self.publish("sess_lamp", "Rover")
             try await log.wait(for: "connected", of: lamp)
             #expect(sessions.device(of: robot) != sessions.device(of: lamp))
-            guard case .found(let found)? = sessions.place(of: lamp) else {
-                Issue.record("no place")
-                return
-            }
+            guard case .found(let found)? = sessions.place(of: lamp) else { throw TestSupportError("no place") }
             #expect(found.port == second.port)
             await second.stop()
             try await log.wait(for: "gone", of: lamp)
             #expect(sessions.device(of: lamp) == nil)
             // It is the last of that key.
             guard case .state(_, .gone)? = log.events.last(where: { $0.key == lamp }) else {
-                Issue.record("something was told after it was gone")
-                return
+                throw TestSupportError("something was told after it was gone")
             }
             #expect(log.states(of: robot) == ["connecting", "connected"])
             let third = try await Self.publish("sess_lamp", "Rover")

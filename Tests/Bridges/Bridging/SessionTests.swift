@@ -21,8 +21,7 @@ struct SessionTests {
             try await eventually { log.values(of: key, Rover.count).count == 500 }
             #expect(log.values(of: key, Rover.count) == (0..<500).map { .uint32($0) })
             guard case .place(key, .address)? = log.events.first else {
-                Issue.record("\(String(describing: log.events.first))")
-                return
+                throw TestSupportError("\(String(describing: log.events.first))")
             }
             let device = try #require(sessions.device(of: key))
             #expect(log.connections(of: key).map(\.device) == [device])
@@ -79,8 +78,7 @@ struct SessionTests {
             await first.stop(reason: "a pause")
             try await log.wait(for: "away", of: key, 2)
             guard case .state(_, .away(let reason, _))? = log.events.last(where: { $0.key == key }) else {
-                Issue.record("it is not away")
-                return
+                throw TestSupportError("it is not away")
             }
             #expect(!reason.isEmpty)
             let second = try await startService(port: port)

@@ -21,6 +21,9 @@ struct BoardBoundTests {
             try fixture.service.send(Data(count: length), to: BoardTests.picture)
             let values = try await page.socket.next("values") { page.value($0, 4) != nil }
             #expect((page.value(values, 4) as? [String: Int])?["bytes"] == length)
+            try fixture.service.send(String(repeating: "x", count: 65537), to: BoardTests.note)
+            let texts = try await page.socket.next("values") { page.value($0, 3) != nil }
+            #expect((page.value(texts, 3) as? [String: Int])?["bytes"] == 65537)
         }
     }
 
@@ -117,16 +120,6 @@ struct BoardBoundTests {
             }
         }
         await lamp.stop()
-    }
-
-    @Test
-    func longTextsAreToldByTheirLength() async throws {
-        try await DashboardFixture.with(BoardTests.elements) { fixture in
-            let page = try await fixture.openPage()
-            try fixture.service.send(String(repeating: "x", count: 65537), to: BoardTests.note)
-            let values = try await page.socket.next("values") { page.value($0, 3) != nil }
-            #expect((page.value(values, 3) as? [String: Int])?["bytes"] == 65537)
-        }
     }
 
     /// A refusal that nobody has asked for is not passed on.

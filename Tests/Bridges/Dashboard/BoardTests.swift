@@ -38,17 +38,12 @@ struct BoardTests {
     @Test
     func whatOnePageSetsAllAreShown() async throws {
         try await DashboardFixture.with(Self.elements) { fixture in
-            let got = AsyncStream.makeStream(of: Float.self)
-            fixture.service.onValue(of: Self.speed) { value, _ in got.continuation.yield(value) }
+            let got = Transcript<Float>()
+            fixture.service.onValue(of: Self.speed) { value, _ in got.add(value) }
             let (one, other) = (try await fixture.openPage(), try await fixture.openPage())
             try one.send(#"{"t":"set","key":\#(one.key),"id":1,"value":0.75,"n":1}"#)
-            for await value in got.stream {
-                #expect(value == 0.75)
-                break
-            }
-            for page in [one, other] {
-                _ = try await page.socket.next("values") { page.value($0, 1) as? Double == 0.75 }
-            }
+            #expect(try await got.next() == 0.75)
+            for page in [one, other] { try await page.wait(for: 1, toBe: 0.75) }
         }
     }
 
@@ -59,11 +54,8 @@ struct BoardTests {
             fixture.service.relay(Self.speed) { _, _ in throw ValueRefusal("the robot is asleep") }
             if hasEarlierValue { try fixture.service.send(0.25, to: Self.speed) }
             let (one, other) = (try await fixture.openPage(), try await fixture.openPage())
-            if hasEarlierValue {
-                for page in [one, other] {
-                    _ = try await page.socket.next("values") { page.value($0, 1) as? Double == 0.25 }
-                }
-            }
+            let pages = hasEarlierValue ? [one, other] : []
+            for page in pages { try await page.wait(for: 1, toBe: 0.25) }
             try one.send(#"{"t":"set","key":\#(one.key),"id":1,"value":0.75,"n":7}"#)
             let told = try await one.socket.next("refused")
             #expect(told["why"] == "the robot is asleep")
@@ -71,11 +63,7 @@ struct BoardTests {
             let others = try await other.socket.next("refused")
             #expect(others["why"] == "the robot is asleep")
             #expect(others.number("n") == nil)
-            if hasEarlierValue {
-                for page in [one, other] {
-                    _ = try await page.socket.next("values") { page.value($0, 1) as? Double == 0.25 }
-                }
-            }
+            for page in pages { try await page.wait(for: 1, toBe: 0.25) }
             // Who comes now is not shown what was refused.
             let newcomer = try await fixture.page()
             try newcomer.send(#"{"t":"open","keys":[\#(newcomer.key)]}"#)

@@ -109,6 +109,11 @@ struct OpenPage: Sendable {
         }
     }
 
+    /// Waits until the element has a value.
+    func wait(for id: Int, toBe value: Double) async throws {
+        _ = try await socket.next("values") { self.value($0, id) as? Double == value }
+    }
+
     /// The element's value in a message with values.
     func value(_ message: JSONLine, _ id: Int) -> Any? {
         let services: [String: [String: Any]]? = message["v"]

@@ -103,10 +103,7 @@ struct OSCBridgeTests {
         core.take(.state(keys[0], .gone))
         #expect(core.addresses.keys.sorted() == ["/Rover~:lamp/Cutoff", "/Rover~:lamp/Mode"])
         // The tree is what it was when somebody asked.
-        guard case .root(let services)? = core.node(at: "/") else {
-            Issue.record("no root")
-            return
-        }
+        guard case .root(let services)? = core.node(at: "/") else { throw TestSupportError("no root") }
         #expect(services.map(\.description) == ["lamp/Rover"])
         #expect(core.node(at: "/Rover") == nil)
         await device.close()

@@ -185,43 +185,40 @@ struct SignalRBridgeTests {
         let ended = Transcript<Void>()
         let away = Transcript<Void>()
         let device = try await connect(service)
-        async let run: Void = {
-            try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { hub in
-                try await hub.nextLine(beginningWith: "listening")
-                let bridge = try bridge(device, Rover.all, port)
-                bridge.onEvent { event in if case .hubAway = event { away.add(()) } }
-                let running = Task { try await bridge.run() }
-                bridge.connection.onClosed { _ in ended.add(()) }
-                let heard = Transcript<(method: String, value: HubValue)>()
-                try await withWatcher(port, .json, ["Speed"], heard) { _ in
-                    // The bridge is there as soon as a value arrives.
-                    try await eventually {
-                        try service.send(0.25, to: Rover.speed)
-                        return !heard.all.isEmpty
-                    }
+        try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { hub in
+            try await hub.nextLine(beginningWith: "listening")
+            let bridge = try bridge(device, Rover.all, port)
+            bridge.onEvent { event in if case .hubAway = event { away.add(()) } }
+            let running = Task { try await bridge.run() }
+            bridge.connection.onClosed { _ in ended.add(()) }
+            let heard = Transcript<(method: String, value: HubValue)>()
+            try await withWatcher(port, .json, ["Speed"], heard) { _ in
+                // The bridge is there as soon as a value arrives.
+                try await eventually {
+                    try service.send(0.25, to: Rover.speed)
+                    return !heard.all.isEmpty
                 }
-                await hub.end()
-                try await away.next()
-                try service.send(0.5, to: Rover.speed)
-                try service.send(9, to: Rover.level)
-                try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { again in
-                    try await again.nextLine(beginningWith: "listening")
-                    let heard = Transcript<(method: String, value: HubValue)>()
-                    try await withWatcher(port, .json, ["Speed", "Level", "LeftArm"], heard) { watcher in
-                        // Values that came before this watcher did are told by the hub to nobody: what is the newest is
-                        // asked for by a new one.
-                        try await eventually {
-                            try service.send(10, to: Rover.level)
-                            try service.send(0.75, to: Rover.speed)
-                            return heard.all.contains { $0.value == .integer(10) }
-                        }
-                    }
-                }
-                running.cancel()
-                #expect(try await running.value == nil)
             }
-        }()
-        try await run
+            await hub.end()
+            try await away.next()
+            try service.send(0.5, to: Rover.speed)
+            try service.send(9, to: Rover.level)
+            try await Peers.with("server", "hub.py", ["--port", "\(port)"]) { again in
+                try await again.nextLine(beginningWith: "listening")
+                let heard = Transcript<(method: String, value: HubValue)>()
+                try await withWatcher(port, .json, ["Speed", "Level", "LeftArm"], heard) { watcher in
+                    // Values that came before this watcher did are told by the hub to nobody: what is the newest is
+                    // asked for by a new one.
+                    try await eventually {
+                        try service.send(10, to: Rover.level)
+                        try service.send(0.75, to: Rover.speed)
+                        return heard.all.contains { $0.value == .integer(10) }
+                    }
+                }
+            }
+            running.cancel()
+            #expect(try await running.value == nil)
+        }
         try await ended.next()
         await device.close()
         await service.stop()

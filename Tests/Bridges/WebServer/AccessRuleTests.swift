@@ -7,11 +7,15 @@ import Testing
 
 /// The rules that need addresses or times which a test cannot have over connections.
 struct AccessRuleTests {
-    @Test func wrongTokensAreForgottenAfterAWhile() throws {
+    private func tokenGuard(_ change: (inout WebServerLimits) -> Void = { _ in }) -> TokenGuard {
         var options = WebServerOptions()
         options.token = "t"
-        options.limits.maximumWrongTokens = 2
-        var tokens = TokenGuard(options)
+        change(&options.limits)
+        return TokenGuard(options)
+    }
+
+    @Test func wrongTokensAreForgottenAfterAWhile() throws {
+        var tokens = tokenGuard { $0.maximumWrongTokens = 2 }
         let host = try #require(IPAddress(literal: "192.0.2.1"))
         let other = try #require(IPAddress(literal: "192.0.2.2"))
         let start = NIODeadline.now()
@@ -24,10 +28,7 @@ struct AccessRuleTests {
 
     /// A network of IPv6 has more addresses than anybody can count; together they have one count.
     @Test func aNetworkIsOneClient() throws {
-        var options = WebServerOptions()
-        options.token = "t"
-        options.limits.maximumWrongTokens = 3
-        var tokens = TokenGuard(options)
+        var tokens = tokenGuard { $0.maximumWrongTokens = 3 }
         let verdicts = try (0..<5).map { number in
             tokens.check("x", from: try #require(IPAddress(literal: "2001:db8::\(number)")), at: .now())
         }
@@ -37,9 +38,7 @@ struct AccessRuleTests {
     }
 
     @Test func guessersAreCountedWithinBounds() throws {
-        var options = WebServerOptions()
-        options.token = "t"
-        var tokens = TokenGuard(options)
+        var tokens = tokenGuard()
         let start = NIODeadline.now()
         for number in 0..<2000 {
             let host = try #require(IPAddress(literal: "10.0.\(number / 250).\(number % 250)"))

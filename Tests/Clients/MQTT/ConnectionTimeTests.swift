@@ -63,19 +63,6 @@ struct ConnectionTimeTests {
         #expect(client.record.names == ["connected"])
     }
 
-    /// One that sends all the time notices it too: what it sends is no sign of the broker.
-    @Test
-    func silenceWhileSending() throws {
-        let client = try connected()
-        for _ in 0..<15 {
-            #expect(client.record.retries.isEmpty)
-            try client.publish("t", qos: .atMostOnce)
-            client.loop.advanceTime(by: .seconds(1))
-        }
-        client.loop.advanceTime(by: Self.confirmation)
-        #expect(client.record.retries.map(\.error.code) == [.timedOut])
-    }
-
     /// An event loop that did not run for a while looks at what has arrived before it gives a broker up.
     @Test
     func anEventLoopThatIsHeldUp() throws {

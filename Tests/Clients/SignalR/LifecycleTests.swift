@@ -195,7 +195,7 @@ struct LifecycleTests {
     @Test(arguments: [
         (#"{"type":7,"error":"not you"}"# + "\u{1e}", "closed: closedByServer"), ("", "closed: -"),
     ])
-    func aCloseTogetherWithTheHandshakeIsReported(_ last: String, _ ending: String) async throws {
+    func aCallAndACloseTogetherWithTheHandshakeAreReported(_ last: String, _ ending: String) async throws {
         let server = try ScriptedServer()
         let connection = HubConnectionBuilder(url: server.url).build()
         let said = Transcript<Int>()

@@ -57,25 +57,6 @@ struct WebSocketTests {
     }
 
     @Test
-    func aMessageMayFollowTheUpgradeAtOnce() async throws {
-        let server = try ScriptedServer()
-        let said = Transcript<String>()
-        let connection = HubConnectionBuilder(url: server.url).build()
-        connection.on("Say") { (text: String) in said.add(text) }
-        async let script: ScriptedPeer = {
-            try await server.negotiate()
-            let hub = try await server.webSocket()
-            _ = try await hub.frame()
-            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8) + Self.hello))
-            return hub
-        }()
-        try await connection.start()
-        #expect(try await said.next() == "hello")
-        try await script.closeOutput()
-        await connection.stop()
-    }
-
-    @Test
     func aMessageOfOneMebibyteEachWay() async throws {
         try await withNotes { connection, hub, said, _ in
             let text = String(repeating: "x", count: 1 << 20)

@@ -121,10 +121,7 @@ struct ConnectionTests {
             let other = try Lamp.model(of: service)
             other.connect()
             other.disconnect()
-            guard case .ended = other.state else {
-                Issue.record("\(other.state)")
-                return
-            }
+            guard case .ended = other.state else { throw TestSupportError("\(other.state)") }
             other.connect()
             try await eventually { other.state.isConnected }
         }
@@ -150,10 +147,7 @@ struct ConnectionTests {
                 // While it connects again.
                 model.connect()
                 model.disconnect()
-                guard case .ended = model.state else {
-                    Issue.record("\(model.state)")
-                    return
-                }
+                guard case .ended = model.state else { throw TestSupportError("\(model.state)") }
                 try await eventually { service.devices.isEmpty }
                 model.connect()
                 try await eventually { model.state.isConnected && !model.isRoundUnderWay }
@@ -204,10 +198,7 @@ struct ConnectionTests {
         }
         try await eventually { if case .ended = model.state { true } else { false } }
         guard case .ended(let reason) = model.state else { return }
-        guard case .shutDown = reason.kind else {
-            Issue.record("\(reason)")
-            return
-        }
+        guard case .shutDown = reason.kind else { throw TestSupportError("\(reason)") }
         model[Lamp.brightness] = 0.5
         #expect(model[Lamp.brightness] == nil)
         #expect(model.failure(of: Lamp.brightness)?.description.contains("shut down") == true)

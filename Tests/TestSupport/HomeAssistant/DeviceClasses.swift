@@ -13,14 +13,25 @@ enum DeviceClasses {
         "Beaufort", "ft/s", "in/s", "m/min", "m/s", "km/h", "kn", "mph", "mm/s",
     ]
     private static let rain: Set<String?> = ["in/d", "in/h", "mm/d", "mm/h"]
+    private static let gas: Set<String?> = ["L", "m³", "ft³", "CCF", "MCF"]
+    private static let temperature: Set<String?> = ["°C", "°F", "K"]
 
     /// The units that a class takes; `nil` among them for none. Both signs for micro are taken everywhere.
-    static let units: [String: Set<String?>] = [
+    static let units: [String: Set<String?>] = special.merging(
+        plain.flatMap { names, units in names.map { ($0, units) } }, uniquingKeysWith: { $1 })
+
+    /// Classes that take the same.
+    private static let plain: [([String], Set<String?>)] = [
+        // Texts and times have no unit.
+        (["aqi", "ph", "date", "enum", "timestamp"], [nil]), (["battery", "humidity", "moisture"], ["%"]),
+        (["nitrogen_dioxide", "ozone", "pm1", "pm10", "pm25", "sulphur_dioxide"], ["μg/m³"]),
+        (["temperature", "temperature_delta"], temperature), (["energy", "energy_storage"], energy),
+        (["pressure", "atmospheric_pressure"], pressure), (["volume", "volume_storage"], volume),
+    ]
+
+    private static let special: [String: Set<String?>] = [
         "apparent_power": ["mVA", "VA", "kVA"],
-        "aqi": [nil],
         "area": ["m²", "cm²", "km²", "mm²", "in²", "ft²", "yd²", "mi²", "ac", "ha"],
-        "atmospheric_pressure": pressure,
-        "battery": ["%"],
         "carbon_dioxide": ["ppm"],
         "carbon_monoxide": ["ppm", "mg/m³"],
         "conductivity": ["S/cm", "μS/cm", "mS/cm"],
@@ -34,48 +45,28 @@ enum DeviceClasses {
         ],
         "distance": ["mm", "cm", "m", "km", "in", "ft", "yd", "mi", "nmi"],
         "duration": ["d", "h", "min", "s", "ms", "μs"],
-        "energy": energy,
-        "energy_storage": energy,
         "frequency": ["Hz", "kHz", "MHz", "GHz"],
-        "gas": ["L", "m³", "ft³", "CCF", "MCF"],
-        "humidity": ["%"],
+        "gas": gas,
         "illuminance": ["lx"],
         "irradiance": ["W/m²", "BTU/(h⋅ft²)"],
-        "moisture": ["%"],
-        "nitrogen_dioxide": ["μg/m³"],
-        "ozone": ["μg/m³"],
-        "ph": [nil],
-        "pm1": ["μg/m³"],
-        "pm10": ["μg/m³"],
-        "pm25": ["μg/m³"],
         "power": ["mW", "W", "kW", "MW", "GW", "TW", "BTU/h"],
         "power_factor": ["%", nil],
         "precipitation": ["cm", "in", "mm"],
         "precipitation_intensity": rain,
-        "pressure": pressure,
         "reactive_power": ["mvar", "var", "kvar"],
         "signal_strength": ["dB", "dBm"],
         "sound_pressure": ["dB", "dBA"],
         "speed": speed.union(rain),
-        "sulphur_dioxide": ["μg/m³"],
-        "temperature": ["°C", "°F", "K"],
-        "temperature_delta": ["°C", "°F", "K"],
         "volatile_organic_compounds": ["μg/m³", "mg/m³"],
         "volatile_organic_compounds_parts": ["ppm", "ppb"],
         "voltage": ["V", "mV", "μV", "kV", "MV"],
-        "volume": volume,
         "volume_flow_rate": [
             "m³/h", "m³/min", "m³/s", "L/h", "L/min", "L/s", "mL/s", "ft³/min", "gal/min", "gal/d",
         ],
-        "volume_storage": volume,
-        "water": ["L", "m³", "ft³", "CCF", "MCF", "gal"],
+        "water": gas.union(["gal"]),
         "weight": ["g", "kg", "mg", "μg", "oz", "lb", "st"],
         "wind_direction": ["°"],
         "wind_speed": speed,
-        // Texts and times, which have no unit.
-        "date": [nil],
-        "enum": [nil],
-        "timestamp": [nil],
     ]
 
     /// Those whose states are no numbers.

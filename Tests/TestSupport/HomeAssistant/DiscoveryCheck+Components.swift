@@ -42,10 +42,7 @@ extension DiscoveryCheck {
             if component.fields["device_class"] != nil { add("\(place): its device_class is no text") }
             return
         }
-        guard DeviceClasses.units[deviceClass] != nil else {
-            add("\(place): no device_class \(deviceClass)")
-            return
-        }
+        guard DeviceClasses.units[deviceClass] != nil else { return add("\(place): no device_class \(deviceClass)") }
         if component.platform == "number", DeviceClasses.withoutNumbers.contains(deviceClass) {
             add("\(place): no device_class \(deviceClass) of a number")
         }
@@ -86,8 +83,7 @@ extension DiscoveryCheck {
 
     private mutating func checkNumber(_ number: Component, _ place: String) {
         guard let low = number.number("min"), let high = number.number("max"), low.isFinite, high.isFinite else {
-            add("\(place): min or max is no number")
-            return
+            return add("\(place): min or max is no number")
         }
         if low >= high { add("\(place): min \(low) is not below max \(high)") }
         for (field, value) in [("min", low), ("max", high)] where Self.isFloatOfTooManyDigits(value) {
@@ -130,16 +126,14 @@ extension DiscoveryCheck {
         let low = text.fields["min"] == nil ? 0 : Self.integer(text.fields["min"])
         let high = text.fields["max"] == nil ? 255 : Self.integer(text.fields["max"])
         guard let low, let high, low >= 0, low < high, high <= 255 else {
-            add("\(place): min and max are not between 0 and 255")
-            return
+            return add("\(place): min and max are not between 0 and 255")
         }
         check("mode", of: text, isAmong: ["text", "password"], place)
     }
 
     private mutating func checkDistinct(_ value: Any?, _ place: String) {
         guard let options = value as? [String], !options.isEmpty, !options.contains("") else {
-            add("\(place) is no list of texts")
-            return
+            return add("\(place) is no list of texts")
         }
         if Set(options).count != options.count { add("\(place) has one twice") }
         if options.contains(where: { $0.count > 255 }) { add("\(place) has one of more than 255 characters") }

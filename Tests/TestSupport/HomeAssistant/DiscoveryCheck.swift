@@ -43,12 +43,12 @@ public struct DiscoveryCheck: @unchecked Sendable {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
         identifier = levels.count == 4 ? String(levels[2]) : ""
         if levels.count != 4 || levels[0] != prefix || levels[1] != "device" || levels[3] != "config" {
-            problems.append("the topic is not \(prefix)/device/ID/config: \(topic)")
+            add("the topic is not \(prefix)/device/ID/config: \(topic)")
         }
         checkTopic(topic, "the message itself")
         guard !payload.isEmpty else { return }
         guard let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any] else {
-            problems.append("the payload is no JSON object")
+            add("the payload is no JSON object")
             return
         }
         check(object)
@@ -58,7 +58,7 @@ public struct DiscoveryCheck: @unchecked Sendable {
         let message = writtenOut(object, DiscoveryKeys.abbreviations, "the device level")
         let allowed = DiscoveryKeys.shared.union(["device", "origin", "components"])
         for key in message.keys.sorted() where !allowed.contains(key) {
-            problems.append("\(key) at the device level has no effect on the components")
+            add("\(key) at the device level has no effect on the components")
         }
         checkDevice(message["device"])
         checkOrigin(message["origin"])
@@ -67,18 +67,17 @@ public struct DiscoveryCheck: @unchecked Sendable {
             if let topic = message[field] { checkTopic(topic, "\(field) of the device level") }
         }
         guard let components = message["components"] as? [String: Any] else {
-            problems.append("cmps is missing, or no object")
-            return
+            return add("cmps is missing, or no object")
         }
         var owners: [String: String] = [:]
         for (key, value) in components.sorted(by: { $0.key < $1.key }) {
             guard let value = value as? [String: Any] else {
-                problems.append("component \(key) is no object")
+                add("component \(key) is no object")
                 continue
             }
             let fields = writtenOut(value, DiscoveryKeys.abbreviations, "component \(key)")
             guard let platform = fields["platform"] as? String else {
-                problems.append("component \(key) has no p")
+                add("component \(key) has no p")
                 continue
             }
             let component = Component(key: key, platform: platform, fields: fields.filter { $0.key != "platform" })
@@ -90,50 +89,43 @@ public struct DiscoveryCheck: @unchecked Sendable {
     // MARK: Parts
 
     private mutating func checkDevice(_ value: Any?) {
-        guard let value = value as? [String: Any] else {
-            problems.append("dev is missing, or no object")
-            return
-        }
+        guard let value = value as? [String: Any] else { return add("dev is missing, or no object") }
         device = writtenOut(value, DiscoveryKeys.deviceAbbreviations, "dev")
         for key in device.keys.sorted() where !DiscoveryKeys.device.contains(key) {
-            problems.append("dev has no field \(key)")
+            add("dev has no field \(key)")
         }
         let identifiers = device["identifiers"].map { $0 as? [String] ?? ($0 as? String).map { [$0] } ?? [] } ?? []
         let hasConnections = (device["connections"] as? [[String]])?.isEmpty == false
         if identifiers.isEmpty && !hasConnections || identifiers.contains("") {
-            problems.append("dev needs ids or cns")
+            add("dev needs ids or cns")
         }
         for field in ["name", "manufacturer", "model", "sw_version"] where device[field] != nil {
-            if (device[field] as? String)?.isEmpty != false { problems.append("\(field) of dev is no text") }
+            if (device[field] as? String)?.isEmpty != false { add("\(field) of dev is no text") }
         }
-        if device["name"] == nil { problems.append("dev has no name") }
+        if device["name"] == nil { add("dev has no name") }
     }
 
     private mutating func checkOrigin(_ value: Any?) {
-        guard let value = value as? [String: Any] else {
-            problems.append("o is missing, or no object")
-            return
-        }
+        guard let value = value as? [String: Any] else { return add("o is missing, or no object") }
         let origin = writtenOut(value, DiscoveryKeys.originAbbreviations, "o")
-        if (origin["name"] as? String)?.isEmpty != false { problems.append("o has no name") }
+        if (origin["name"] as? String)?.isEmpty != false { add("o has no name") }
         for key in origin.keys.sorted() where !["name", "sw_version", "support_url"].contains(key) {
-            problems.append("o has no field \(key)")
+            add("o has no field \(key)")
         }
     }
 
     mutating func checkAvailability(_ fields: [String: Any], _ place: String) {
         if let mode = fields["availability_mode"], !["all", "any", "latest"].contains(mode as? String) {
-            problems.append("\(place): avty_mode is \(mode)")
+            add("\(place): avty_mode is \(mode)")
         }
         if let topic = fields["availability_topic"] {
             checkTopic(topic, "avty_t of \(place)")
-            if fields["availability"] != nil { problems.append("\(place) has both avty and avty_t") }
+            if fields["availability"] != nil { add("\(place) has both avty and avty_t") }
             if let topic = topic as? String { availabilityTopics.append(topic) }
         }
         guard let availability = fields["availability"] else { return }
         guard let entries = availability as? [[String: Any]] ?? (availability as? [String: Any]).map({ [$0] }) else {
-            problems.append("avty of \(place) is no list of objects")
-            return
+            return add("avty of \(place) is no list of objects")
         }
         for entry in entries {
             let entry = writtenOut(entry, DiscoveryKeys.abbreviations, "avty of \(place)")
@@ -141,13 +133,13 @@ public struct DiscoveryCheck: @unchecked Sendable {
             if let topic = entry["topic"] as? String { availabilityTopics.append(topic) }
             for (field, usual) in [("payload_available", "online"), ("payload_not_available", "offline")] {
                 if let payload = entry[field], payload as? String != usual {
-                    problems.append("\(field) of \(place) is \(payload), not \(usual)")
+                    add("\(field) of \(place) is \(payload), not \(usual)")
                 }
             }
         }
         // "latest" is what holds without it: whichever topic spoke last would decide alone.
         if entries.count > 1, fields["availability_mode"] as? String != "all" {
-            problems.append("\(place) has several avty and avty_mode is not all")
+            add("\(place) has several avty and avty_mode is not all")
         }
     }
 
@@ -155,38 +147,34 @@ public struct DiscoveryCheck: @unchecked Sendable {
         _ component: Component, inherited: [String: Any], _ owners: inout [String: String]
     ) {
         let place = "component \(component.key) (\(component.platform))"
-        guard let keys = DiscoveryKeys.platforms[component.platform] else {
-            problems.append("\(place): no such component")
-            return
-        }
+        guard let keys = DiscoveryKeys.platforms[component.platform] else { return add("\(place): no such component") }
         guard !component.isRemoval else { return }
         if let identifier = component.text("unique_id"), !identifier.isEmpty {
             if let other = owners.updateValue(component.key, forKey: identifier) {
-                problems.append("\(place) and component \(other) have the same uniq_id")
+                add("\(place) and component \(other) have the same uniq_id")
             }
             if !identifier.hasPrefix(self.identifier + "_") {
-                problems.append("\(place): uniq_id \(identifier) does not begin with \(self.identifier)_")
+                add("\(place): uniq_id \(identifier) does not begin with \(self.identifier)_")
             }
         } else {
-            problems.append("\(place) has no uniq_id")
+            add("\(place) has no uniq_id")
         }
         for key in keys.required where component.fields[key] == nil && inherited[key] == nil {
-            problems.append("\(place) has no \(key)")
+            add("\(place) has no \(key)")
         }
         let allowed = keys.required.union(keys.optional).union(DiscoveryKeys.ofEveryComponent)
         for key in component.fields.keys.sorted() where !allowed.contains(key) {
-            problems.append("\(place) has no field \(key)")
+            add("\(place) has no field \(key)")
         }
         for (key, value) in component.fields.sorted(by: { $0.key < $1.key }) {
             if key.hasSuffix("_topic") { checkTopic(value, "\(key) of \(place)") }
             if key.hasSuffix("_template") { checkTemplate(value, "\(key) of \(place)") }
         }
         guard let qos = Self.integer(component.fields["qos"]), (0...1).contains(qos) else {
-            problems.append("\(place): qos is not 0 or 1")
-            return
+            return add("\(place): qos is not 0 or 1")
         }
         if component.fields["retain"] as? Bool == true {
-            problems.append("\(place): its commands would be retained, and those are refused")
+            add("\(place): its commands would be retained, and those are refused")
         }
         checkAvailability(component.fields, place)
         checkFields(of: component, place)
@@ -201,8 +189,7 @@ public struct DiscoveryCheck: @unchecked Sendable {
 
     mutating func checkTopic(_ value: Any?, _ place: String) {
         guard let topic = value as? String, !topic.isEmpty else {
-            problems.append("\(place): the topic is missing or no text")
-            return
+            return add("\(place): the topic is missing or no text")
         }
         let isPlain = topic.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { level in
             !level.isEmpty
@@ -211,15 +198,14 @@ public struct DiscoveryCheck: @unchecked Sendable {
                 }
         }
         // Other characters are wildcards, or refused by NATS, or not allowed in a discovery topic.
-        if !isPlain { problems.append("\(place): a level of \(topic) is empty or not of a-z, 0-9, _ and -") }
-        if topic.utf8.count > 65_535 { problems.append("\(place): the topic is too long") }
+        if !isPlain { add("\(place): a level of \(topic) is empty or not of a-z, 0-9, _ and -") }
+        if topic.utf8.count > 65_535 { add("\(place): the topic is too long") }
     }
 
     private mutating func checkTemplate(_ value: Any, _ place: String) {
         let parts = (value as? String)?.components(separatedBy: "{{") ?? []
         guard parts.count > 1, parts.dropFirst().allSatisfy({ $0.contains("}}") && $0.contains("value") }) else {
-            problems.append("\(place) is no template of the value: \(value)")
-            return
+            return add("\(place) is no template of the value: \(value)")
         }
     }
 
@@ -229,8 +215,8 @@ public struct DiscoveryCheck: @unchecked Sendable {
         var result: [String: Any] = [:]
         for (key, value) in object {
             let long = abbreviations[key] ?? key
-            if result.updateValue(value, forKey: long) != nil { problems.append("\(place) has \(long) twice") }
-            if value is NSNull { problems.append("\(place): \(long) is null") }
+            if result.updateValue(value, forKey: long) != nil { add("\(place) has \(long) twice") }
+            if value is NSNull { add("\(place): \(long) is null") }
         }
         return result
     }
