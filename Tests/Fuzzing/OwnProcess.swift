@@ -5,16 +5,14 @@ import TestSupport
 ///
 /// The child is this program with the same test, which finds its work in ``work``.
 enum OwnProcess {
-    /// The environment variable that holds the work.
     private static let variable = "ELEMENTAL_FUZZING_WORK"
 
     /// The work of this process; `nil` in the process that runs all tests.
     static let work = ProcessInfo.processInfo.environment[variable]
 
-    /// Runs the work to its end. The child has to print the name of each input before it uses it.
+    /// Runs the work to its end. The child has to print the name of each input before it uses it: the last one is thrown.
     ///
     /// - Parameter test: a pattern that only this test's name matches.
-    /// - Throws: ``TestSupportError`` with the last input and the error.
     static func run(_ work: String, of test: String) async throws {
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let environment = [

@@ -5,9 +5,7 @@ import Support
 public enum BuiltProduct {
     private static let paths = Locked<[String: String]>([:])
 
-    /// The path of an executable target's product, beside the running test bundle.
-    ///
-    /// - Throws: ``TestSupportError`` if there is none, or if the tests have a sanitizer and the product has not.
+    /// The path of an executable target's product, beside the running test bundle; it has the tests' sanitizer.
     public static func path(of name: String) throws -> String {
         if let path = paths.withLock({ $0[name] }) { return path }
         let path = try find(name)

@@ -4,13 +4,11 @@ import Support
 
 /// A child process of a test, whose output is read line by line.
 public final class ChildProcess: Sendable {
-    /// One of the two streams a child writes to.
     public enum Stream: Int, Sendable {
         case output
         case error
     }
 
-    /// How a process ended.
     public enum ExitStatus: Equatable, Sendable {
         case exited(Int32)
         case signalled(Int32)
@@ -24,7 +22,6 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// The process's id, valid until it ended.
     public let processID: Int32
     private let title: String
     private let environment: [String: String]
@@ -72,9 +69,7 @@ public final class ChildProcess: Sendable {
 
     deinit { closeInput() }
 
-    /// Runs a process during the body, and ends it in every case.
-    ///
-    /// - Throws: what the body throws; ``TestSupportError`` if a sanitizer reported something in the process.
+    /// Runs a process during the body, and ends it in every case. Throws also what a sanitizer reported in the process.
     public static func with<Result>(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         namespace: String? = nil, isolation: isolated (any Actor)? = #isolation,
@@ -95,9 +90,7 @@ public final class ChildProcess: Sendable {
         return try result.get()
     }
 
-    /// Runs a process to its end and returns what it wrote to standard output.
-    ///
-    /// - Throws: ``TestSupportError`` with its output if its status is not 0.
+    /// Runs a process to its end and returns what it wrote to standard output; throws all of its output if it fails.
     @discardableResult
     public static func run(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
@@ -113,7 +106,6 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// A line, and its place among the lines of its stream.
     public struct OutputLine: Sendable, CustomStringConvertible {
         public let text: String
         public let place: TranscriptPlace
@@ -121,12 +113,8 @@ public final class ChildProcess: Sendable {
         public var description: String { text }
     }
 
-    /// Takes the first line that matches out of those that no wait has taken, or waits for one.
-    ///
-    /// - Parameters:
-    ///   - what: what the line is called if it does not come.
-    ///   - after: where the search begins; at the first line if `nil`.
-    /// - Throws: ``TestSupportError`` with all that was printed, if the time is over or the stream ends before.
+    /// Takes the first line that matches out of those that no wait has taken, or waits for one, as `Transcript.next` does.
+    /// Throws all that was printed, if the time is over or the stream ends before.
     @discardableResult
     public func nextLine(
         of stream: Stream = .output, after place: TranscriptPlace? = nil, within timeout: Duration = Patience.wait,
@@ -167,7 +155,6 @@ public final class ChildProcess: Sendable {
     /// All lines so far, those that were taken included.
     public func lines(of stream: Stream) -> [String] { streams[stream.rawValue].all }
 
-    /// The place of the newest line of a stream.
     public func place(in stream: Stream = .output) -> TranscriptPlace { streams[stream.rawValue].place }
 
     /// All that the process printed so far, with times in seconds.

@@ -1,6 +1,4 @@
-/// Polls a condition until it holds.
-///
-/// - Throws: ``TestSupportError`` with the place of the call if it does not hold in time, or what `condition` throws.
+/// Polls a condition until it holds; throws the place of the call if it does not hold in time.
 public func eventually(
     _ what: @autoclosure () -> String = "the condition", within timeout: Duration = Patience.wait,
     every interval: Duration = .milliseconds(2), fileID: String = #fileID, line: Int = #line,

@@ -21,9 +21,7 @@ extension MQTTBroker {
     /// All that it logged since its last start.
     public var transcript: String { process.transcript }
 
-    /// Runs it during the body, and ends it in every case.
-    ///
-    /// - Throws: what the body throws, with the broker's log.
+    /// Runs it during the body, and ends it in every case. Throws what the body throws, with the broker's log.
     public func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
     ) async throws -> Result {

@@ -1,7 +1,7 @@
 import Foundation
 import Support
 
-/// Debian's mosquitto as a private process of a test, on a loopback port that stays its own between two starts.
+/// Debian's mosquitto as a private process of a test.
 ///
 /// It keeps nothing on disk: a broker that is killed and started again has forgotten what was retained, unless the
 /// settings say `persistence true`.
@@ -72,7 +72,6 @@ public final class MosquittoBroker: MQTTBroker {
         }
     }
 
-    /// Kills it and starts it again at the same port.
     public func restart() async throws {
         await kill()
         try await start()
@@ -99,7 +98,6 @@ public final class MosquittoBroker: MQTTBroker {
         }
     }
 
-    /// An authority and a certificate that it signed.
     private static func makeCertificates(in folder: String) async throws -> Certificates {
         let certificates = Certificates(
             authority: "\(folder)/authority.pem", certificate: "\(folder)/broker.pem", key: "\(folder)/broker.key")

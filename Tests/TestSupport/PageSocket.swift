@@ -16,9 +16,7 @@ public final class PageSocket: Sendable {
 
     private init(_ socket: RawSocket) { self.socket = socket }
 
-    /// Connects, and makes a WebSocket of the connection.
-    ///
-    /// - Throws: ``TestSupportError`` with the answer if the server does not want to.
+    /// Connects, and makes a WebSocket of the connection; throws the server's answer if it does not want to.
     public static func open(
         port: Int, path: String = "/live", headers: [String: String] = [:], receiveBuffer: Int32? = nil
     ) async throws -> PageSocket {

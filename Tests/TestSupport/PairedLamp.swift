@@ -27,9 +27,8 @@ public struct PairedLamp: Sendable {
         }
     }
 
-    /// Waits until a bridge was refused, runs the command that it names, and waits until it is connected.
-    ///
-    /// - Returns: the words of the command.
+    /// Waits until a bridge was refused, runs the command that it names, whose words it returns, and waits until the
+    /// bridge is connected.
     public func pair(
         _ bridge: ChildProcess, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [String] {

@@ -31,14 +31,11 @@ public enum Peers {
         let hub = hub(isSecure: isSecure, address: address)
         try await ChildProcess.with(hub.path, hub.arguments) { hub in
             let line = try await hub.nextLine(beginningWith: "listening ")
-            try await body(hub, try port(line.text))
+            guard let port = line.text.split(separator: " ").last.flatMap({ Int($0) }) else {
+                throw TestSupportError("no port in '\(line)'")
+            }
+            try await body(hub, port)
         }
     }
 
-    private static func port(_ line: String) throws -> Int {
-        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }) else {
-            throw TestSupportError("no port in '\(line)'")
-        }
-        return port
-    }
 }

@@ -97,12 +97,9 @@ public final class BrokerPeer: @unchecked Sendable {
         }
     }
 
-    /// A CONNACK that accepts the client.
     public static let accepted: [UInt8] = [0x20, 2, 0, 0]
 
-    /// A PUBLISH to the client.
-    ///
-    /// - Parameter identifier: that of a message with QoS 1.
+    /// A PUBLISH to the client, with QoS 1 if it has an identifier.
     public static func publish(
         _ topic: String, _ payload: [UInt8] = [], identifier: UInt16? = nil, isDuplicate: Bool = false
     ) -> [UInt8] {
@@ -116,7 +113,6 @@ public final class BrokerPeer: @unchecked Sendable {
 
 /// A control packet of MQTT 3.1.1.
 public struct MQTTPacket: Equatable, Sendable {
-    /// The packets that a client sends.
     public enum Kind: UInt8, Sendable {
         case connect = 1
         case publish = 3
@@ -140,10 +136,8 @@ public struct MQTTPacket: Equatable, Sendable {
 
     private var topicLength: Int { Int(body[0]) << 8 + Int(body[1]) }
     public var topic: String { String(decoding: body[2..<2 + topicLength], as: UTF8.self) }
-    /// The identifier of a PUBLISH with QoS 1.
     public var identifier: [UInt8] { Array(body[2 + topicLength..<4 + topicLength]) }
 
-    /// The topic filters of a SUBSCRIBE.
     fileprivate var filters: [String] {
         var (filters, index) = ([String](), 2)
         while index + 1 < body.count {

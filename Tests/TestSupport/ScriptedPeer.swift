@@ -34,10 +34,8 @@ public final class ScriptedPeer: @unchecked Sendable {
 
     public func closeOutput() { socket.closeOutput() }
 
-    /// Accepts a SignalR client over server-sent events, up to and including its handshake request.
-    ///
-    /// - Parameter headers: further lines of the event stream's response, each ending in CR LF.
-    /// - Returns: the event stream, and the connection that the client posts on.
+    /// Accepts a SignalR client over server-sent events, up to and including its handshake request. `headers` are further
+    /// lines of the event stream's response, each ending in CR LF.
     public static func acceptServerSentEvents(
         on listener: RawSocket, headers: String = ""
     ) async throws -> (hub: ScriptedPeer, posts: ScriptedPeer) {

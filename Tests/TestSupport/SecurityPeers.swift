@@ -21,7 +21,6 @@ public enum SecurityPeers {
         try await ChildProcess.run(python, command(script, arguments), namespace: namespace)
     }
 
-    /// Runs a script during the body, and ends it.
     @discardableResult
     public static func with<Result>(
         _ script: String, _ arguments: [String] = [], namespace: String? = nil,

@@ -50,7 +50,6 @@ public final class TerminalProcess: Sendable {
     /// How the terminal treats keys and output: the flags and the special characters, to be compared.
     public var settings: [String] { Self.settings(of: terminal) }
 
-    /// The settings before the process began.
     public let settingsAtFirst: [String]
 
     private static func settings(of terminal: Int32) -> [String] {
@@ -73,9 +72,7 @@ public final class TerminalProcess: Sendable {
         }
     }
 
-    /// Waits until the output contains a text.
-    ///
-    /// - Throws: ``TestSupportError`` with all output, if it does not.
+    /// Waits until the output contains a text; throws all output if it does not.
     public func waitFor(_ text: String, within timeout: Duration = Patience.wait) async throws {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }

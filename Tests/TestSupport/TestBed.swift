@@ -6,12 +6,10 @@ import Support
 /// Several test beds can exist at the same time, of one test run or of several. They do not reach the machine's own
 /// network: both ends of the link are created inside the namespaces.
 public final class TestBed: Sendable {
-    /// One of the two hosts.
     public struct Host: Sendable {
         /// "a" or "b", and the host's name in Zeroconf.
         public let name: String
         public let namespace: String
-        /// The address on the link between the two.
         public let address: String
         public let avahi: PrivateAvahi
 
@@ -70,9 +68,7 @@ public final class TestBed: Sendable {
         b = try host("b", 2)
     }
 
-    /// Sets up a test bed, runs the body, and takes it down in every case.
-    ///
-    /// - Parameter hasBadLink: whether the link can be impaired, see ``impair(loss:delay:hurry:rate:)``.
+    /// Sets up a test bed, runs the body, and takes it down in every case. A bad link can be impaired.
     public static func with<Result>(
         usesIPv6: Bool = false, hasBadLink: Bool = false, isolation: isolated (any Actor)? = #isolation,
         _ body: (TestBed) async throws -> Result
@@ -137,11 +133,7 @@ public final class TestBed: Sendable {
 
     /// Makes the link drop, delay, reorder or throttle frames in both directions from now on; omitted faults are off.
     ///
-    /// - Parameters:
-    ///   - loss: the fraction of frames that are dropped, 0...1.
-    ///   - delay: the delay of each frame in seconds.
-    ///   - hurry: the fraction of frames that are not delayed, and overtake the others.
-    ///   - rate: bits per second, with a queue of 20 frames.
+    /// - Parameters: as `bad-link.py` explains them.
     /// - Returns: how many frames were carried and lost so far.
     @discardableResult
     public func impair(
@@ -182,7 +174,6 @@ public final class TestBed: Sendable {
         }
     }
 
-    /// Starts the process that carries the frames of a bad link.
     private func relayed() throws -> ChildProcess? {
         guard hasBadLink else { return nil }
         let script = Repository.path("Tests/TestSupport/bad-link.py")

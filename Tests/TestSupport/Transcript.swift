@@ -82,9 +82,7 @@ public final class Transcript<Entry: Sendable>: Sendable {
     /// All entries so far, those that were taken included.
     public var all: [Entry] { state.withLock { $0.entries } }
     public var count: Int { state.withLock { $0.entries.count } }
-    /// Whether no entry will follow.
     public var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
-    /// The place of the newest entry.
     public var place: TranscriptPlace { state.withLock { TranscriptPlace(index: $0.entries.count - 1) } }
 
     /// All entries with their times, for merging with those of another transcript.
@@ -97,8 +95,7 @@ public final class Transcript<Entry: Sendable>: Sendable {
     /// - Parameters:
     ///   - what: what the entry is called if it does not come.
     ///   - after: where the search begins; at the first entry if `nil`.
-    /// - Throws: ``TestSupportError`` with all entries and their times, if none comes in time, before the end, or before the
-    ///   test is cancelled.
+    /// - Throws: all entries and their times, if none comes in time, before the end, or before the test is cancelled.
     @discardableResult
     public func next(
         _ what: String = "the next entry", after place: TranscriptPlace? = nil,
@@ -115,19 +112,16 @@ public final class Transcript<Entry: Sendable>: Sendable {
     /// Waits until there are at least this many entries, and takes none.
     public func wait(for count: Int, fileID: String = #fileID, line: Int = #line) async throws {
         guard count > 0 else { return }
+        let place = TranscriptPlace(index: count - 2)
         do {
-            _ = try await find(after: TranscriptPlace(index: count - 2), within: Patience.wait, takes: false) { _ in
-                true
-            }
+            _ = try await find(after: place, within: Patience.wait, takes: false) { _ in true }
         } catch {
             throw TestSupportError(
                 "\(fileID):\(line): entry \(count) \(error.description)\n\(TranscriptPlace.text(lines))")
         }
     }
 
-    /// Finds an entry as ``next(_:after:within:fileID:line:where:)`` does.
-    ///
-    /// - Parameter takes: whether it is taken; otherwise it may be one that another wait took.
+    /// - Parameter takes: whether the entry is taken; otherwise it may be one that another wait took.
     func find(
         after place: TranscriptPlace?, within timeout: Duration, takes: Bool = true,
         where isWanted: @escaping @Sendable (Entry) -> Bool
@@ -182,7 +176,6 @@ public final class Transcript<Entry: Sendable>: Sendable {
 public struct TranscriptPlace: Comparable, Sendable {
     fileprivate let index: Int
 
-    /// Before the first entry.
     public static let start = TranscriptPlace(index: -1)
 
     public static func < (one: Self, other: Self) -> Bool { one.index < other.index }

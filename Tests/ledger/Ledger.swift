@@ -25,7 +25,6 @@ enum Numbers {
 
 @main
 enum Ledger {
-    /// How often numbers are sent.
     static let interval: Duration = .milliseconds(20)
 
     /// Identity and trusted peers; `nil` for connections that are not encrypted.
@@ -68,7 +67,6 @@ enum Ledger {
     /// The run of this process, in the upper half of its service's numbers.
     static let run = UInt64(ProcessInfo.processInfo.processIdentifier) << 32
 
-    /// Prints a JSON line and flushes it.
     static func say(_ event: String, _ members: [String: any Sendable] = [:]) {
         var object: [String: any Sendable] = members
         object["event"] = event
@@ -112,7 +110,6 @@ enum Ledger {
         sending.cancel()
     }
 
-    /// Calls `body` at every interval until the task is cancelled.
     static func repeating(_ body: () -> Void) async {
         var due = SuspendingClock.now
         while !Task.isCancelled {
@@ -124,7 +121,6 @@ enum Ledger {
         }
     }
 
-    /// Waits until then, or until the task is cancelled.
     static func pause(until due: SuspendingClock.Instant) async {
         try? await Task.sleep(until: due, clock: .suspending)
     }

@@ -2,7 +2,6 @@ import Elemental
 import Support
 
 final class ServingLedger: Sendable {
-    /// The account with the devices of one name.
     private struct Account {
         /// Its newest connection. There may be an older one that has not timed out yet.
         var device: ElementalDevice?

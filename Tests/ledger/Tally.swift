@@ -4,13 +4,11 @@ struct Tally: Sendable {
     private static let memory: UInt64 = 1 << 8
 
     private(set) var received: UInt64 = 0
-    /// The highest of them.
     private(set) var last: UInt64 = 0
     /// Numbers missing at the start of a new connection: they were in flight when the old one broke.
     private(set) var lostAtBreaks: UInt64 = 0
     /// Numbers missing within a connection, without late ones.
     private(set) var missing: Int64 = 0
-    /// Numbers that arrived after a higher one.
     private(set) var late: UInt64 = 0
     /// Numbers of an earlier connection that arrived after the next one had begun: there is no guarantee across the two.
     private(set) var overtaken: UInt64 = 0

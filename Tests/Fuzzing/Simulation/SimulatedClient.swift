@@ -4,9 +4,7 @@ import TestSupport
 
 @testable import Elemental
 
-/// A client in the simulation: a device that reconnects, and the program that uses it.
-///
-/// Everything runs on one thread.
+/// A client in the simulation: a device that reconnects, and the program that uses it. Everything runs on one thread.
 final class SimulatedClient: @unchecked Sendable {
     let name: String
     let address: SocketAddress
@@ -24,8 +22,7 @@ final class SimulatedClient: @unchecked Sendable {
     private let manager: ClientConnectionManager
     private let network: SimulatedNetwork
     private let knowsElements: Bool
-    /// Whether the client waits for Zeroconf to report that the service is back, rather than retrying every few
-    /// seconds.
+    /// Whether the client waits for Zeroconf to report that the service is back, rather than retrying.
     let isPatient: Bool
 
     init(_ world: World, number: Int, knowsElements: Bool, expectsHello: Bool, isPatient: Bool) throws {
@@ -122,7 +119,6 @@ final class SimulatedClient: @unchecked Sendable {
     }
 }
 
-/// Retries soon, then less often, indefinitely.
 struct SimulatedPolicy: ReconnectionPolicy {
     func delay(before attempt: ReconnectionAttempt) -> Duration? { .milliseconds(min(attempt.number * 300, 10_000)) }
 }

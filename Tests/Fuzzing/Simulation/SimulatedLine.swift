@@ -1,7 +1,6 @@
 import NIOCore
 import TestSupport
 
-/// A simulated TCP connection between two sockets.
 final class SimulatedLine {
     let client: SimulatedSocket
     let server: SimulatedSocket

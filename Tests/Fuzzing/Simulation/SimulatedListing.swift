@@ -44,7 +44,6 @@ final class SimulatedListing {
         return watch
     }
 
-    /// Reports pending changes to some of the watches.
     func step() {
         guard isDaemonThere else { return }
         for watch in watches.compactMap(\.watch) where !watch.pending.isEmpty && random.once(in: 5) {

@@ -88,7 +88,6 @@ final class SimulatedSocket: ChannelOutboundHandler {
 
     // MARK: The network's side
 
-    /// Whether everything to be sent has been.
     private var isDrained: Bool { sending.isEmpty && pending.isEmpty }
 
     /// Transfers some bytes, perhaps none, to the other end, and the end of the stream after the last.
@@ -127,7 +126,6 @@ final class SimulatedSocket: ChannelOutboundHandler {
         if !isClosed { channel.pipeline.read() }
     }
 
-    /// The connection was reset.
     func reset() {
         guard !isClosed else { return }
         received = []

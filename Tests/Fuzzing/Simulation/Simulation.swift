@@ -1,6 +1,5 @@
 import Foundation
 
-/// Runs worlds, one after the other.
 enum Simulation {
     /// Which worlds to run: seeds that count up from the first.
     struct Extent: CustomStringConvertible, Sendable {

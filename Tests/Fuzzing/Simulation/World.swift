@@ -22,7 +22,6 @@ final class World: @unchecked Sendable {
     let ledger = Ledger()
     let datagrams: SimulatedDatagrams
     let listing: SimulatedListing
-    /// Where the service listens.
     private(set) var port = 50_000
     private(set) var clients: [SimulatedClient] = []
     private var random: SeededGenerator
@@ -36,7 +35,6 @@ final class World: @unchecked Sendable {
     private var connectedCount = 0
     private var disconnectedCount = 0
     private var pausedDevices: [ElementalDevice] = []
-    /// How often the network fails.
     private var troubles: Troubles
 
     /// The rate of each failure, as one in so many steps.
@@ -160,9 +158,8 @@ final class World: @unchecked Sendable {
         if random.once(in: troubles.daemon) { listing.isDaemonThere.toggle() }
     }
 
-    /// The service shuts down in order and is back after a while, perhaps on another port.
-    ///
-    /// - Parameter isListed: whether it stays listed meanwhile, like a service that was killed.
+    /// The service shuts down in order and is back after a while, perhaps on another port. It may stay listed meanwhile,
+    /// like one that was killed.
     private func restart(isListed: Bool) {
         isListening = false
         _ = server.stop("restarting")

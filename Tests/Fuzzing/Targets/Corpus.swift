@@ -36,7 +36,6 @@ struct Corpus {
         }
     }
 
-    /// Writes a target's file anew, the shortest input first.
     func keep(_ inputs: [[UInt8]], of target: any FuzzTarget.Type) throws {
         let lines = inputs.filter { !$0.isEmpty }.map { Data($0).base64EncodedString() }
         try write(lines.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }, "\(target.name).txt")

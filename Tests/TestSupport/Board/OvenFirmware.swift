@@ -1,6 +1,5 @@
 public import ElementalMicro
 
-/// The elements of the tests' boards.
 public enum Oven {
     public static let target = Element<Float>(1, "Target", unit: "°C", range: 5...30)
     public static let temperature = Element<Float>(2, "Temperature", unit: "°C", access: .read, latest: true)

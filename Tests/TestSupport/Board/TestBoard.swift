@@ -33,7 +33,6 @@ public final class TestBoard: Sendable {
         Thread.detachNewThread { [self] in run() }
     }
 
-    /// Connects to a gateway's port.
     public static func dial(_ port: Int, _ firmware: Firmware, faults: FaultyLine.Faults = .none) throws -> TestBoard {
         let socket = try RawSocket.connect(to: port)
         return TestBoard(firmware, on: withExtendedLifetime(socket) { dup($0.descriptor) }, faults: faults)

@@ -165,10 +165,8 @@ extension DiscoveryCheck {
 }
 
 extension DiscoveryCheck.Component {
-    /// What is wrong with a state for this component: what Home Assistant would drop, with a line in its log, or show as
-    /// "unknown"; `nil` if nothing is.
-    ///
-    /// - Parameter payload: what was published at the component's state topic.
+    /// What is wrong with what was published at the component's state topic: what Home Assistant would drop, with a line in
+    /// its log, or show as "unknown"; `nil` if nothing is.
     public func problem(ofState payload: [UInt8]) -> String? {
         guard platform != "image" else { return payload.isEmpty ? "an empty image" : nil }
         guard let text = String(validating: payload, as: UTF8.self) else { return "no UTF-8" }

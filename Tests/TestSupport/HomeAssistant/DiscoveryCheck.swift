@@ -10,11 +10,9 @@ public struct DiscoveryCheck: @unchecked Sendable {
 
     /// A component, with its keys written out.
     public struct Component: @unchecked Sendable {
-        /// Its key in the message.
         public let key: String
         /// Which kind of entity it becomes: "sensor", "number" …
         public let platform: String
-        /// Everything else in it.
         public let fields: [String: Any]
 
         public func text(_ field: String) -> String? { fields[field] as? String }

@@ -30,7 +30,6 @@ public struct FaultyLine {
     private var underWay: [(byte: UInt8, at: Int)] = []
     private var first = 0
 
-    /// A line that does no harm.
     public init() {}
 
     public mutating func send(_ byte: UInt8, at now: Int, _ random: inout SeededGenerator) {
@@ -59,7 +58,6 @@ public struct FaultyLine {
         return underWay[first].byte
     }
 
-    /// What is under way is lost.
     public mutating func clear() {
         underWay.removeAll()
         first = 0

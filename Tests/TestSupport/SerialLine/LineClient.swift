@@ -73,7 +73,6 @@ public final class LineClient {
             })
     }
 
-    /// The newest value of the element in this session.
     public func newest<Value>(_ element: Element<Value>) -> Value? {
         frames.last { $0.id == element.id }?.value.withUnsafeBytes { Value(wireBytes: $0) }
     }
