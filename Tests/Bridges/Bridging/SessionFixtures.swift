@@ -100,6 +100,17 @@ func withSessions(
     }
 }
 
+/// Follows a service during the body, and stops it.
+func follow(
+    _ service: ElementalService, _ change: (inout SessionOptions) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (ServiceKey, ServiceSessions, SessionLog) async throws -> Void
+) async throws {
+    let key = service.key
+    try await withSessions([service.subject], change) { try await body(key, $0, $1) }
+    await service.stop()
+}
+
 extension ServiceConfiguration {
     /// Of a service on loopback that is not published.
     static func loopback(port: Int = 0) -> ServiceConfiguration {

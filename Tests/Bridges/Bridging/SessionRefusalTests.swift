@@ -48,8 +48,7 @@ struct SessionRefusalTests {
     @Test
     func aPairingWithTheCodeConnects() async throws {
         let service = try await startService(security: paired)
-        let key = service.key
-        try await withSessions([service.subject], use) { sessions, log in
+        try await follow(service, use) { key, sessions, log in
             try await log.wait(for: "notPaired", of: key)
             #expect(try #require(log.refusals(of: key).first).message.contains("pair"))
             await #expect { try await sessions.pair(key, code: "1234567") } throws: {
@@ -64,14 +63,12 @@ struct SessionRefusalTests {
             let states = log.states(of: key).filter { $0 != "connecting" }
             #expect(states.first == "notPaired" && Set(states.dropFirst()) == ["connected"], "\(states)")
         }
-        await service.stop()
     }
 
     @Test
     func aPairingMadeElsewhereConnects() async throws {
         let service = try await startService(security: paired)
-        let key = service.key
-        try await withSessions([service.subject], use) { _, log in
+        try await follow(service, use) { key, _, log in
             try await log.wait(for: "notPaired", of: key)
             let code = try await service.code()
             var options = ConnectOptions()
@@ -82,7 +79,6 @@ struct SessionRefusalTests {
             ) { _ in PairingSecret(code: code) }
             try await log.wait(for: "connected", of: key)
         }
-        await service.stop()
     }
 
     /// What is stored while the first attempt is refused is noticed, however late the store is looked at for the first time.
@@ -90,12 +86,11 @@ struct SessionRefusalTests {
     func theStoreIsLookedAtBeforeTheFirstAttempt() async throws {
         try trustClient()
         let service = try await startService(security: paired)
-        let key = service.key
         let slow = SlowStore(clientStore)
-        try await withSessions([service.subject]) { options in
+        try await follow(service) { options in
             use(&options)
             options.trust = slow
-        } _: { _, log in
+        } _: { key, _, log in
             defer { slow.goesOn.signal() }
             try await eventually("a look at the store") { slow.isAsked }
             // Nothing is tried before that: in the meantime others are refused, one after the other.
@@ -111,24 +106,21 @@ struct SessionRefusalTests {
             slow.goesOn.signal()
             try await log.wait(for: "connected", of: key)
         }
-        await service.stop()
     }
 
     @Test
     func whoeverAsksIsTriedAgain() async throws {
         try trustClient()
         let service = try await startService(security: paired)
-        let key = service.key
-        try await withSessions([service.subject]) { options in
+        try await follow(service) { options in
             use(&options)
             options.trust = nil
-        } _: { sessions, log in
+        } _: { key, sessions, log in
             try await log.wait(for: "notPaired", of: key)
             try trustService(at: try #require(service.port))
             sessions.retry(key)
             try await log.wait(for: "connected", of: key)
         }
-        await service.stop()
     }
 
     /// The service trusts the client. Before it starts: it looks once a second.
@@ -154,18 +146,16 @@ struct SessionRefusalTests {
     @Test
     func theRoleIsTheOneAskedForUntilAPairingGrantsMore() async throws {
         try trustClient()
-        let service = try await startService(
-            security: .pairedToControl(identity: service, store: serviceStore))
-        let key = service.key
+        let service = try await startService(security: .pairedToControl(identity: service, store: serviceStore))
         try trustService(at: try #require(service.port))
         let asked = Locked<[ServicePlace]>([])
-        try await withSessions([service.subject]) { options in
+        try await follow(service) { options in
             use(&options)
             options.role = { place in
                 asked.withLock { $0.append(place) }
                 return .observe
             }
-        } _: { sessions, log in
+        } _: { key, sessions, log in
             try await log.wait(for: "connected", of: key)
             #expect(sessions.device(of: key)?.grantedRole == .observe)
             #expect(log.connections(of: key).last?.catalogue.allSatisfy { $0.access == .read } == true)
@@ -176,22 +166,19 @@ struct SessionRefusalTests {
             #expect(log.connections(of: key).last?.catalogue[id: 1]?.access.contains(.write) == true)
             #expect(log.connections(of: key).count == 2)
         }
-        await service.stop()
     }
 
     @Test
     func aRevokedClientIsToldSo() async throws {
         try trustClient()
         let service = try await startService(security: paired)
-        let key = service.key
         try trustService(at: try #require(service.port))
-        try await withSessions([service.subject], use) { sessions, log in
+        try await follow(service, use) { key, sessions, log in
             try await log.wait(for: "connected", of: key)
             try serviceStore.update { _ = $0.revoke(client.fingerprint) }
             try await log.wait(for: "notPaired", of: key)
             #expect(sessions.device(of: key) == nil)
         }
-        await service.stop()
     }
 
     @Test

@@ -12,8 +12,7 @@ struct SessionTests {
     func valuesComeAfterTheConnectionAndInOrder() async throws {
         let service = try await startService()
         try service.send(0.25, to: Rover.speed)
-        let key = service.key
-        try await withSessions([service.subject]) { sessions, log in
+        try await follow(service) { key, sessions, log in
             try await log.wait(for: "connected", of: key)
             try await eventually { log.values(of: key, Rover.speed) == [.float(0.25)] }
             #expect(log.states(of: key) == ["connecting", "connected"])
@@ -28,33 +27,29 @@ struct SessionTests {
             #expect(log.connections(of: key).map(\.catalogue) == [Rover.all])
             #expect(sessions.place(of: key) == .address(host: "127.0.0.1", port: try #require(service.port)))
         }
-        await service.stop()
     }
 
     @Test
     func aRefusalIsTold() async throws {
         let service = try await startService()
         service.onConnectionRequest { _ in .accept }
-        let key = service.key
         let element = try ElementDefinition(id: 1, name: "Speed", type: .float)
-        try await withSessions([service.subject]) {
+        try await follow(service) {
             // It does not know the range, so that it is the service that refuses.
             $0.elements = try? ElementCatalogue([element])
-        } _: { sessions, log in
+        } _: { key, sessions, log in
             try await log.wait(for: "connected", of: key)
             try #require(sessions.device(of: key)).send(.float(7), to: element)
             try await eventually {
                 log.events.contains { if case .refusal(key, element, _) = $0 { true } else { false } }
             }
         }
-        await service.stop()
     }
 
     @Test
     func aLostConnectionIsRestoredWithTheSameDevice() async throws {
         let service = try await startService()
-        let key = service.key
-        try await withSessions([service.subject]) { sessions, log in
+        try await follow(service) { key, sessions, log in
             try await log.wait(for: "connected", of: key)
             try #require(service.devices.first).disconnect()
             try await log.wait(for: "connected", of: key, 2)
@@ -63,7 +58,6 @@ struct SessionTests {
             try service.send("back", to: Rover.label)
             try await eventually { log.values(of: key, Rover.label) == [.string("back")] }
         }
-        await service.stop()
     }
 
     @Test
@@ -197,16 +191,13 @@ struct SessionTests {
 
     @Test
     func theRoundTripIsMeasuredWherePingsAreAnswered() async throws {
-        let service = try await startService()
-        let key = service.key
-        try await withSessions([service.subject]) {
+        try await follow(try await startService()) {
             $0.pingInterval = .milliseconds(20)
-        } _: { _, log in
+        } _: { key, _, log in
             try await eventually {
                 log.events.count { if case .roundTrip(key, let time) = $0 { time > .zero } else { false } } >= 3
             }
         }
-        await service.stop()
     }
 
     @Test

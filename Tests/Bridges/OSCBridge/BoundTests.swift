@@ -14,12 +14,8 @@ struct BoundTests {
         private final class Told { var events: [OSCBridgeEvent] = [] }
         private let told = Told()
 
-        var overloads: Int {
-            told.events.filter { if case .overloaded = $0 { true } else { false } }.count
-        }
-        var unknown: Int {
-            told.events.filter { if case .unknownAddress = $0 { true } else { false } }.count
-        }
+        var overloads: Int { told.events.count { if case .overloaded = $0 { true } else { false } } }
+        var unknown: Int { told.events.count { if case .unknownAddress = $0 { true } else { false } } }
 
         init(_ networks: [String] = []) {
             var options = OSCBridgeOptions()

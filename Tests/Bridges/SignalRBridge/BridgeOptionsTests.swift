@@ -28,13 +28,9 @@ struct BridgeOptionsTests {
         options.passesMappedOnly = true
         #expect(try options.routes(elements).map(\.method) == ["Arm", "leftARM"])
         options.methods["Unknown"] = "X"
-        do {
-            _ = try options.routes(elements)
-            Issue.record("nothing was thrown")
-        } catch {
-            #expect(error.message.contains("'Unknown'"))
-            #expect(error.message.contains("'Left arm'"))
-        }
+        let error = #expect(throws: BridgeError.self) { try options.routes(elements) }
+        #expect(error?.message.contains("'Unknown'") == true)
+        #expect(error?.message.contains("'Left arm'") == true)
     }
 
     @Test

@@ -97,8 +97,7 @@ struct LifecycleTests {
             $0.limits.stopTimeout = Patience.wait
             $0.limits.closeTimeout = Patience.wait
         } _: { fixture in
-            let clients = try (0..<3).map { _ in try fixture.client() }
-            for client in clients { try await client.open() }
+            let clients = [try await fixture.open(), try await fixture.open(), try await fixture.open()]
             let idle = try fixture.client()
             _ = try await idle.get()
             async let stopped: Void = fixture.server.stop()

@@ -57,8 +57,7 @@ struct SocketTests {
 
     @Test func oneFrameGoesToAllAsItIs() async throws {
         try await WebServerFixture.with { fixture in
-            let clients = try (0..<2).map { _ in try fixture.client() }
-            for client in clients { try await client.open() }
+            let clients = [try await fixture.open(), try await fixture.open()]
             for size in [0, 125, 126, 65_535, 65_536, 200_000] {
                 let frame = EncodedFrame(binary: ByteBuffer(repeating: UInt8(truncatingIfNeeded: size), count: size))
                 for index in clients.indices { try await fixture.on(index) { $0.send(frame) } }
@@ -94,8 +93,7 @@ struct SocketTests {
         try await WebServerFixture.with {
             $0.limits.maximumWebSockets = 2
         } _: { fixture in
-            let clients = try (0..<2).map { _ in try fixture.client() }
-            for client in clients { try await client.open() }
+            let clients = [try await fixture.open(), try await fixture.open()]
             #expect(try await fixture.status("/live", WebClient.upgrade) == 503)
             #expect(try await fixture.status() == 200)
             try clients[0].send([], opcode: 8)
@@ -145,8 +143,7 @@ struct SocketTests {
             $0.limits.maximumFragments = 10
             $0.limits.closeTimeout = .milliseconds(50)
         } _: { fixture in
-            let client = try fixture.client()
-            try await client.open()
+            let client = try await fixture.open()
             try client.socket.write(violation.bytes)
             #expect(try await client.closing().code == violation.code)
             // Whether the other end answers or not.
@@ -159,8 +156,7 @@ struct SocketTests {
 
     @Test func theLargestMessageIsTaken() async throws {
         try await WebServerFixture.with { fixture in
-            let client = try fixture.client()
-            try await client.open()
+            let client = try await fixture.open()
             try client.send([UInt8](repeating: 65, count: 65_536), opcode: 1)
             try await eventually { fixture.sockets.texts.withLock { $0.first?.utf8.count == 65_536 } }
             try client.send([UInt8](repeating: 65, count: 65_537), opcode: 1)
@@ -174,8 +170,7 @@ struct SocketTests {
             $0.limits.framesPerSecond = 1
             $0.limits.frameBurst = 10
         } _: { fixture in
-            let client = try fixture.client()
-            try await client.open()
+            let client = try await fixture.open()
             try client.socket.write((0..<30).flatMap { _ in Self.masked([65], opcode) })
             #expect(try await client.closing() == Closing(code: 1008, reason: "too fast"))
             try client.send([3, 0xF0], opcode: 8)
@@ -200,8 +195,7 @@ struct SocketTests {
         try await WebServerFixture.with {
             $0.limits.maximumOutboundBytes = 1 << 20
         } _: { fixture in
-            let clients = try [fixture.client(receiveBuffer: 4096), fixture.client()]
-            for client in clients { try await client.open() }
+            let clients = [try await fixture.open(receiveBuffer: 4096), try await fixture.open()]
             let frame = EncodedFrame(binary: ByteBuffer(repeating: 1, count: 100_000))
             let sent = Locked(0)
             try await eventually("the slow one is closed") {
@@ -222,8 +216,7 @@ struct SocketTests {
             $0.limits.sendTimeout = .milliseconds(50)
             $0.limits.outboundHighWatermark = 1000
         } _: { fixture in
-            let client = try fixture.client(receiveBuffer: 4096)
-            try await client.open()
+            let client = try await fixture.open(receiveBuffer: 4096)
             // Once: nothing waits, so its size does not matter.
             try await fixture.on(0) { socket in
                 socket.send(EncodedFrame(binary: ByteBuffer(repeating: 1, count: 20 << 20)))
@@ -241,8 +234,7 @@ struct SocketTests {
             $0.limits.sendTimeout = .seconds(300)
             $0.limits.maximumSilence = .seconds(300)
         } _: { fixture in
-            let client = try fixture.client(receiveBuffer: 65_536)
-            try await client.open()
+            let client = try await fixture.open(receiveBuffer: 65_536)
             let before = fixture.sockets.writable.withLock { $0 }
             try await fixture.on(0) { socket in
                 socket.send(EncodedFrame(binary: ByteBuffer(repeating: 1, count: 6 << 20)))
@@ -260,8 +252,7 @@ struct SocketTests {
 
     @Test func theOwnerCloses() async throws {
         try await WebServerFixture.with { fixture in
-            let client = try fixture.client()
-            try await client.open()
+            let client = try await fixture.open()
             try await fixture.on(0) { socket in
                 socket.send(EncodedFrame(text: ByteBuffer(string: "last")))
                 socket.close(code: 1008, reason: "token")

@@ -153,8 +153,7 @@ struct TimeLimitTests {
             let client = try fixture.client()
             _ = try await client.get()
             #expect(try await client.rest().isEmpty)
-            let browser = try fixture.client()
-            try await browser.open()
+            let browser = try await fixture.open()
             _ = try await browser.rest()
             try await eventually { fixture.sockets.closed.withLock { $0 } == [1] }
         }

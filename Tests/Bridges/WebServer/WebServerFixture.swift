@@ -49,6 +49,13 @@ final class WebServerFixture: Sendable {
 
     func client(receiveBuffer: Int32? = nil) throws -> WebClient { try WebClient(port, receiveBuffer: receiveBuffer) }
 
+    /// A client with a WebSocket.
+    func open(receiveBuffer: Int32? = nil) async throws -> WebClient {
+        let client = try client(receiveBuffer: receiveBuffer)
+        try await client.open()
+        return client
+    }
+
     /// The status of the answer to a single request.
     func status(
         _ path: String = "/", method: String = "GET", _ headers: [String] = [], host: String? = nil

@@ -62,13 +62,6 @@ final class Record: Sendable {
             }
         }
     }
-    var refusals: [String] {
-        events.withLock { events in
-            events.flatMap { event -> [String] in
-                if case .subscriptionsRefused(let filters) = event { filters } else { [] }
-            }
-        }
-    }
     /// The names of all events.
     var names: [String] {
         events.withLock {

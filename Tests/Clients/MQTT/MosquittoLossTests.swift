@@ -171,25 +171,6 @@ struct MosquittoLossTests {
         }
     }
 
-    /// A burst from another thread, and one from the event loop itself.
-    @Test
-    func bursts() async throws {
-        try await MosquittoBroker.with(["allow_anonymous true", "max_queued_messages 0"]) { broker in
-            try await withClient(broker.url) { client, record in
-                try await client.subscribe(to: "b/#", qos: .atMostOnce)
-                let topics = (0..<3000).map { MQTTTopic(valid: "b/\($0)") }
-                for topic in topics { try client.publishNewest(ByteBuffer(string: "thread"), to: topic) }
-                try await eventually("the first burst") { record.allMessages.count == 3000 }
-                try await client.eventLoop.submit {
-                    for topic in topics { try client.publishNewest(ByteBuffer(string: "loop"), to: topic) }
-                }.get()
-                try await eventually("the second burst") { record.allMessages.count == 6000 }
-                let expected = topics.map { "\($0)=thread" } + topics.map { "\($0)=loop" }
-                #expect(record.texts == expected, "each in the order in which it was published")
-            }
-        }
-    }
-
     /// Many tasks, each of which waits for its acknowledgement.
     @Test
     func manyPublishers() async throws {

@@ -113,15 +113,6 @@ struct MosquittoTests {
         }
     }
 
-    /// A mosquitto with a listener and nothing else lets nobody in.
-    @Test
-    func anonymousIsNotAllowedByDefault() async throws {
-        try await MosquittoBroker.with([]) { broker in
-            let error = try await errorOfRun(broker.url, once())
-            #expect(error?.code == .notAuthorised)
-        }
-    }
-
     @Test
     func anAccessListKeepsMessagesBack() async throws {
         let settings = ["allow_anonymous true", "acl_file {folder}/acl"]

@@ -6,6 +6,23 @@ import Testing
 
 @testable import SignalR
 
+extension Peers {
+    /// A started connection, which is stopped after the body.
+    static func withConnection(
+        _ builder: HubConnectionBuilder, prepare: (HubConnection) -> Void = { _ in },
+        _ body: (HubConnection) async throws -> Void
+    ) async throws {
+        let connection = builder.build()
+        prepare(connection)
+        try await connection.start()
+        try await carryOut {
+            try await body(connection)
+        } finally: {
+            await connection.stop()
+        }
+    }
+}
+
 /// The client with a third-party hub and third-party clients.
 @Suite(.enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
 struct PeerTests {
@@ -198,9 +215,10 @@ struct PeerTests {
 
     @Test(arguments: TransportKind.allCases)
     func overTLS(_ kind: TransportKind) async throws {
+        var trusting = TLSConfiguration.makeClientConfiguration()
+        trusting.trustRoots = .file("\(Peers.folder)/certificate.pem")
+        let tls = trusting
         try await Peers.withHub(isSecure: true) { _, port in
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file("\(Peers.folder)/certificate.pem")
             for host in ["localhost", "127.0.0.1"] {
                 let builder = HubConnectionBuilder(url: "https://\(host):\(port)/hub").withTransports(kind)
                 try await Peers.withConnection(builder.withOptions { $0.tlsConfiguration = tls }) { connection in
@@ -215,8 +233,6 @@ struct PeerTests {
         }
         // Nor is it anybody else's.
         try await Peers.withHub(isSecure: true, address: "127.0.0.2") { _, port in
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file("\(Peers.folder)/certificate.pem")
             let other = HubConnectionBuilder(url: "wss://127.0.0.2:\(port)/hub").withoutNegotiation()
                 .withOptions { $0.tlsConfiguration = tls }.build()
             let error = await signalRError { try await other.start() }
