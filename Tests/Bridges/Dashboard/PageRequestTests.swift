@@ -1,14 +1,9 @@
 import Elemental
+import Foundation
 import NIOCore
 import Testing
 
 @testable import Dashboard
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// What pages may send, and nothing else.
 struct PageRequestTests {

@@ -1,14 +1,9 @@
 import Elemental
+import Foundation
 import NIOCore
 import Testing
 
 @testable import MQTTBridge
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Values as payloads, and payloads as values.
 struct PayloadTests {

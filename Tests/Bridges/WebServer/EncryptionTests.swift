@@ -129,13 +129,8 @@ struct EncryptionTests {
                     WebServerTLS(certificateChain: tls.certificateChain, privateKey: other.privateKey),
                 ]
                 for tls in cases {
-                    var options = WebServerOptions()
-                    options.port = 0
-                    options.tls = tls
-                    let server = WebServer(options, routes: WebRoutes())
-                    let error = await #expect(throws: WebServerError.self) { try await server.start() }
+                    let error = await WebServerFixture.failure { $0.tls = tls }
                     #expect(error?.code == .certificate)
-                    await server.stop()
                 }
             }
         }

@@ -7,20 +7,10 @@ import Testing
 
 /// Starting and stopping.
 struct LifecycleTests {
-    private func failure(_ change: (inout WebServerOptions) -> Void) async -> WebServerError? {
-        var options = WebServerOptions()
-        options.port = 0
-        change(&options)
-        let server = WebServer(options, routes: WebRoutes())
-        let error = await #expect(throws: WebServerError.self) { try await server.start() }
-        await server.stop()
-        return error
-    }
-
     @Test func aTakenPortIsNamed() async throws {
         try await WebServerFixture.with { fixture in
             for own in [false, true] {
-                let error = await failure {
+                let error = await WebServerFixture.failure {
                     $0.port = fixture.port
                     $0.acceptsOwnAddresses = own
                 }
@@ -31,8 +21,8 @@ struct LifecycleTests {
     }
 
     @Test func foreignAddressesCannotBeHad() async {
-        #expect(await failure { $0.host = "192.0.2.1" }?.code == .addressUnavailable)
-        #expect(await failure { $0.host = "nobody.invalid" }?.code == .addressUnavailable)
+        #expect(await WebServerFixture.failure { $0.host = "192.0.2.1" }?.code == .addressUnavailable)
+        #expect(await WebServerFixture.failure { $0.host = "nobody.invalid" }?.code == .addressUnavailable)
     }
 
     @Test func serversStartOnce() async throws {
@@ -51,7 +41,7 @@ struct LifecycleTests {
 
     @Test func bothLoopbackAddressesAreListenedOn() async throws {
         try await WebServerFixture.with { fixture in
-            let taken = await failure {
+            let taken = await WebServerFixture.failure {
                 $0.host = "::1"
                 $0.port = fixture.port
             }

@@ -1,6 +1,7 @@
 import NIOCore
 import Support
 import TestSupport
+import Testing
 
 @testable import WebServer
 
@@ -45,6 +46,17 @@ final class WebServerFixture: Sendable {
         } finally: {
             await server.stop()
         }
+    }
+
+    /// The error of a server that does not start.
+    static func failure(_ change: (inout WebServerOptions) -> Void) async -> WebServerError? {
+        var options = WebServerOptions()
+        options.port = 0
+        change(&options)
+        let server = WebServer(options, routes: WebRoutes())
+        let error = await #expect(throws: WebServerError.self) { try await server.start() }
+        await server.stop()
+        return error
     }
 
     func client(receiveBuffer: Int32? = nil) throws -> WebClient { try WebClient(port, receiveBuffer: receiveBuffer) }

@@ -1,6 +1,4 @@
-import Foundation
 import NIOCore
-import NIOPosix
 import Support
 import TestSupport
 import Testing

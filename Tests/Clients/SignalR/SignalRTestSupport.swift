@@ -1,7 +1,4 @@
-import NIOCore
-import NIOPosix
 import SignalR
-import Support
 import TestSupport
 import Testing
 

@@ -19,41 +19,35 @@ struct TLSFailureTests {
         _ body: (_ certificate: String, _ key: String) async throws -> Void
     ) async throws {
         try await withFolder { folder in
-            try await makeCertificate(for: name, from: start, to: end, in: folder)
-            try await body("\(folder)/certificate", "\(folder)/key")
+            let configuration = """
+                [ca]
+                default_ca=d
+                [d]
+                database=\(folder)/index
+                serial=\(folder)/serial
+                new_certs_dir=\(folder)
+                default_md=sha256
+                policy=p
+                x509_extensions=x
+                [p]
+                commonName=supplied
+                [x]
+                subjectAltName=DNS:\(name)
+                """
+            for (file, text) in [("ca", configuration), ("index", ""), ("serial", "01\n")] {
+                try text.write(toFile: "\(folder)/\(file)", atomically: false, encoding: .utf8)
+            }
+            let (key, request, certificate) = ("\(folder)/key", "\(folder)/request", "\(folder)/certificate")
+            try await ChildProcess.run(
+                openssl,
+                ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj"]
+                    + ["/CN=\(name)", "-keyout", key, "-out", request])
+            try await ChildProcess.run(
+                openssl,
+                ["ca", "-batch", "-notext", "-selfsign", "-config", "\(folder)/ca", "-keyfile", key, "-in", request]
+                    + ["-startdate", start, "-enddate", end, "-out", certificate])
+            try await body(certificate, key)
         }
-    }
-
-    private func makeCertificate(
-        for name: String, from start: String, to end: String, in folder: String
-    ) async throws {
-        let configuration = """
-            [ca]
-            default_ca=d
-            [d]
-            database=\(folder)/index
-            serial=\(folder)/serial
-            new_certs_dir=\(folder)
-            default_md=sha256
-            policy=p
-            x509_extensions=x
-            [p]
-            commonName=supplied
-            [x]
-            subjectAltName=DNS:\(name)
-            """
-        for (file, text) in [("ca", configuration), ("index", ""), ("serial", "01\n")] {
-            try text.write(toFile: "\(folder)/\(file)", atomically: false, encoding: .utf8)
-        }
-        let (key, request, certificate) = ("\(folder)/key", "\(folder)/request", "\(folder)/certificate")
-        try await ChildProcess.run(
-            openssl,
-            ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj"]
-                + ["/CN=\(name)", "-keyout", key, "-out", request])
-        try await ChildProcess.run(
-            openssl,
-            ["ca", "-batch", "-notext", "-selfsign", "-config", "\(folder)/ca", "-keyfile", key, "-in", request]
-                + ["-startdate", start, "-enddate", end, "-out", certificate])
     }
 
     /// The error of a connection to a server on 127.0.0.1 with these settings.
