@@ -118,7 +118,8 @@ extension DiscoveryCheck {
         }
         check("state_on", of: component, isAmong: ["true"], place)
         check("state_off", of: component, isAmong: ["false"], place)
-        let classes = component.platform == "switch" ? ["outlet", "switch"] : DeviceClasses.ofBinarySensors
+        let isSwitch = component.platform == "switch"
+        let classes: Set = isSwitch ? ["outlet", "switch"] : DeviceClasses.ofBinarySensors
         check("device_class", of: component, isAmong: classes, place)
     }
 
