@@ -15,7 +15,6 @@ final class HostilePeer {
     let session: Session
     /// The elements of which nothing is written to the peer.
     var hidden = IdentifierSet()
-    /// Whether the peer has said hello, as this end understood it, when the last frames were written.
     private let heldBack: HeldBack
     private var written = StreamDecoder(maximumValueByteCount: .max)
     private var frameCount = 0
