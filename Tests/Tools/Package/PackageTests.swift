@@ -168,8 +168,7 @@ struct PackageTests {
     ])
     func mistakesAreTold(_ arguments: [String]) async throws {
         try await ChildProcess.with(Repository.path("Samples/make-deb"), arguments) { child in
-            let status = try await child.waitForExit()
-            #expect(status == .exited(64))
+            try await child.expectExit(64)
             #expect(!child.lines(of: .error).isEmpty)
         }
     }

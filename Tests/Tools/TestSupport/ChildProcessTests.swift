@@ -7,8 +7,7 @@ struct ChildProcessTests {
     @Test
     func toWriteToAProcessThatHasEndedIsAnErrorAndNoMore() async throws {
         try await ChildProcess.with("true") { child in
-            let status = try await child.waitForExit()
-            #expect(status == .exited(0))
+            try await child.expectExit()
             #expect(throws: TestSupportError.self) { try child.writeLine("too late") }
             child.endInput(with: ["not wanted"])
         }

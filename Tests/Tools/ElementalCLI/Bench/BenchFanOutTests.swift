@@ -37,8 +37,8 @@ extension BenchTests {
         @Test
         func aBroadcastEndsWithTheClientThatAskedForIt() async throws {
             try await Self.withService { target, service in
-                try await ChildProcess.with(
-                    ElementalProcess.path, ["bench", "fanout", target, "--devices", "2", "--seconds", Patience.seconds]
+                try await withCommand(
+                    ["bench", "fanout", target, "--devices", "2", "--seconds", Patience.seconds]
                 ) { client in
                     for _ in 0..<2 { try await service.nextEvent("connected") }
                     client.send(signal: 9)
@@ -50,8 +50,7 @@ extension BenchTests {
         }
 
         private static func withService(_ body: (String, ChildProcess) async throws -> Void) async throws {
-            let arguments = ["bench", "serve", "--port", "0", "--responder", "--json"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            try await withCommand(["bench", "serve", "--port", "0", "--responder", "--json"]) { service in
                 try await body("127.0.0.1:\(try await service.listeningPort())", service)
             }
         }

@@ -15,8 +15,7 @@ struct ControlTests {
     @Test
     func describeShowsEveryElement() async throws {
         try await Robot.with(Self.elements) { _, target in
-            let (status, output, _) = try await ElementalProcess.run("describe", target, "--json")
-            #expect(status == .exited(0))
+            let output = try await expectSuccess("describe", target, "--json")
             let elements = output.compactMap { JSONLine($0) }.filter { $0.event == "element" }
             #expect(
                 elements.compactMap { $0["element"] as String? } == ["Speed", "Label", "Aim", "Count", "Raw", "Unset"])
@@ -29,11 +28,9 @@ struct ControlTests {
     @Test
     func getPrintsWhatWasSet() async throws {
         try await Robot.with(Self.elements) { service, target in
-            let first = try await ElementalProcess.run("get", target, "Speed", "Label")
-            #expect(first.status == .exited(0))
-            #expect(first.output == ["Speed=0.5", "Label=a = b: c"])
-            let set = try await ElementalProcess.run("set", target, "Speed=0.75", "Raw=00ff10", "Aim=1,2,3")
-            #expect(set.status == .exited(0))
+            let first = try await expectSuccess("get", target, "Speed", "Label")
+            #expect(first == ["Speed=0.5", "Label=a = b: c"])
+            try await expectSuccess("set", target, "Speed=0.75", "Raw=00ff10", "Aim=1,2,3")
             let second = try await ElementalProcess.run("get", target, "Speed", "Raw")
             #expect(second.output == ["Speed=0.75", "Raw=00ff10"])
             try await service.nextEvent("value") { $0["element"] == "Raw" && $0["value"] == "00ff10" }
@@ -45,13 +42,11 @@ struct ControlTests {
     @Test
     func watchShowsValuesAsTheyAreTypedIntoTheService() async throws {
         try await Robot.with(Self.elements) { service, target in
-            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Speed", "--json", "--count", "4"]) {
-                watch in
+            try await withCommand(["watch", target, "Speed", "--json", "--count", "4"]) { watch in
                 try await watch.nextEvent("value") { $0.number("value") == 0.5 }
                 for value in ["0.1", "0.2", "0.3"] { try service.writeLine("Speed=\(value)") }
-                let watchStatus = try await watch.waitForExit()
-                #expect(watchStatus == .exited(0))
-                let values = watch.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "value" }
+                try await watch.expectExit()
+                let values = watch.events("value")
                 #expect(values.map { $0.number("value") } == [0.5, 0.1, 0.2, 0.3])
                 #expect(values.allSatisfy { $0["element"] == "Speed" })
             }
@@ -59,8 +54,7 @@ struct ControlTests {
             try service.writeLine("Spede=1")
             try await service.nextLine(of: .error) { $0.contains("Spede") && $0.contains("Speed") }
             service.closeInput()
-            let serviceStatus = try await service.waitForExit()
-            #expect(serviceStatus == .exited(0))
+            try await service.expectExit()
         }
     }
 
@@ -109,9 +103,8 @@ struct ControlTests {
         let content = Data((0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
         try content.write(to: URL(filePath: there))
         try await Robot.with(Self.elements) { _, target in
-            let set = try await ElementalProcess.run("set", target, "Raw=@\(there)", "--json")
-            #expect(set.status == .exited(0), "\(set.errors)")
-            let lines = set.output.compactMap { JSONLine($0) }
+            let set = try await expectSuccess("set", target, "Raw=@\(there)", "--json")
+            let lines = set.compactMap { JSONLine($0) }
             let progress = lines.filter { $0.event == "progress" }
             #expect(progress.last?.number("byteCount") == 3_000_000)
             #expect(progress.allSatisfy { $0.number("totalByteCount") == 3_000_000 && $0["incoming"] == false })
@@ -134,8 +127,7 @@ struct ControlTests {
             let folderAsFile = try await ElementalProcess.run("set", target, "Raw=@\(folder)")
             #expect(folderAsFile.errors.joined().contains("it is a folder"))
 
-            let wrong = try await ElementalProcess.run("get", target, "Speed", "--raw")
-            #expect(wrong.status == .exited(1))
+            let wrong = try await expectFailure("get", target, "Speed", "--raw")
             #expect(wrong.errors.joined().contains("--raw is for string and data"))
         }
     }
@@ -146,8 +138,7 @@ struct ControlTests {
             try Data(count: 20_000_000).write(to: URL(filePath: folder + "/file"))
             try await withGrowingTimeout { seconds in
                 try await Robot.with(Self.elements) { service, target in
-                    let arguments = ["connect", target, "--json", "--timeout", seconds]
-                    try await ChildProcess.with(ElementalProcess.path, arguments) { session in
+                    try await withCommand(["connect", target, "--json", "--timeout", seconds]) { session in
                         try session.writeLine("list")
                         try await session.nextEvent("service")
                         service.send(signal: SIGSTOP)
@@ -165,11 +156,9 @@ struct ControlTests {
     @Test(arguments: [SIGINT, SIGTERM])
     func signalsEndAServiceCleanlyAndItsClientsAreTold(_ signal: Int32) async throws {
         try await Robot.with(Self.elements) { service, target in
-            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "--json"]) { watch in
+            try await withCommand(["watch", target, "--json"]) { watch in
                 try await watch.nextEvent("value")
-                service.send(signal: signal)
-                let serviceStatus = try await service.waitForExit()
-                #expect(serviceStatus == .exited(0), "\(service.transcript)")
+                try await service.expectExit(after: signal)
                 let end = try await watch.nextEvent("disconnected")
                 #expect(end["code"] == "shutDown")
                 #expect(end["expected"] == true)

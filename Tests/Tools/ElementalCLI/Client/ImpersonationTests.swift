@@ -13,9 +13,7 @@ struct ImpersonationTests {
         _ body: (_ port: Int) async throws -> Void
     ) async throws {
         let arguments = ["publish", "lab", "--name", name, "--element", "1:Speed:float=\(speed)", "--json"]
-        try await ChildProcess.with(
-            ElementalProcess.path, arguments + (isListed ? [] : ["--unlisted"]), environment: avahi.environment
-        ) { service in
+        try await withCommand(arguments + (isListed ? [] : ["--unlisted"]), environment: avahi.environment) { service in
             let port = try await service.listeningPort()
             if isListed { try await service.nextEvent("published") }
             try await body(port)
@@ -45,12 +43,9 @@ struct ImpersonationTests {
     }
 
     private func get(_ target: String, _ avahi: PrivateAvahi) async throws -> [String] {
-        try await ChildProcess.with(
-            ElementalProcess.path, ["get", target, "Speed"], environment: avahi.environment
-        ) { child in
+        try await withCommand(["get", target, "Speed"], environment: avahi.environment) { child in
             child.closeInput()
-            let status = try await child.waitForExit()
-            #expect(status == .exited(0), "\(child.transcript)")
+            try await child.expectExit()
             return child.lines(of: .output)
         }
     }
@@ -64,10 +59,7 @@ struct ImpersonationTests {
                     try await withListings([("harmless", "_lab._tcp", txt)], port, avahi) {
                         for _ in 0..<20 { #expect(try await get("lab/Rover", avahi) == ["Speed=0.5"]) }
                         #expect(try await get("lab/harmless", avahi) == ["Speed=0.25"])
-                        let browse = ["browse", "lab", "--json"]
-                        try await ChildProcess.with(
-                            ElementalProcess.path, browse, environment: avahi.environment
-                        ) { browser in
+                        try await withCommand(["browse", "lab", "--json"], environment: avahi.environment) { browser in
                             try await eventually("both are found") { Self.found(browser).count >= 2 }
                             #expect(Self.found(browser).sorted() == ["lab/Rover", "lab/harmless"])
                             #expect(!browser.transcript.contains("../../etc"))
@@ -101,9 +93,7 @@ struct ImpersonationTests {
     }
 
     private func browseAll(_ avahi: PrivateAvahi) async throws {
-        try await ChildProcess.with(
-            ElementalProcess.path, ["browse", "--json"], environment: avahi.environment
-        ) { browser in
+        try await withCommand(["browse", "--json"], environment: avahi.environment) { browser in
             try await eventually("both are found") { Self.found(browser).contains("lab/harmless") }
             // Listed last, so that the false ones have been seen by then.
             try await withService("Last", speed: "1", avahi) { _ in
@@ -122,7 +112,7 @@ struct ImpersonationTests {
     func ownKeys() async throws {
         try await PrivateAvahi.with(hostName: "honest") { avahi in
             let arguments = ["publish", "lab", "--element", "1:Speed:float=1", "--txt", "Instance=Rover"]
-            try await ChildProcess.with(ElementalProcess.path, arguments, environment: avahi.environment) { child in
+            try await withCommand(arguments, environment: avahi.environment) { child in
                 child.closeInput()
                 let status = try await child.waitForExit()
                 #expect(status != .exited(0))
@@ -135,9 +125,7 @@ struct ImpersonationTests {
     func slashes() async throws {
         try await PrivateAvahi.with(hostName: "honest") { avahi in
             try await withService("a/../b", speed: "0.5", avahi) { _ in
-                try await ChildProcess.with(
-                    ElementalProcess.path, ["browse"], environment: avahi.environment
-                ) { browser in
+                try await withCommand(["browse"], environment: avahi.environment) { browser in
                     let line = try await browser.nextLine(beginningWith: "+ ")
                     #expect(line.text.contains("lab/a/../b"), "\(line)")
                 }
@@ -147,7 +135,7 @@ struct ImpersonationTests {
     }
 
     private static func found(_ browser: ChildProcess) -> [String] {
-        browser.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "found" }.map { json in
+        browser.events("found").map { json in
             let (service, name): (String?, String?) = (json["service"], json["name"])
             return "\(service ?? "")/\(name ?? "")"
         }

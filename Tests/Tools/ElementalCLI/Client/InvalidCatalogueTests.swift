@@ -28,11 +28,9 @@ struct InvalidCatalogueTests {
     func withoutElements(_ index: Int) async throws {
         let service = try ScriptedService()
         // A command that waited for its time-out would outlast the test's.
-        let arguments = ["describe", service.target, "--timeout", "600"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+        try await withCommand(["describe", service.target, "--timeout", "600"]) { child in
             let socket = try await service.accept(Self.invalid[index].entries)
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
+            try await child.expectExit(1)
             let told = child.lines(of: .error).joined(separator: " ")
             for word in Self.invalid[index].words + ["the service's element list is invalid", "--element"] {
                 #expect(told.contains(word), "\(told)")
@@ -45,11 +43,10 @@ struct InvalidCatalogueTests {
     func withElements() async throws {
         let service = try ScriptedService()
         let arguments = ["get", service.target, "Speed", "--element", "1:Speed:float", "--timeout", "600"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+        try await withCommand(arguments) { child in
             let socket = try await service.accept(Self.invalid[0].entries)
             try socket.write(ScriptedService.frame(1, [0, 0, 0, 0x3F]))
-            let status = try await child.waitForExit()
-            #expect(status == .exited(0), "\(child.transcript)")
+            try await child.expectExit()
             #expect(child.lines(of: .output) == ["Speed=0.5"])
             _ = socket
         }
@@ -65,9 +62,7 @@ struct InvalidCatalogueTests {
                 try await publisher.nextLine(of: .error) { $0.contains("Established") }
                 for (options, expected) in [([], 1), (["--element", "1:Speed:float"], 0)] as [([String], Int32)] {
                     let arguments = ["get", "lab/Rover", "Speed", "--timeout", "600"] + options
-                    try await ChildProcess.with(
-                        ElementalProcess.path, arguments, environment: avahi.environment
-                    ) { child in
+                    try await withCommand(arguments, environment: avahi.environment) { child in
                         let socket = try await service.accept(Self.invalid[0].entries)
                         try? socket.write(ScriptedService.frame(1, [0, 0, 0, 0x3F]))
                         let status = try await child.waitForExit()

@@ -23,14 +23,13 @@ struct OlderServiceTests {
     func setSendsTheRecordedFrame() async throws {
         try await withOlderService { listener, target in
             let arguments = ["set", target, "Level=1.5", "--name", "fake client"] + Self.specs
-            try await ChildProcess.with(ElementalProcess.path, arguments) { set in
+            try await withCommand(arguments) { set in
                 let server = try await greet(listener)
                 let name = WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)
                 #expect(try await server.read(name.count) == name)
                 #expect(try await server.readFrame().id == -4)
                 #expect(try await server.read(9) == WireVectors.bytes("09040000000000c03f"))
-                let status = try await set.waitForExit()
-                #expect(status == .exited(0), "\(set.transcript)")
+                try await set.expectExit()
                 _ = server
             }
         }
@@ -40,12 +39,11 @@ struct OlderServiceTests {
     func getAndWatchPrintWhatItSends() async throws {
         try await withOlderService { listener, target in
             for command in [["get", target, "Level"], ["watch", target, "Level", "--count", "1"]] {
-                try await ChildProcess.with(ElementalProcess.path, command + Self.specs) { child in
+                try await withCommand(command + Self.specs) { child in
                     let server = try await greet(listener)
                     _ = try await server.readFrame()
                     try server.write(WireVectors.bytes("09040000000000c03f"))
-                    let status = try await child.waitForExit()
-                    #expect(status == .exited(0), "\(child.transcript)")
+                    try await child.expectExit()
                     #expect(child.lines(of: .output) == ["Level=1.5"])
                 }
             }
@@ -61,7 +59,7 @@ struct OlderServiceTests {
         try await withOlderService { listener, target in
             let text = try await withGrowingTimeout { seconds in
                 let arguments = command + [target] + elements + ["--timeout", seconds]
-                return try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+                return try await withCommand(arguments) { child in
                     let server = try await greet(listener)
                     let status = try await child.waitForExit()
                     withExtendedLifetime(server) {}
@@ -78,10 +76,9 @@ struct OlderServiceTests {
     @Test
     func anEmptyStringIsAClearError() async throws {
         try await withOlderService { listener, target in
-            try await ChildProcess.with(ElementalProcess.path, ["set", target, "Label="] + Self.specs) { set in
+            try await withCommand(["set", target, "Label="] + Self.specs) { set in
                 let server = try await greet(listener)
-                let status = try await set.waitForExit()
-                #expect(status == .exited(1))
+                try await set.expectExit(1)
                 #expect(set.lines(of: .error).joined(separator: " ").contains("empty"), "\(set.transcript)")
                 _ = server
             }

@@ -23,10 +23,9 @@ struct ReconnectOptionTests {
             #expect(loss.number("delay") == 1)
             #expect(loss["reason"] != String?.none)
             #expect(["closedByPeer", "networkError"].contains(loss["code"] ?? ""))
-            try await ChildProcess.with(ElementalProcess.path, Self.service("0.75", port: port)) { _ in
+            try await withCommand(Self.service("0.75", port: port)) { _ in
                 // The second value ends the command; events and values are written by separate tasks.
-                let status = try await watch.waitForExit()
-                #expect(status == .exited(0), "\(watch.transcript)")
+                try await watch.expectExit()
                 let lines = watch.lines(of: .output).compactMap { JSONLine($0) }
                 #expect(lines.filter { $0.event == "value" }.map { $0.number("value") } == [0.5, 0.75])
             }
@@ -48,13 +47,12 @@ struct ReconnectOptionTests {
             try await session.nextLine(of: .error) { $0.contains("reconnecting") }
             try session.writeLine("set Aim=7")
             try await session.nextLine(of: .error) { $0.contains("kept until") }
-            try await ChildProcess.with(ElementalProcess.path, Self.service("0.25", port: port)) { service in
+            try await withCommand(Self.service("0.25", port: port)) { service in
                 try await session.nextLine(of: .error) { $0.hasSuffix(" again") || $0.contains(" again at ") }
                 try await service.nextEvent("value") { $0["element"] == "Aim" && $0.number("value") == 7 }
                 #expect(!service.lines(of: .output).contains { $0.contains("\"Speed\"") })
                 try session.writeLine("quit")
-                let status = try await session.waitForExit()
-                #expect(status == .exited(0), "\(session.transcript)")
+                try await session.expectExit()
             }
         }
     }
@@ -71,8 +69,7 @@ struct ReconnectOptionTests {
             try session.writeLine("set Aim=7")
             try await session.nextLine(of: .error) { $0.contains("kept until") }
             session.closeInput()
-            let status = try await session.waitForExit()
-            #expect(status == .exited(1), "\(session.transcript)")
+            try await session.expectExit(1)
             try await session.nextLine(of: .error) { $0.contains("values that were kept for it are lost") }
         }
     }
@@ -85,9 +82,7 @@ struct ReconnectOptionTests {
             try await $0.nextLine { $0 == "Speed=0.5" }
         } then: { watch, _ in
             try await watch.nextLine(of: .error) { $0.contains("is away") }
-            watch.send(signal: SIGTERM)
-            let status = try await watch.waitForExit()
-            #expect(status == .exited(0), "\(watch.transcript)")
+            try await watch.expectExit(after: SIGTERM)
         }
     }
 
@@ -96,9 +91,9 @@ struct ReconnectOptionTests {
         _ arguments: (_ target: String) -> [String], first: (ChildProcess) async throws -> Void,
         then: (_ command: ChildProcess, _ port: Int) async throws -> Void
     ) async throws {
-        try await ChildProcess.with(ElementalProcess.path, Self.service("0.5", port: PortLease.port())) { service in
+        try await withCommand(Self.service("0.5", port: PortLease.port())) { service in
             let port = try await service.listeningPort()
-            try await ChildProcess.with(ElementalProcess.path, arguments("127.0.0.1:\(port)")) { command in
+            try await withCommand(arguments("127.0.0.1:\(port)")) { command in
                 try await first(command)
                 service.send(signal: SIGKILL)
                 try await service.waitForExit()

@@ -12,7 +12,7 @@ struct SlowLineTests {
             "c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json", "--listen",
             "127.0.0.1:0", "--baud", "50", "--allow-memory",
         ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+        try await withCommand(arguments) { gateway in
             let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
             let name: String = try #require(ready["line"])
             let line = try RawSocket.connect(to: try #require(name.split(separator: ":").last.flatMap { Int($0) }))
@@ -34,7 +34,7 @@ struct SlowLineTests {
                 ["print=\(Self.text(1500))", "border=6", "print=\(Self.text(1500))", "print=\(Self.text(1500))"],
             ] {
                 // At this speed the line needs minutes for it.
-                let set = try await ChildProcess.with(ElementalProcess.path, ["set", target] + assignments) { child in
+                let set = try await withCommand(["set", target] + assignments) { child in
                     (try await child.waitForExit(), child.transcript.suffix(300))
                 }
                 #expect(set.0 == .exited(0), "\(set.1)")
@@ -45,8 +45,7 @@ struct SlowLineTests {
     @Test
     func aValueThatTheMachineCannotTakeIsRefusedWithTheReason() async throws {
         try await withSlowMachine { target, gateway in
-            let set = try await ElementalProcess.run("set", target, "memoryRead=0004f9")
-            #expect(set.status == .exited(1))
+            let set = try await expectFailure("set", target, "memoryRead=0004f9")
             let reason = "memoryRead takes an address of 2 bytes and a count of 1 to 248"
             #expect(set.errors.contains { $0.hasSuffix("refused 'memoryRead': \(reason)") }, "\(set.errors)")
             #expect(set.output.isEmpty)

@@ -14,7 +14,7 @@ struct TimeLimitTests {
         try await withGrowingTimeout { seconds in
             let service = try ScriptedService()
             let arguments = [command[0], service.target] + command.dropFirst() + ["--timeout", seconds]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            try await withCommand(arguments) { child in
                 child.closeInput()
                 let socket = try await service.accept([Self.picture, Self.unset])
                 var number = 0
@@ -64,8 +64,7 @@ struct TimeLimitTests {
         let total = 30 * part.count
         try await withGrowingTimeout { seconds in
             let service = try ScriptedService()
-            let arguments = ["get", service.target, "Picture", "--raw", "--timeout", seconds]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+            try await withCommand(["get", service.target, "Picture", "--raw", "--timeout", seconds]) { child in
                 let socket = try await service.accept([Self.picture])
                 var offset = 0
                 // In half as much time again as --timeout allows without progress.

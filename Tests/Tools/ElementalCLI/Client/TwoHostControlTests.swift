@@ -30,8 +30,7 @@ struct TwoHostControlTests {
                             #expect(found["addresses"] == [other.address])
                         }
                         try await host.withChild(elemental, ["set", "robot/\(name)", "Speed=0.5", "Aim=1,2,3"]) { set in
-                            let setStatus = try await set.waitForExit()
-                            #expect(setStatus == .exited(0), "\(set.transcript)")
+                            try await set.expectExit()
                         }
                         try await service.nextEvent("value") { $0["element"] == "Speed" && $0.number("value") == 0.5 }
                         // Over UDP, so before or after the other.
@@ -39,8 +38,7 @@ struct TwoHostControlTests {
                             $0["element"] == "Aim" && $0["value"] == [1.0, 2.0, 3.0]
                         }
                         try await host.withChild(elemental, ["get", "robot/\(name)", "Speed"]) { get in
-                            let getStatus = try await get.waitForExit()
-                            #expect(getStatus == .exited(0), "\(get.transcript)")
+                            try await get.expectExit()
                             #expect(get.lines(of: .output) == ["Speed=0.5"])
                         }
                     }
@@ -99,8 +97,7 @@ struct TwoHostControlTests {
                     service.send(signal: SIGTERM)
                     let end = try await watch.nextEvent("disconnected")
                     #expect(end["code"] == "shutDown")
-                    let serviceStatus = try await service.waitForExit()
-                    #expect(serviceStatus == .exited(0))
+                    try await service.expectExit()
                 }
             }
         }
@@ -123,8 +120,7 @@ struct TwoHostControlTests {
                     try await service.nextEvent("published", after: failed.place) { $0["name"] == "Rover" }
                 }
                 try await bed.b.withChild(try ElementalProcess.path, ["get", "robot", "Speed"]) { get in
-                    let getStatus = try await get.waitForExit()
-                    #expect(getStatus == .exited(0), "\(get.transcript)")
+                    try await get.expectExit()
                 }
             }
         }

@@ -11,8 +11,7 @@ struct TypedValueTests {
         arguments: [("v=1 2,3", "2 numbers"), ("f=1e39", "3.4028235e+38"), ("n=0x-5", "127"), ("d=0 1", "hexadecimal")])
     func refused(_ assignment: String, _ expectation: String) async throws {
         try await Robot.with(Self.elements) { service, target in
-            let set = try await ElementalProcess.run("set", target, assignment)
-            #expect(set.status == .exited(1), "\(set)")
+            let set = try await expectFailure("set", target, assignment)
             #expect(set.errors.joined().contains(expectation), "\(set)")
             #expect(set.output.isEmpty)
             try service.writeLine(assignment)

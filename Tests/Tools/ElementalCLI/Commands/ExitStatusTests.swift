@@ -8,8 +8,7 @@ struct ExitStatusTests {
     func anOutputThatCannotBeWrittenIsAFailure(_ arguments: [String]) async throws {
         let command = ["-c", "exec \"$@\" > /dev/full", "sh", try ElementalProcess.path] + arguments
         try await ChildProcess.with("sh", command) { child in
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
+            try await child.expectExit(1)
             #expect(child.lines(of: .error).last?.contains("No space left on device") == true, "\(child.transcript)")
         }
         let result = try await ElementalProcess.run("--version")
@@ -33,8 +32,7 @@ struct ExitStatusTests {
             ] {
                 let arguments = ["-c", script, "sh", try ElementalProcess.path] + command
                 try await ChildProcess.with("sh", arguments) { child in
-                    let status = try await child.waitForExit()
-                    #expect(status == .exited(0), "\(child.transcript)")
+                    try await child.expectExit()
                 }
             }
             try await service.nextEvent("value") { $0.number("value") == 1 }
@@ -45,8 +43,7 @@ struct ExitStatusTests {
     func aSearchThatAlwaysFailedIsAFailure() async throws {
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"]
         try await withGrowingTimeout { seconds in
-            let arguments = ["browse", "--for", seconds]
-            try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { browse in
+            try await withCommand(["browse", "--for", seconds], environment: environment) { browse in
                 let status = try await browse.waitForExit()
                 guard status == .exited(1), browse.lines(of: .error).last?.hasPrefix("elemental: ") == true else {
                     throw TestSupportError(browse.transcript)
@@ -58,10 +55,8 @@ struct ExitStatusTests {
     @Test(.enabled(if: PrivateAvahi.unavailableReason == nil))
     func aSearchThatFindsNothingIsASuccess() async throws {
         try await PrivateAvahi.with(hostName: "nothing") { avahi in
-            let arguments = ["browse", "nothing", "--for", "0.5"]
-            try await ChildProcess.with(ElementalProcess.path, arguments, environment: avahi.environment) { browse in
-                let status = try await browse.waitForExit()
-                #expect(status == .exited(0), "\(browse.transcript)")
+            try await withCommand(["browse", "nothing", "--for", "0.5"], environment: avahi.environment) { browse in
+                try await browse.expectExit()
             }
         }
     }

@@ -9,7 +9,7 @@ struct InterruptionTests {
         _ signal: Int32 = SIGINT, _ command: (Int) -> [String]
     ) async throws -> (status: ChildProcess.ExitStatus, errors: [String], peerSawEnd: Bool) {
         let (listener, port) = try RawSocket.listen()
-        return try await ChildProcess.with(ElementalProcess.path, command(port)) { child in
+        return try await withCommand(command(port)) { child in
             let peer = try await listener.accept()
             // Once it has sent something, it waits for an answer.
             _ = try await peer.readSome()
@@ -63,7 +63,7 @@ struct InterruptionTests {
     @Test
     func twoSignalsAtOnceCountAsOne() async throws {
         let publish = ["publish", "robot", "--unlisted", "--stay", "--json", "--element", "1:Speed:float=0"]
-        try await ChildProcess.with(ElementalProcess.path, publish) { service in
+        try await withCommand(publish) { service in
             _ = try await service.listeningPort()
             // It wakes up with both, however long this process takes to send them.
             service.send(signal: SIGSTOP)
@@ -72,22 +72,19 @@ struct InterruptionTests {
             service.send(signal: SIGINT)
             service.send(signal: SIGTERM)
             service.send(signal: SIGCONT)
-            let status = try await service.waitForExit()
-            #expect(status == .exited(0), "\(service.transcript)")
+            try await service.expectExit()
             #expect(service.lines(of: .output).last?.contains("\"stopped\"") == true, "\(service.transcript)")
         }
     }
 
     @Test
     func aMeasurementEndsItsResponder() async throws {
-        try await ChildProcess.with(ElementalProcess.path, ["bench", "latency", "--count", "1000000000"]) { child in
+        try await withCommand(["bench", "latency", "--count", "1000000000"]) { child in
             let figures = ProcessFigures(of: child)
             try await eventually("the responder runs") { try !figures.children.isEmpty }
             let responder = try #require(try figures.children.first)
             try await eventually("it measures") { try ProcessFigures(ofProcess: responder).processorTime > 0.1 }
-            child.send(signal: SIGINT)
-            let status = try await child.waitForExit()
-            #expect(status == .exited(130), "\(child.transcript)")
+            try await child.expectExit(130, after: SIGINT)
             // One that was still starting ends by itself, since its standard input has ended.
             try await eventually("the responder is gone") { kill(responder, 0) != 0 }
         }

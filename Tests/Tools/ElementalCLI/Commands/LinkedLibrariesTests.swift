@@ -11,8 +11,7 @@ struct LinkedLibrariesTests {
     func noneIsFullFoundation() async throws {
         let program = try ElementalProcess.path
         let libraries = try await ChildProcess.with("ldd", [program]) { child in
-            let status = try await child.waitForExit()
-            #expect(status == .exited(0), "\(child.transcript)")
+            try await child.expectExit()
             return child.lines(of: .output).compactMap { $0.split(separator: " ").first?.trimmingPrefix("\t") }
         }
         // Otherwise the list was not parsed correctly.

@@ -147,8 +147,7 @@ struct MistakeTests {
             ["c64", "gateway", "--unlisted", "--listen", "no..host:0"],
         ])
     func unknownHost(_ arguments: [String]) async throws {
-        let result = try await ElementalProcess.run(arguments)
-        #expect(result.status == .exited(1), "\(result)")
+        let result = try await expectFailure(ElementalProcess.run(arguments))
         let text = result.errors.joined(separator: " ")
         #expect(text.contains("the host is not known") && !text.contains("Error"), "\(result)")
     }

@@ -19,16 +19,13 @@ struct StalledReaderTests {
         let pipe = try UnreadPipe()
         try await pipe.with(Self.publish) { service in
             let port = try await port(of: service)
-            try await ChildProcess.with(
-                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]
-            ) { watch in
+            try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
                 try await watch.nextLine { $0 == "Speed=0.0" }
                 let flood = try Flood(to: port, devices: 6)
                 try await flood.waitUntilStuck(service)
                 service.send(signal: signal)
                 try await watch.nextLine(of: .error) { $0.contains("the service has ended") }
-                let status = try await service.waitForExit()
-                #expect(status == .exited(0), "\(service.transcript)")
+                try await service.expectExit()
             }
         }
     }
@@ -45,8 +42,7 @@ struct StalledReaderTests {
                 service.send(signal: SIGTERM)
                 return !service.isRunning
             }
-            let status = try await service.waitForExit()
-            #expect(status == .exited(130), "\(service.transcript)")
+            try await service.expectExit(130)
         }
     }
 
@@ -55,9 +51,7 @@ struct StalledReaderTests {
         let pipe = try UnreadPipe()
         try await pipe.with(Self.publish) { service in
             let port = try await port(of: service)
-            try await ChildProcess.with(
-                ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]
-            ) { watch in
+            try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
                 let flood = try Flood(to: port, devices: 6)
                 try await flood.waitUntilStuck(service)
                 for value in 1...20 {
@@ -112,9 +106,7 @@ struct StalledReaderTests {
                 return next.allSatisfy { $0 == values } || !unexpected.isEmpty
             }
             #expect(unexpected.isEmpty, "\(unexpected.prefix(3)), \(next)")
-            service.send(signal: SIGTERM)
-            let status = try await service.waitForExit()
-            #expect(status == .exited(0))
+            try await service.expectExit(after: SIGTERM)
         }
     }
 
@@ -136,9 +128,7 @@ struct StalledReaderTests {
                 withExtendedLifetime(flood) {}
                 try session.writeLine("set Speed=0.5")
                 try await service.nextEvent("value") { $0["element"] == "Speed" }
-                session.send(signal: SIGTERM)
-                let status = try await session.waitForExit()
-                #expect(status == .exited(0), "\(session.transcript)")
+                try await session.expectExit(after: SIGTERM)
             }
         }
     }
@@ -169,8 +159,7 @@ struct StalledReaderTests {
                     bytes += pipe.read(8192)
                     return bytes.count >= text.utf8.count
                 }
-                let status = try await get.waitForExit()
-                #expect(status == .exited(0))
+                try await get.expectExit()
                 #expect(bytes == Array(text.utf8))
             }
         }

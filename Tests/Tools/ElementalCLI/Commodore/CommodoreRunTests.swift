@@ -25,23 +25,20 @@ struct CommodoreRunTests {
     @Test
     func inAPipeTheScreenIsPrintedAtTheEnd() async throws {
         try await withFile(Self.echo) { file in
-            let result = try await ElementalProcess.run(
+            let result = try await expectSuccess(
                 "c64", "run", file, "--frames", "200", "--type", "one\\n", input: ["two", "three"])
-            #expect(result.status == .exited(0))
-            #expect(result.output.count == 25)
-            #expect(Array(result.output.prefix(4)) == ["ONE", "TWO", "THREE", ""])
+            #expect(result.count == 25)
+            #expect(Array(result.prefix(4)) == ["ONE", "TWO", "THREE", ""])
         }
     }
 
     @Test(arguments: [SIGTERM, SIGHUP])
     func aPipeThatStaysOpenDoesNotHoldItUp(_ signal: Int32) async throws {
         try await withFile(Self.echo) { file in
-            try await ChildProcess.with(ElementalProcess.path, ["c64", "run", file, "--frames", "10"]) { child in
+            try await withCommand(["c64", "run", file, "--frames", "10"]) { child in
                 try child.writeLine("one")
                 try await eventually("it reads") { try ProcessFigures(of: child).catches(SIGHUP, SIGTERM) }
-                child.send(signal: signal)
-                let status = try await child.waitForExit()
-                #expect(status == .exited(0), "\(child.transcript)")
+                try await child.expectExit(after: signal)
             }
         }
     }
@@ -65,9 +62,7 @@ struct CommodoreRunTests {
         try await withFolder { folder in
             let (program, png, svg) = (folder + "/test.prg", folder + "/screen.png", folder + "/screen.svg")
             try Data(Self.echo).write(to: URL(filePath: program))
-            let result = try await ElementalProcess.run(
-                "c64", "run", program, "--frames", "60", "--type", "HI", "--png", png, "--svg", svg)
-            #expect(result.status == .exited(0))
+            try await expectSuccess("c64", "run", program, "--frames", "60", "--type", "HI", "--png", png, "--svg", svg)
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: png)))
             // Twice 384 by 272, as the header says.
             #expect(bytes.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
@@ -85,8 +80,7 @@ struct CommodoreRunTests {
     @Test
     func aMachineThatStopsSaysWhy() async throws {
         try await withFile([0x00, 0xC0, 0x02]) { file in
-            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
-            #expect(result.status == .exited(1))
+            let result = try await expectFailure("c64", "run", file, "--frames", "10")
             #expect(result.errors == ["elemental: the machine stopped: undocumented opcode $02 at $C000"])
         }
         try await withFile([0x00, 0xC0, 0x60]) { file in
@@ -208,8 +202,7 @@ struct CommodoreRunTests {
     func theUserPortIsReachedOverTCPAndAgain() async throws {
         try await withFile(try await CommodoreProgram.prg) { file in
             let (listener, port) = try RawSocket.listen()
-            let arguments = ["c64", "run", file, "--modem", "127.0.0.1:\(port)", "--json"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { machine in
+            try await withCommand(["c64", "run", file, "--modem", "127.0.0.1:\(port)", "--json"]) { machine in
                 do {
                     let line = try await listener.accept()
                     // What it sent before it was connected is lost.
@@ -227,9 +220,7 @@ struct CommodoreRunTests {
                 // The gateway disappears and returns: the program continues where it was.
                 let line = try await listener.accept()
                 try await values(of: 18, 1, from: line)
-                machine.send(signal: SIGTERM)
-                let exit = try await machine.waitForExit()
-                #expect(exit == .exited(0))
+                try await machine.expectExit(after: SIGTERM)
                 let end = try await machine.nextEvent("screen")
                 #expect(end["border"] == "green")
                 let rows: [String]? = end["rows"]
@@ -254,8 +245,7 @@ struct CommodoreRunTests {
                 (common + ["--success", "0x0405", "--cycles", "4"], "not finished"),
                 (["c64", "cpu-test", file, "--load", "0xFFFF", "--start", "0", "--success", "0"], "does not fit"),
             ] {
-                let result = try await ElementalProcess.run(arguments)
-                #expect(result.status == .exited(1))
+                let result = try await expectFailure(ElementalProcess.run(arguments))
                 #expect(result.errors.contains { $0.contains(text) }, "\(result)")
             }
         }

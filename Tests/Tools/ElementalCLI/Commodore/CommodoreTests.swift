@@ -9,7 +9,7 @@ struct CommodoreTests {
     ) async throws {
         let arguments =
             ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
-        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+        try await withCommand(arguments) { gateway in
             // The line and the service become ready in either order.
             let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
             let port = try await gateway.listeningPort()
@@ -20,12 +20,11 @@ struct CommodoreTests {
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
     func aTerminalTalksToAGatewayThatClientsSee(_ line: [String]) async throws {
         try await withGateway(line) { gateway, line, target in
-            try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+            try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                 try await gateway.nextEvent("line") { $0["state"] == "open" }
                 for command in ["stop", "wifi", "connect elemental:hand"] { try terminal.writeLine(command) }
                 try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
-                let set = try await ElementalProcess.run("set", target, "border=6", "print=Hello")
-                #expect(set.status == .exited(0))
+                try await expectSuccess("set", target, "border=6", "print=Hello")
                 // In any order: a colour's newest value may overtake a text.
                 for content in ["print=\"Hello\"", "border=6"] {
                     try await terminal.nextEvent("record") {
@@ -39,21 +38,16 @@ struct CommodoreTests {
                 let get = try await ElementalProcess.run("get", target, "present", "program", "line")
                 #expect(get.output == ["present=true", "program=hand", "line=Hi"])
                 terminal.closeInput()
-                let status = try await terminal.waitForExit()
-                #expect(status == .exited(0), "\(terminal.transcript)")
+                try await terminal.expectExit()
             }
             try await gateway.nextEvent("line") { $0["state"] == "lost" }
-            gateway.send(signal: SIGINT)
-            let status = try await gateway.waitForExit()
-            #expect(status == .exited(0), "\(gateway.transcript)")
+            try await gateway.expectExit(after: SIGINT)
         }
     }
 
     @Test
     func whatIsTypedBeforeTheLineIsOpenWaits() async throws {
-        try await ChildProcess.with(
-            ElementalProcess.path, ["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]
-        ) { terminal in
+        try await withCommand(["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]) { terminal in
             let ready = try await terminal.nextEvent("line") { $0["state"] == "ready" }
             // When it answers, it has read everything up to here.
             try terminal.writeLine("nothing of this kind\nstop\nwifi")
@@ -62,20 +56,16 @@ struct CommodoreTests {
             let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
             let modem = try RawSocket.connect(to: port)
             #expect(try await modem.read(4) == [4, 0, 3, 0])
-            terminal.send(signal: SIGINT)
-            #expect(try await terminal.waitForExit() == .exited(0))
+            try await terminal.expectExit(after: SIGINT)
         }
     }
 
     @Test
     func aTerminalEndsThoughItsLineNeverOpens() async throws {
-        try await ChildProcess.with(
-            ElementalProcess.path, ["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]
-        ) { terminal in
+        try await withCommand(["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]) { terminal in
             try await terminal.nextEvent("line") { $0["state"] == "ready" }
             try terminal.writeLine("stop")
-            terminal.send(signal: SIGINT)
-            #expect(try await terminal.waitForExit() == .exited(0))
+            try await terminal.expectExit(after: SIGINT)
         }
     }
 
@@ -84,7 +74,7 @@ struct CommodoreTests {
         try await Peers.withHub { _, port in
             let (asked, hub) = ("ws://192.168.86.250:5000/chat", "127.0.0.1:\(port)/hub")
             try await withGateway(["--listen", "127.0.0.1:0", "--map", "\(asked)=ws://\(hub)"]) { _, line, target in
-                try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+                try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                     for command in ["stop", "wifi", "connect \(asked)"] { try terminal.writeLine(command) }
                     try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
                     let handshake = Array(#"{"protocol":"messagepack","version":1}"#.utf8) + [0x1E]
@@ -93,9 +83,7 @@ struct CommodoreTests {
                     try await terminal.nextEvent("record") {
                         $0["name"] == "DATA" && ($0["content"] ?? "").contains("{}")
                     }
-                    let said = try await ElementalProcess.run(
-                        "signalr", "send", "http://\(hub)", "Broadcast", "Ada", "to the den")
-                    #expect(said.status == .exited(0))
+                    try await expectSuccess("signalr", "send", "http://\(hub)", "Broadcast", "Ada", "to the den")
                     try await terminal.nextEvent("record") {
                         let content = $0["content"] ?? ""
                         return $0["name"] == "DATA" && content.contains("Ada") && content.contains("to the den")
@@ -133,20 +121,16 @@ struct CommodoreTests {
                 return try Data(contentsOf: URL(filePath: seen)).count > 1000
             }
             #expect(try Data(contentsOf: URL(filePath: seen)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
-            let refused = try await ElementalProcess.run("set", target, "keys=\u{20AC}")
-            #expect(refused.status == .exited(1))
+            let refused = try await expectFailure("set", target, "keys=\u{20AC}")
             #expect(refused.errors.joined().contains("U+20AC EURO SIGN"), "\(refused.errors)")
-            let set = try await ElementalProcess.run("set", target, "joystick2=16")
-            #expect(set.status == .exited(0), "\(set.errors)")
+            try await expectSuccess("set", target, "joystick2=16")
             try await eventually("it is released") {
                 try await ElementalProcess.run("get", target, "joystick2").output == ["joystick2=0"]
             }
             try await eventually("there is room") {
                 try await ElementalProcess.run("set", target, "keys=bye").status == .exited(0)
             }
-            gateway.send(signal: SIGINT)
-            let status = try await gateway.waitForExit()
-            #expect(status == .exited(0), "\(gateway.transcript)")
+            try await gateway.expectExit(after: SIGINT)
         }
         #expect(try Data(contentsOf: URL(filePath: last)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
     }
@@ -167,8 +151,7 @@ struct CommodoreTests {
         (["c64", "terminal", "/dev/null"], "not a serial device"),
     ])
     func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
-        let result = try await ElementalProcess.run(arguments)
-        #expect(result.status == .exited(1), "\(result)")
+        let result = try await expectFailure(ElementalProcess.run(arguments))
         #expect(result.errors.joined().contains(hint), "\(result)")
     }
 }

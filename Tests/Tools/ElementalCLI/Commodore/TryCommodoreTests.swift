@@ -18,11 +18,10 @@ struct TryCommodoreTests {
             "c64", "gateway", "--virtual", program, "--unlisted", "--address", "127.0.0.1", "--json", "--svg",
             svg,
         ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+        try await withCommand(arguments) { gateway in
             let target = "127.0.0.1:\(try await gateway.listeningPort())"
             try await gateway.nextEvent("program") { $0["name"] == "commodore" && $0["connected"] == true }
-            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "line", "jiffies", "--json"]) {
-                watch in
+            try await withCommand(["watch", target, "line", "jiffies", "--json"]) { watch in
                 _ = try await ElementalProcess.run("set", target, "border=6", "print=Hello, Commodore!")
                 try gateway.writeLine("hello, network")
                 var place = try await watch.nextEvent("value") {
@@ -40,8 +39,7 @@ struct TryCommodoreTests {
             #expect(rows?[1].hasPrefix("Line connected") == true && rows?[3].hasPrefix("Border  6") == true)
             // Whichever was first.
             #expect(Set(rows?[11...12] ?? []) == ["Hello, Commodore!", "hello, network"])
-            let exit = try await gateway.waitForExit()
-            #expect(exit == .exited(0))
+            try await gateway.expectExit()
         }
         #expect(try String(contentsOfFile: svg, encoding: .utf8).hasPrefix("<svg "))
     }

@@ -6,7 +6,7 @@ import Testing
 struct DoctorTests {
     /// The findings of a run, by what was looked at.
     private static func findings(_ child: ChildProcess) -> [String: JSONLine] {
-        let lines = child.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "finding" }
+        let lines = child.events("finding")
         return Dictionary(lines.compactMap { line in (line["check"] as String?).map { ($0, line) } }) { $1 }
     }
 
@@ -46,9 +46,8 @@ struct DoctorTests {
     @Test(.backstop)
     func withoutABusItSaysWhatToInstall() async throws {
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
-        try await ChildProcess.with(ElementalProcess.path, ["doctor"], environment: environment) { doctor in
-            let status = try await doctor.waitForExit()
-            #expect(status == .exited(1))
+        try await withCommand(["doctor"], environment: environment) { doctor in
+            try await doctor.expectExit(1)
             #expect(doctor.lines(of: .output).first == "PROBLEM  D-Bus: there is no message bus at /nowhere/bus")
             #expect(doctor.lines(of: .output)[1].contains("sudo apt-get install dbus avahi-daemon"))
             #expect(doctor.lines(of: .error) == ["elemental: 1 of these does not work"])
@@ -65,10 +64,8 @@ struct DoctorTests {
 
     private func expectProblem(ofState file: String) async throws {
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
-        let arguments = ["doctor", "--json", "--state", file]
-        try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { doctor in
-            let status = try await doctor.waitForExit()
-            #expect(status == .exited(1))
+        try await withCommand(["doctor", "--json", "--state", file], environment: environment) { doctor in
+            try await doctor.expectExit(1)
             #expect(Self.findings(doctor)["state directory"]?["state"] == "problem", "\(doctor.transcript)")
             #expect(Self.findings(doctor)["avahi-daemon"]?["state"] == "skipped")
             let end = doctor.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == "examined" }

@@ -32,7 +32,7 @@ struct LongInputTests {
         arguments: Depth.isAll ? commands : Array(commands[..<2]))
     func longCommands(_ beginning: String, _ piece: String) async throws {
         try await Robot.with(Self.elements) { _, target in
-            try await ChildProcess.with(ElementalProcess.path, ["connect", target, "--json"]) { session in
+            try await withCommand(["connect", target, "--json"]) { session in
                 try session.writeLine("ping")
                 try await session.nextEvent("ping")
                 let line = beginning + String(repeating: piece, count: 8 * Self.megabyte / piece.utf8.count)
@@ -90,8 +90,7 @@ struct LongInputTests {
                 let message: String? = error["message"]
                 #expect(message?.contains("longer than") == true, "\(session.transcript)")
                 try await session.nextEvent("ping")
-                let status = try await session.waitForExit()
-                #expect(status == .exited(0), "\(session.transcript)")
+                try await session.expectExit()
             }
         }
     }
@@ -102,8 +101,7 @@ struct LongInputTests {
         try await feed(script, to: ["c64", "terminal", "--pty"]) { terminal in
             try await terminal.nextLine(of: .error) { $0.contains("ignored") && $0.contains("longer than") }
             try await terminal.nextLine(of: .error) { $0.contains("frobnicate") }
-            let status = try await terminal.waitForExit()
-            #expect(status == .exited(0), "\(terminal.transcript)")
+            try await terminal.expectExit()
         }
     }
 
@@ -124,9 +122,7 @@ struct LongInputTests {
         let script = "head -c 20000000 /dev/zero | tr '\\0' a; echo; exec yes"
         try await feed(script, to: arguments) { gateway in
             try await gateway.nextLine(of: .error) { $0.contains("ignored") && $0.contains("longer than") }
-            gateway.send(signal: SIGINT)
-            let status = try await gateway.waitForExit()
-            #expect(status == .exited(0), "\(gateway.transcript)")
+            try await gateway.expectExit(after: SIGINT)
             #expect(gateway.lines(of: .output).contains { $0.contains("\"screen\"") }, "\(gateway.transcript)")
         }
     }

@@ -28,7 +28,7 @@ struct AccountTests {
         _ port: Int, _ target: String, _ url: String, _ options: [String], login: [String]
     ) async throws {
         let command = ["mqtt", target, "--broker", url, "--json"] + options
-        try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+        try await withCommand(command) { bridge in
             try await bridge.nextEvent("bridging")
             try await TopicWatch.with(port: port, ["elemental/#"], login: login) { watch in
                 let device = try await DeviceTopics.ofAddress(target, in: watch)
@@ -42,9 +42,7 @@ struct AccountTests {
         _ port: Int, _ target: String, _ user: String, _ option: [String], hint: String
     ) async throws {
         let url = "mqtt://\(user)127.0.0.1:\(port)"
-        try await ChildProcess.with(
-            ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"] + option
-        ) { bridge in
+        try await withCommand(["mqtt", target, "--broker", url, "--json"] + option) { bridge in
             let told = try await bridge.nextLine("a refusal") { $0.contains(hint) }
             #expect(!told.text.contains("lovelace") && !told.text.contains("wrong"))
             bridge.send(signal: SIGTERM)
@@ -81,7 +79,7 @@ struct AccountTests {
             let authority = try #require(broker.certificates?.authority)
             try await Robot.with { _, target in
                 let url = "mqtts://localhost:\(broker.port)"
-                _ = try await ChildProcess.with(ElementalProcess.path, ["mqtt", target, "--broker", url, "--json"]) {
+                _ = try await withCommand(["mqtt", target, "--broker", url, "--json"]) {
                     try await $0.nextLine("that nobody vouches") { $0.contains("certificate") }
                 }
                 try await Self.expectBridging(

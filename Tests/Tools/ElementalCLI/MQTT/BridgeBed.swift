@@ -10,7 +10,7 @@ enum BridgeBed {
         isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         let arguments = ["mqtt"] + targets + ["--broker", "mqtt://127.0.0.1:\(port)", "--json"] + options
-        return try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment) { bridge in
+        return try await withCommand(arguments, environment: environment) { bridge in
             // A service may have been reached, or not, before the broker was.
             try await bridge.nextEvent("bridging")
             return try await body(bridge)
@@ -23,8 +23,7 @@ enum BridgeBed {
         isolation: isolated (any Actor)? = #isolation, _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         let specs = elements.flatMap { ["--element", $0] }
-        return try await ChildProcess.with(
-            ElementalProcess.path,
+        return try await withCommand(
             ["publish", service, "--name", name, "--security", "open", "--json"] + specs, environment: environment, body
         )
     }

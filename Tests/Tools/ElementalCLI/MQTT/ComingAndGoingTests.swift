@@ -67,9 +67,7 @@ struct ComingAndGoingTests {
                                 #expect(watch.newest(of: rover.availability)?.text == "online")
                             }
                         }
-                        bridge.send(signal: SIGINT)
-                        let status = try await bridge.waitForExit()
-                        #expect(status == .exited(0), "\(bridge.transcript)")
+                        try await bridge.expectExit(after: SIGINT)
                         try await watch.wait(for: "elemental/bridge/tests/availability", toBe: "offline")
                     }
                 }
@@ -99,8 +97,7 @@ struct ComingAndGoingTests {
         try await MosquittoBroker.with { broker in
             try await TopicWatch.with(port: broker.port) { watch in
                 let target = "127.0.0.1:\(port)"
-                let device = try await Robot.with(["1:Pace:float=0.5", "2:Level:uint8=3"], port: port) {
-                    _, _ in
+                let device = try await Robot.with(["1:Pace:float=0.5", "2:Level:uint8=3"], port: port) { _, _ in
                     try await BridgeBed.withBridge(broker.port, [target]) { _ in
                         let device = try await DeviceTopics.ofAddress(target, in: watch)
                         _ = try await watch.discovery(of: device)

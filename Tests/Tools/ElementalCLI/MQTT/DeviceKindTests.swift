@@ -44,7 +44,7 @@ struct DeviceKindTests {
             "--json",
         ]
         try await MosquittoBroker.with { broker in
-            try await ChildProcess.with(ElementalProcess.path, gateway) { gateway in
+            try await withCommand(gateway) { gateway in
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
                 try await BridgeBed.withBridge(broker.port, [target], ["--control"]) { _ in
                     try await TopicWatch.with(port: broker.port) { watch in

@@ -173,9 +173,7 @@ struct FaultTests {
                             try await watch.wait(for: device("camera"), toBe: "false")
                             // They do not answer each other's messages in a circle.
                             #expect(watch.messages.count - before < 20)
-                            two.send(signal: SIGTERM)
-                            let status = try await two.waitForExit()
-                            #expect(status == .exited(0), "\(two.transcript)")
+                            try await two.expectExit(after: SIGTERM)
                         }
                         // The first one is still there, and so is what it tells, also of which bridge it is.
                         try await watch.wait(for: "elemental/bridge/two/availability", toBe: "offline")

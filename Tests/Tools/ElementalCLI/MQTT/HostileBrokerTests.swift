@@ -39,8 +39,7 @@ struct HostileBrokerTests {
     func malformedPackets(attack: Attack) async throws {
         let broker = try ScriptedBroker()
         try await Robot.with(["1:Speed:float=0.5"]) { service, target in
-            let command = ["mqtt", target, "--broker", broker.url, "--control", "--json"]
-            try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+            try await withCommand(["mqtt", target, "--broker", broker.url, "--control", "--json"]) { bridge in
                 let first = try await broker.accept()
                 #expect(try await first.packet().kind == .connect)
                 if attack.isAfterAGoodAnswer { try first.write(BrokerPeer.accepted) }
@@ -56,9 +55,7 @@ struct HostileBrokerTests {
                     !subscribed.isEmpty && published.contains { $0.hasSuffix("/speed") }
                 }
                 expectMemory(try ProcessFigures(of: bridge).peakMemory - memory, below: 20_000)
-                bridge.send(signal: SIGTERM)
-                let status = try await bridge.waitForExit()
-                #expect(status == .exited(0), "\(bridge.transcript)")
+                try await bridge.expectExit(after: SIGTERM)
             }
         }
     }
@@ -70,7 +67,7 @@ struct HostileBrokerTests {
             let command = [
                 "mqtt", target, "--broker", broker.url, "--control", "--json", "--rate", "0",
             ]
-            try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+            try await withCommand(command) { bridge in
                 let peer = try await broker.accept()
                 var speed = ""
                 try await peer.serve { published, subscribed in
@@ -99,11 +96,9 @@ struct HostileBrokerTests {
                 expectMemory(try ProcessFigures(of: bridge).peakMemory - memory, below: 30_000)
                 // Nothing from outside reaches the terminal as it is.
                 #expect(!bridge.lines(of: .output).contains { $0.contains("\u{1b}") })
-                bridge.send(signal: SIGTERM)
-                let status = try await bridge.waitForExit()
-                #expect(status == .exited(0), "\(bridge.transcript.suffix(2000))")
+                try await bridge.expectExit(after: SIGTERM)
                 // The service was set to nothing else.
-                let received = service.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "value" }
+                let received = service.events("value")
                 #expect(received.allSatisfy { $0.number("value") == 0.25 }, "\(service.transcript.suffix(2000))")
             }
         }

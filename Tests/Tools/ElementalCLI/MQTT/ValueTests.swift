@@ -184,7 +184,7 @@ struct ValueTests {
                 try await MosquittoClient.publish(port: port, $0, bytes: [0xC3])
             }
             // The service has received nothing, apart from what it had.
-            let received = service.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "value" }
+            let received = service.events("value")
             #expect(received.count == 0, "\(service.transcript)")
         }
     }
@@ -208,7 +208,7 @@ struct ValueTests {
                         try await MosquittoClient.publish(port: broker.port, set, "0.75")
                         try await watch.wait(for: device("speed"), toBe: "0.75")
                     }
-                    let received = service.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "value" }
+                    let received = service.events("value")
                     #expect(received.map { $0.number("value") } == [0.75], "\(service.transcript)")
                 }
             }

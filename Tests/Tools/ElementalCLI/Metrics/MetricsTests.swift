@@ -16,7 +16,7 @@ struct MetricsTests {
     ) async throws {
         try await Robot.with(Self.elements) { service, target in
             let arguments = ["metrics", target, "--port", "0", "--json"] + options
-            try await ChildProcess.with(ElementalProcess.path, arguments) { metrics in
+            try await withCommand(arguments) { metrics in
                 let url: String? = try await metrics.nextEvent("serving")["url"]
                 let components = try #require(url.flatMap { URLComponents(string: $0) })
                 #expect(components.path == "/metrics")
@@ -46,9 +46,7 @@ struct MetricsTests {
             try service.writeLine("Speed=2.25")
             _ = try await scrape(port) { $0.contains { $0.hasSuffix("unit=\"m/s\"} 2.25") } }
             _ = try await scrape(port) { Self.hasRoundTrips($0, target) }
-            metrics.send(signal: SIGTERM)
-            let status = try await metrics.waitForExit()
-            #expect(status == .exited(0), "\(metrics.transcript)")
+            try await metrics.expectExit(after: SIGTERM)
         }
     }
 
@@ -56,8 +54,7 @@ struct MetricsTests {
     func aServiceThatIsAwayKeepsItsCountersOnly() async throws {
         let port = try PortLease.port()
         let device = "device=\"127.0.0.1:\(port)\""
-        let arguments = ["metrics", "127.0.0.1:\(port)", "--port", "0", "--json"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { metrics in
+        try await withCommand(["metrics", "127.0.0.1:\(port)", "--port", "0", "--json"]) { metrics in
             let url: String? = try await metrics.nextEvent("serving")["url"]
             let metricsPort = try #require(url.flatMap { URLComponents(string: $0) }?.port)
             _ = try await scrape(metricsPort) { $0.contains("elemental_up{\(device)} 0") }
@@ -118,8 +115,7 @@ struct MetricsTests {
     @Test(.backstop)
     func onceConnectsPrintsAndEnds() async throws {
         try await Robot.with(Self.elements) { service, target in
-            let (status, output, errors) = try await ElementalProcess.run("metrics", target, "--once")
-            #expect(status == .exited(0), "\(errors)")
+            let output = try await expectSuccess("metrics", target, "--once")
             #expect(output.first?.hasPrefix("# HELP elemental_up ") == true)
             #expect(output.contains("elemental_element_value{device=\"\(target)\",element=\"Mode\"} 1"), "\(output)")
             let json = try await ElementalProcess.run("metrics", target, "--once", "--json")
@@ -160,8 +156,7 @@ struct MetricsTests {
             try await ChildProcess.with(Self.promtool, ["check", "metrics"]) { promtool in
                 for line in text.split(separator: "\n") { try promtool.writeLine(String(line)) }
                 promtool.closeInput()
-                let status = try await promtool.waitForExit()
-                #expect(status == .exited(0), "\(promtool.transcript)")
+                try await promtool.expectExit()
                 #expect(promtool.lines(of: .error) == [])
             }
         }

@@ -10,7 +10,7 @@ struct PairedServiceTests {
     func aServiceForPairedClients(hasControl: Bool) async throws {
         try await PairedLamp.with { lamp in
             let options = ["--port", "0", "--state", lamp.bridgeState, "--json"] + (hasControl ? ["--control"] : [])
-            try await ChildProcess.with(ElementalProcess.path, ["osc", lamp.target] + options) { bridge in
+            try await withCommand(["osc", lamp.target] + options) { bridge in
                 let port = try #require(try await bridge.nextEvent("listening").number("port"))
                 let command = try await lamp.pair(bridge)
                 #expect(command.contains(hasControl ? "control" : "observe"), "\(command)")

@@ -18,7 +18,7 @@ struct EscapeTests {
         let arguments = [
             "publish", "robot", "--unlisted", "--address", "127.0.0.1", "--element", "1:Text:string:wo",
         ]
-        try await ChildProcess.with(ElementalProcess.path, arguments + verbose) { service in
+        try await withCommand(arguments + verbose) { service in
             let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
             let port = try #require(line.text.split(separator: " ").last.flatMap { Int($0) })
             let device = try RawSocket.connect(to: port)
@@ -56,9 +56,7 @@ struct EscapeTests {
     @Test("the text with which a service shuts down, and a client's own log")
     func shutdownText() async throws {
         let (listener, port) = try RawSocket.listen()
-        try await ChildProcess.with(
-            ElementalProcess.path, ["watch", "127.0.0.1:\(port)", "--element", "1:Speed:float", "--verbose"]
-        ) { watch in
+        try await withCommand(["watch", "127.0.0.1:\(port)", "--element", "1:Speed:float", "--verbose"]) { watch in
             let peer = try await listener.accept()
             // The UDP identifier, 0 for none.
             try peer.write([0xFF, 1, 0, 0, 0, 0])
@@ -77,8 +75,7 @@ struct EscapeTests {
     @Test("the reason with which a hub closes a WebSocket")
     func closeReason() async throws {
         let (listener, port) = try RawSocket.listen()
-        try await ChildProcess.with(
-            ElementalProcess.path,
+        try await withCommand(
             [
                 "signalr", "listen", "ws://127.0.0.1:\(port)/hub", "Add", "--verbose", "--skip-negotiation",
                 "--transport", "websockets",
@@ -104,7 +101,7 @@ struct EscapeTests {
         try await PrivateAvahi.with(hostName: "prompt") { avahi in
             let name = "Ro\u{202E}rev"
             let arguments = ["publish", "robot", "--name", name, "--json", "--element", "1:Speed:float=0.5"]
-            try await ChildProcess.with(ElementalProcess.path, arguments, environment: avahi.environment) { service in
+            try await withCommand(arguments, environment: avahi.environment) { service in
                 try await service.nextEvent("published")
                 let script = "DBUS_SYSTEM_BUS_ADDRESS=\"$0\" exec \"$@\""
                 let address = try #require(avahi.environment["DBUS_SYSTEM_BUS_ADDRESS"])

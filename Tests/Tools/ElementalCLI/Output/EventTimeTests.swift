@@ -11,8 +11,7 @@ struct EventTimeTests {
             let watched = try #require(watch.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
             let get = try await ElementalProcess.run("get", target, "Speed", "--json")
             let got = try #require(get.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
-            let set = try await ElementalProcess.run("set", target, "Speed=0.75", "--json")
-            #expect(set.status == .exited(0))
+            let set = try await expectSuccess("set", target, "Speed=0.75", "--json")
             let received = try await service.nextEvent("value")
 
             let times = try [watched, got, received].map { try #require($0.number("time")) }
@@ -28,7 +27,7 @@ struct EventTimeTests {
     @Test
     func aValueThatIsPrintedLaterKeepsItsTime() async throws {
         try await Robot.with { service, target in
-            try await ChildProcess.with(ElementalProcess.path, ["connect", target, "--json"]) { session in
+            try await withCommand(["connect", target, "--json"]) { session in
                 try session.writeLine("watch Speed")
                 let first = try await session.nextEvent("value") { $0.number("value") == 0.5 }
                 try service.writeLine("Speed=0.25")
@@ -45,10 +44,10 @@ struct EventTimeTests {
     @Test
     func aRecordTellsHowLongTheTerminalHasBeenThere() async throws {
         let arguments = ["c64", "gateway", "--listen", "127.0.0.1:0", "--unlisted", "--address", "127.0.0.1", "--json"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+        try await withCommand(arguments) { gateway in
             let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
             let line: String = try #require(ready["line"])
-            try await ChildProcess.with(ElementalProcess.path, ["c64", "terminal", line, "--json"]) { terminal in
+            try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                 try terminal.writeLine("wifi")
                 let record = try await terminal.nextEvent("record")
                 let elapsed = try #require(record.number("elapsed"))

@@ -75,16 +75,13 @@ struct FileArgumentTests {
     @Test("a session that reads a pipe without a writer ends on a signal")
     func interruption() async throws {
         try await withPipe { target, pipe in
-            let arguments = ["connect", target, "--json", "--timeout", "3600"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { session in
+            try await withCommand(["connect", target, "--json", "--timeout", "3600"]) { session in
                 try session.writeLine("ping")
                 try await session.nextEvent("ping")
                 try session.writeLine("set Raw=@\(pipe)")
                 let figures = ProcessFigures(of: session)
                 try await eventually("the pipe is opened") { try figures.hasOpen(pipe) }
-                session.send(signal: SIGINT)
-                let status = try await session.waitForExit()
-                #expect(status == .exited(0), "\(session.transcript)")
+                try await session.expectExit(after: SIGINT)
             }
         }
     }
@@ -96,8 +93,7 @@ struct FileArgumentTests {
                 // Open for reading as well, which needs no reader.
                 let file = open(pipe, O_RDWR | O_CLOEXEC)
                 let writer = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-                let set = ["set", target, "Raw=@\(pipe)", "--timeout", seconds]
-                try await ChildProcess.with(ElementalProcess.path, set) { child in
+                try await withCommand(["set", target, "Raw=@\(pipe)", "--timeout", seconds]) { child in
                     let figures = ProcessFigures(of: child)
                     try await eventually("the pipe is opened") { try figures.hasOpen(pipe) }
                     // Longer in total than --timeout.

@@ -12,7 +12,7 @@ struct PublishFromTests {
             let file = folder + "/elements"
             try script.replacing("{folder}", with: folder).write(toFile: file, atomically: true, encoding: .utf8)
             let arguments = ["publish", "pi", "--from", file, "--unlisted", "--address", "127.0.0.1", "--json"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            try await withCommand(arguments) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 try await body(service, target, URL(filePath: folder))
             }
@@ -38,18 +38,15 @@ struct PublishFromTests {
                 write: cat >> {folder}/note
             """
         try await withService(script) { _, target, folder in
-            let (status, output, _) = try await ElementalProcess.run("get", target, "Load", "Picture")
-            #expect(status == .exited(0))
+            let output = try await expectSuccess("get", target, "Load", "Picture")
             #expect(output.first?.hasPrefix("Load=") == true)
             #expect(output.last == "Picture=89504e47")
-            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Count", "--count", "5", "--json"]) {
-                let status = try await $0.waitForExit()
-                #expect(status == .exited(0))
+            try await withCommand(["watch", target, "Count", "--count", "5", "--json"]) {
+                try await $0.expectExit()
             }
             // Nothing from the network becomes part of a command.
             let note = "$(touch \(folder.path)/evil) `id` ' \" ; exit 1"
-            let set = try await ElementalProcess.run("set", target, "Fan=on", "Note=\(note)")
-            #expect(set.status == .exited(0))
+            try await expectSuccess("set", target, "Fan=on", "Note=\(note)")
             try await eventually("the commands got the values") {
                 text("fan", in: folder) == "true\n" && text("note", in: folder) == note + "\n"
             }
@@ -82,12 +79,10 @@ struct PublishFromTests {
                     return event["element"] == element && event["state"] == "failed" && reason.contains(part)
                 }
             }
-            let (status, output, _) = try await ElementalProcess.run("get", target, "Good", "Flood")
-            #expect(status == .exited(0))
+            let output = try await expectSuccess("get", target, "Good", "Flood")
             #expect(output == ["Good=7", "Flood=9"])
             // A command gets the newest value once it is done with the one before.
-            let first = try await ElementalProcess.run("set", target, "Slow=1")
-            #expect(first.status == .exited(0))
+            let first = try await expectSuccess("set", target, "Slow=1")
             try await eventually("the command has the first value") { text("slow", in: folder) == "1\n" }
             let others = try await ElementalProcess.run(["set", target] + (2...20).map { "Slow=\($0)" })
             #expect(others.status == .exited(0))
@@ -96,9 +91,7 @@ struct PublishFromTests {
             #expect(text("slow", in: folder) == "1\n20\n")
             try await eventually("the hanging command runs") { !text("pid", in: folder).isEmpty }
             let pid = try #require(pid_t(text("pid", in: folder).trimmingCharacters(in: .whitespacesAndNewlines)))
-            service.send(signal: SIGTERM)
-            let end = try await service.waitForExit()
-            #expect(end == .exited(0))
+            try await service.expectExit(after: SIGTERM)
             try await eventually("its commands have ended with it") { kill(pid, 0) != 0 }
         }
     }
@@ -116,7 +109,7 @@ struct PublishFromTests {
             }
             try await eventually("the first command ran") { try await value("Value") == "Value=1" }
             // Another command: clients stay connected.
-            try await ChildProcess.with(ElementalProcess.path, ["watch", target, "Value", "--json"]) { watch in
+            try await withCommand(["watch", target, "Value", "--json"]) { watch in
                 try write("1:Value:uint8:ro\n    read 0.1: echo 2")
                 try await watch.nextEvent("value") { $0.number("value") == 2 }
             }
@@ -137,8 +130,7 @@ struct PublishFromTests {
     func mistakesAreToldAtOnce() async throws {
         try Mistake.expect(in: ["publish", "pi", "--from", "x", "--element", "1:A:bool"])
         try Mistake.expect(in: ["publish", "pi"])
-        let missing = try await ElementalProcess.run("publish", "pi", "--from", "/nowhere/elements")
-        #expect(missing.status == .exited(1))
+        let missing = try await expectFailure("publish", "pi", "--from", "/nowhere/elements")
         #expect(missing.errors.contains { $0.contains("/nowhere/elements") })
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct SerialTests {
     private func run(_ arguments: [String], _ body: (ChildProcess) async throws -> Void) async throws {
         let all = ["serial", "--unlisted", "--address", "127.0.0.1", "--json"] + arguments
-        try await ChildProcess.with(ElementalProcess.path, all) { gateway in try await body(gateway) }
+        try await withCommand(all) { gateway in try await body(gateway) }
     }
 
     /// The lines that are ready, as they are named.
@@ -40,16 +40,12 @@ struct SerialTests {
             }
             for _ in boards {
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
-                let set = try await ElementalProcess.run("set", target, "Target=21.5")
-                #expect(set.status == .exited(0))
-                let refused = try await ElementalProcess.run("set", target, "Target=31")
-                #expect(refused.status == .exited(1))
+                try await expectSuccess("set", target, "Target=21.5")
+                try await expectFailure("set", target, "Target=31")
                 let get = try await ElementalProcess.run("get", target, "Temperature")
                 #expect(get.output == ["Temperature=20.5 °C"])
             }
-            gateway.send(signal: SIGINT)
-            let status = try await gateway.waitForExit()
-            #expect(status == .exited(0), "\(gateway.transcript)")
+            try await gateway.expectExit(after: SIGINT)
             for board in boards { await board.stop() }
         }
     }
@@ -62,8 +58,7 @@ struct SerialTests {
             let listening = try await gateway.nextEvent("listening")
             #expect(listening["service"] == "heater")
             let target = "127.0.0.1:\(Int(try #require(listening.number("port"))))"
-            let set = try await ElementalProcess.run("set", target, "Target=22")
-            #expect(set.status == .exited(0))
+            try await expectSuccess("set", target, "Target=22")
             await board.stop()
             let lost = try await gateway.nextEvent("device") { $0["state"] == "lost" }
             try await gateway.nextEvent("stopped")
@@ -82,13 +77,11 @@ struct SerialTests {
                 "paired",
                 "--state", serving.state,
             ]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { gateway in
+            try await withCommand(arguments) { gateway in
                 let board = try TestBoard.dial(try port(try await lines(1, of: gateway)[0]), .oven())
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
-                let plain = try await ElementalProcess.run("set", target, "Target=21", "--security", "open")
-                #expect(plain.status == .exited(1), "\(plain)")
-                let own = try await serving.run("set", target, "Target=21", "--security", "paired")
-                #expect(own.status == .exited(0), "\(own)")
+                try await expectFailure("set", target, "Target=21", "--security", "open")
+                try await expectSuccess(serving.run("set", target, "Target=21", "--security", "paired"))
                 await board.stop()
             }
         }

@@ -26,8 +26,7 @@ struct EnduranceTests {
             // A connection's state is some KiB: 2,000 leaked ones would be far more than this.
             expectMemory(try figures.residentMemory - memory, below: 2048, "for 2,000 connections")
             // The service may still have to accept hundreds of the connections, which nobody needs any more.
-            let get = try await ElementalProcess.run("get", target, "Speed", "--timeout", Patience.seconds)
-            #expect(get.status == .exited(0), "\(get.errors)")
+            try await expectSuccess("get", target, "Speed", "--timeout", Patience.seconds)
         }
     }
 
@@ -35,8 +34,7 @@ struct EnduranceTests {
     func tooFewDescriptorsAtTheStartAreAnErrorWithAdvice() async throws {
         let get = [try ElementalProcess.path, "get", "127.0.0.1:1", "Speed"]
         try await ChildProcess.with("sh", ["-c", "ulimit -n 8; exec \"$@\"", "sh"] + get) { child in
-            let status = try await child.waitForExit()
-            #expect(status == .exited(1), "\(child.transcript)")
+            try await child.expectExit(1)
             #expect(child.lines(of: .error).last?.contains("ulimit -n") == true, "\(child.transcript)")
         }
     }

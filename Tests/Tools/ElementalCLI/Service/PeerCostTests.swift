@@ -116,7 +116,7 @@ struct PeerCostTests {
         let arguments = [
             "watch", "127.0.0.1:\(port)", "--json", "--element", "1:Level:int8", "--max-value", "100000",
         ]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { client in
+        try await withCommand(arguments) { client in
             let peer = try await socket.accept()
             try peer.write([0xff, 1, 0, 0, 0, 7] + Self.header(1, 1) + [5])
             try await client.nextEvent("value")

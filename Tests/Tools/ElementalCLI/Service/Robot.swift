@@ -8,7 +8,7 @@ enum Robot {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (_ service: ChildProcess, _ target: String) async throws -> Result
     ) async throws -> Result {
-        try await ChildProcess.with(ElementalProcess.path, arguments(elements, port: port) + options) { service in
+        try await withCommand(arguments(elements, port: port) + options) { service in
             try await body(service, "127.0.0.1:\(try await service.listeningPort())")
         }
     }

@@ -7,7 +7,7 @@ struct InteractiveSessionTests {
     @Test
     func aSessionListsGetsSetsWatchesAndEnds() async throws {
         try await Robot.with { service, target in
-            try await ChildProcess.with(ElementalProcess.path, ["connect", target]) { session in
+            try await withCommand(["connect", target]) { session in
                 try session.writeLine("list")
                 try await session.nextLine { $0.contains("Speed") && $0.contains("float") }
                 try session.writeLine("get Speed")
@@ -23,8 +23,7 @@ struct InteractiveSessionTests {
                 try session.writeLine("stats")
                 try await session.nextLine { $0.lowercased().contains("sent") }
                 try session.writeLine("quit")
-                let status = try await session.waitForExit()
-                #expect(status == .exited(0), "\(session.transcript)")
+                try await session.expectExit()
             }
         }
     }
@@ -34,10 +33,9 @@ struct InteractiveSessionTests {
     func theFirstCommandFindsWhatTheServiceHasSet() async throws {
         try await Robot.with { _, target in
             for _ in 0..<20 {
-                try await ChildProcess.with(ElementalProcess.path, ["connect", target]) { session in
+                try await withCommand(["connect", target]) { session in
                     try session.writeLine("get Speed\nquit")
-                    let status = try await session.waitForExit()
-                    #expect(status == .exited(0), "\(session.transcript)")
+                    try await session.expectExit()
                     #expect(session.lines(of: .output) == ["Speed=0.5"], "\(session.transcript)")
                 }
             }

@@ -39,8 +39,7 @@ struct FloodingHubTests {
         _ options: [String], _ body: (ChildProcess, RawSocket, Int) async throws -> Void
     ) async throws {
         let (listener, port) = try RawSocket.listen(receiveBuffer: 4096)
-        let command = ["signalr", "listen", "http://127.0.0.1:\(port)/hub", "Say"]
-        try await ChildProcess.with(ElementalProcess.path, command + options) { child in
+        try await withCommand(["signalr", "listen", "http://127.0.0.1:\(port)/hub", "Say"] + options) { child in
             try await body(child, listener, port)
         }
     }

@@ -10,9 +10,7 @@ struct HubErrorTests {
     ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: String) {
         let (listener, port) = try RawSocket.listen()
         async let said: Void = script(listener)
-        let result = try await ChildProcess.with(
-            ElementalProcess.path, ["signalr", command, "http://127.0.0.1:\(port)/hub"] + arguments
-        ) { child in
+        let result = try await withCommand(["signalr", command, "http://127.0.0.1:\(port)/hub"] + arguments) { child in
             let status = try await child.waitForExit()
             return (status, child.lines(of: .output), child.lines(of: .error).joined(separator: "\n"))
         }

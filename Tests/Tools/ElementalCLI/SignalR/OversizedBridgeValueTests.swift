@@ -59,23 +59,20 @@ struct OversizedBridgeValueTests {
             let command = [
                 "signalr", "bridge", target, "--hub", "http://127.0.0.1:\(port)/hub", "--skip-negotiation", "--json",
             ]
-            try await ChildProcess.with(ElementalProcess.path, command) { bridge in
+            try await withCommand(command) { bridge in
                 try await bridge.nextEvent("notPassed") {
                     $0["element"] == "Text" && ($0["reason"] ?? "").contains("40000 bytes")
                 }
                 // From now on the connection stays up, and smaller values pass.
-                let set = try await ElementalProcess.run("set", target, "Text=short", "Speed=0.25")
-                #expect(set.status == .exited(0))
+                try await expectSuccess("set", target, "Text=short", "Speed=0.25")
                 try await eventually("what is set") { hub.methods.last == "Speed" && hub.methods.contains("Text") }
                 let connections = hub.connections
                 let large = String(repeating: "y", count: 50_000)
-                let again = try await ElementalProcess.run("set", target, "Text=\(large)")
-                #expect(again.status == .exited(0))
-                let more = try await ElementalProcess.run("set", target, "Text=shorter")
-                #expect(more.status == .exited(0))
+                try await expectSuccess("set", target, "Text=\(large)")
+                try await expectSuccess("set", target, "Text=shorter")
                 try await eventually("what is short") { hub.methods.last == "Text" }
                 #expect(hub.connections == connections)
-                let told = bridge.lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == "notPassed" }
+                let told = bridge.events("notPassed")
                 #expect(told.count == 1)
             }
         }

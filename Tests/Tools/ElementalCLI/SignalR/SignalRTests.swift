@@ -12,14 +12,12 @@ struct SignalRCommandTests {
     ])
     func aCallPrintsItsResult(_ options: [String]) async throws {
         try await Peers.withHub { _, port in
-            try await ChildProcess.with(
-                ElementalProcess.path,
+            try await withCommand(
                 ["signalr", "call", "http://127.0.0.1:\(port)/hub", "Echo"] + options + [
                     #"{"b":[1,-2.5,null,true],"a":"é\"\u2028"}"#
                 ]
             ) { call in
-                let status = try await call.waitForExit()
-                #expect(status == .exited(0), "\(call.transcript)")
+                try await call.expectExit()
                 #expect(call.lines(of: .output) == [#"{"a":"é\"\u2028","b":[1,-2.5,null,true]}"#])
             }
         }
@@ -30,9 +28,7 @@ struct SignalRCommandTests {
         try await Peers.withHub { _, port in
             let url = "http://127.0.0.1:\(port)/hub"
             func call(_ arguments: String...) async throws -> (Int32, [String], [String]) {
-                let (status, output, errors) = try await ChildProcess.with(
-                    ElementalProcess.path, ["signalr", "call", url] + arguments
-                ) { child in
+                let (status, output, errors) = try await withCommand(["signalr", "call", url] + arguments) { child in
                     (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
                 }
                 guard case .exited(let code) = status else { throw TestSupportError("\(status)") }
@@ -74,20 +70,17 @@ struct SignalRCommandTests {
             func run(_ options: String...) async throws -> (
                 status: ChildProcess.ExitStatus, output: [String], errors: [String]
             ) {
-                try await ChildProcess.with(ElementalProcess.path, call + options) { child in
+                try await withCommand(call + options) { child in
                     (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
                 }
             }
-            let trusting = try await run("--trust", "\(Peers.folder)/certificate.pem")
-            #expect(trusting.status == .exited(0), "\(trusting.errors)")
-            #expect(trusting.output == ["42"])
-            let other = try await run()
-            #expect(other.status == .exited(1))
+            let trusting = try await expectSuccess(run("--trust", "\(Peers.folder)/certificate.pem"))
+            #expect(trusting == ["42"])
+            let other = try await expectFailure(run())
             #expect(other.errors.last?.contains("--trust") == true, "\(other.errors)")
             let absent = try await run("--trust", "/nowhere.pem")
             #expect(absent.errors.last?.contains("no such file") == true, "\(absent.errors)")
-            let empty = try await run("--trust", "/etc/passwd")
-            #expect(empty.status == .exited(1))
+            let empty = try await expectFailure(run("--trust", "/etc/passwd"))
             #expect(empty.errors.last?.contains("PEM") == true, "\(empty.errors)")
         }
     }
@@ -98,8 +91,7 @@ struct SignalRCommandTests {
             for (url, words) in [
                 ("http://127.0.0.1:\(port)/elsewhere", "another path"), ("http://127.0.0.1:1/hub", "running there"),
             ] {
-                let (status, _, errors) = try await ElementalProcess.run("signalr", "call", url, "Nothing")
-                #expect(status == .exited(1))
+                let errors = try await expectFailure("signalr", "call", url, "Nothing").errors
                 #expect(errors.last?.contains(words) == true, "\(errors)")
             }
         }
@@ -109,13 +101,10 @@ struct SignalRCommandTests {
     @Test(arguments: ["send", "call"])
     func anInterruptedCommandHasFailed(_ command: String) async throws {
         let (listener, port) = try RawSocket.listen()
-        let arguments = ["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]
-        try await ChildProcess.with(ElementalProcess.path, arguments) { child in
+        try await withCommand(["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]) { child in
             // A hub that never answers.
             let peer = try await listener.accept()
-            child.send(signal: SIGTERM)
-            let status = try await child.waitForExit()
-            #expect(status == .exited(143), "\(child.transcript)")
+            try await child.expectExit(143, after: SIGTERM)
             withExtendedLifetime(peer) {}
         }
     }
@@ -124,9 +113,7 @@ struct SignalRCommandTests {
     func whatIsSentIsHeard() async throws {
         try await Peers.withHub { _, port in
             let url = "http://127.0.0.1:\(port)/hub"
-            try await ChildProcess.with(
-                ElementalProcess.path, ["signalr", "listen", url, "AddMessage", "Number", "--count", "2"]
-            ) { listener in
+            try await withCommand(["signalr", "listen", url, "AddMessage", "Number", "--count", "2"]) { listener in
                 try await listener.nextLine(of: .error) { $0.contains("connected") }
                 let (status, output, errors) = try await ElementalProcess.run(
                     "signalr", "send", url, "Say", "Ada", "Hi")
@@ -136,8 +123,7 @@ struct SignalRCommandTests {
                 try await listener.nextLine { $0 == #"AddMessage "Ada" "Hi""# }
                 _ = try await ElementalProcess.run("signalr", "send", url, "Say", "Ada", "2", "--transport", "sse")
                 try await listener.nextLine { $0 == #"AddMessage "Ada" 2"# }
-                let ended = try await listener.waitForExit()
-                #expect(ended == .exited(0), "\(listener.transcript)")
+                try await listener.expectExit()
             }
         }
     }
@@ -145,8 +131,7 @@ struct SignalRCommandTests {
     @Test
     func listeningCallsTheHubFirstAndEndsOnInterrupt() async throws {
         try await Peers.withHub { _, port in
-            try await ChildProcess.with(
-                ElementalProcess.path,
+            try await withCommand(
                 [
                     "signalr", "listen", "http://127.0.0.1:\(port)/hub", "Number", "--call", "Flood", "--call", "3",
                     "--json",
@@ -157,9 +142,7 @@ struct SignalRCommandTests {
                     let arguments: [Int]? = line["arguments"]
                     #expect(arguments == [number])
                 }
-                listener.send(signal: SIGINT)
-                let status = try await listener.waitForExit()
-                #expect(status == .exited(0), "\(listener.transcript)")
+                try await listener.expectExit(after: SIGINT)
             }
         }
     }
@@ -168,8 +151,7 @@ struct SignalRCommandTests {
     func aStreamIsPrintedAndLeft() async throws {
         try await Peers.withHub { _, port in
             let url = "http://127.0.0.1:\(port)/hub"
-            let (status, output, _) = try await ElementalProcess.run("signalr", "stream", url, "Counter", "4")
-            #expect(status == .exited(0))
+            let output = try await expectSuccess("signalr", "stream", url, "Counter", "4")
             #expect(output == ["0", "1", "2", "3"])
             let some = try await ElementalProcess.run("signalr", "stream", url, "Endless", "--count", "3", "--json")
             #expect(some.status == .exited(0))
@@ -179,14 +161,11 @@ struct SignalRCommandTests {
             let short = try await ElementalProcess.run("signalr", "stream", url, "Counter", "2", "--count", "3")
             #expect(short.status == .exited(1))
             #expect(short.output == ["0", "1"])
-            let failing = try await ElementalProcess.run("signalr", "stream", url, "Failing", "2")
-            #expect(failing.status == .exited(1))
+            let failing = try await expectFailure("signalr", "stream", url, "Failing", "2")
             #expect(failing.errors.last?.contains("Ran out of data!") == true)
-            try await ChildProcess.with(ElementalProcess.path, ["signalr", "stream", url, "Endless"]) { endless in
+            try await withCommand(["signalr", "stream", url, "Endless"]) { endless in
                 try await endless.nextLine { $0 == "5" }
-                endless.send(signal: SIGINT)
-                let status = try await endless.waitForExit()
-                #expect(status == .exited(0), "\(endless.transcript.suffix(500))")
+                try await endless.expectExit(after: SIGINT)
             }
         }
     }
@@ -214,9 +193,7 @@ struct SignalRCommandTests {
                 try await listener.nextEvent("didReconnect", after: loss.place)
                 _ = try await ElementalProcess.run("signalr", "call", url, "Say", "Ada", "again")
                 try await listener.nextEvent("invocation") { $0["arguments"] == ["Ada", "again"] }
-                listener.send(signal: SIGTERM)
-                let status = try await listener.waitForExit()
-                #expect(status == .exited(0), "\(listener.transcript)")
+                try await listener.expectExit(after: SIGTERM)
             }
         } catch {
             await listener.end()
@@ -230,7 +207,7 @@ struct SignalRCommandTests {
             let hub = "http://127.0.0.1:\(port)/hub"
             try await Robot.with(["1:Pace:float=0.5", "2:Level:uint32:latest"]) { service, target in
                 let bridge = ["signalr", "bridge", target, "--hub", hub, "--map", "Pace=Speed", "--print", "--json"]
-                try await ChildProcess.with(ElementalProcess.path, bridge) { bridge in
+                try await withCommand(bridge) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["control"] == false)
                     try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
@@ -244,7 +221,7 @@ struct SignalRCommandTests {
                     #expect(try await ElementalProcess.run("get", target, "Pace").output == ["Pace=0.5"])
                     #expect(bridge.lines(of: .output).count { $0.contains("notPassed") } == 2)
                 }
-                try await ChildProcess.with(ElementalProcess.path, bridge + ["--control"]) { bridge in
+                try await withCommand(bridge + ["--control"]) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["control"] == true)
                     try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
@@ -252,13 +229,9 @@ struct SignalRCommandTests {
                     try await service.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
                     _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Level", "much")
                     try await bridge.nextEvent("notPassed") { $0["element"] == "Level" }
-                    bridge.send(signal: SIGINT)
-                    let status = try await bridge.waitForExit()
-                    #expect(status == .exited(0), "\(bridge.transcript)")
+                    try await bridge.expectExit(after: SIGINT)
                 }
-                let unknown = try await ElementalProcess.run(
-                    "signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed")
-                #expect(unknown.status == .exited(1))
+                let unknown = try await expectFailure("signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed")
                 #expect(unknown.errors.last?.contains("'Pace'") == true)
             }
         }

@@ -33,8 +33,7 @@ struct TwoHostBridgeTests {
                     try await bed.b.withChild(
                         try ElementalProcess.path, ["signalr", "call", url, "Tell", method, value]
                     ) { call in
-                        let status = try await call.waitForExit()
-                        #expect(status == .exited(0), "\(call.transcript)")
+                        try await call.expectExit()
                     }
                 }
                 try await bed.b.withChild(try ElementalProcess.path, bridge) { bridge in
@@ -67,9 +66,7 @@ struct TwoHostBridgeTests {
                             }
                             try await tell("Level", "7")
                             try await lamp.nextEvent("value") { $0["element"] == "Level" && $0.number("value") == 7 }
-                            bridge.send(signal: SIGINT)
-                            let status = try await bridge.waitForExit()
-                            #expect(status == .exited(0), "\(bridge.transcript)")
+                            try await bridge.expectExit(after: SIGINT)
                         }
                     }
                 }

@@ -7,14 +7,16 @@ import Testing
 
 /// A bridge's own identity, and what it asks for.
 struct BridgeSecurityTests {
-    private static let hub = "http://127.0.0.1:1/hub"
+    private static func with<Result>(
+        _ bed: PairingBed, _ port: Int = 1, _ options: [String], _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        let bridge = ["signalr", "bridge", bed.target, "--hub", "http://127.0.0.1:\(port)/hub", "--json"]
+        return try await withCommand(bridge + options, environment: ["ELEMENTAL_STATE": bed.state], body)
+    }
 
     /// The command that a bridge names for its service, without its first word.
     private static func pairing(_ bed: PairingBed, _ options: [String]) async throws -> [String] {
-        try await ChildProcess.with(
-            ElementalProcess.path, ["signalr", "bridge", bed.target, "--hub", hub, "--json"] + options,
-            environment: ["ELEMENTAL_STATE": bed.state]
-        ) { bridge in
+        try await with(bed, options) { bridge in
             let error = try await bridge.nextEvent("error")
             #expect(error["code"] == "notPaired", "\(bridge.transcript)")
             let message: String = error["message"] ?? ""
@@ -31,20 +33,11 @@ struct BridgeSecurityTests {
             let pair = try await Self.pairing(bed, options)
             #expect(pair.contains("\(bed.state)/signalr-bridge"))
             let code = try await bed.openWindow()
-            let paired = try await ChildProcess.with(ElementalProcess.path, pair) { child in
-                try child.writeLine(code)
-                child.closeInput()
-                return try await child.waitForExit()
-            }
-            #expect(paired == .exited(0))
+            try await expectSuccess(ElementalProcess.run(pair, input: [code]))
             let clients = try bed.serviceState.trust.read().clients
             #expect(clients.count == 2 && clients.contains { $0.name.hasPrefix("signalr-bridge") && $0.role == role })
             try await Peers.withHub { _, port in
-                try await ChildProcess.with(
-                    ElementalProcess.path,
-                    ["signalr", "bridge", bed.target, "--hub", "http://127.0.0.1:\(port)/hub", "--json"] + options,
-                    environment: ["ELEMENTAL_STATE": bed.state]
-                ) { bridge in
+                try await Self.with(bed, port, options) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["role"] == role.rawValue && begins["control"] == !options.isEmpty)
                     #expect(bed.service.devices.map(\.grantedRole) == [role])
@@ -57,14 +50,8 @@ struct BridgeSecurityTests {
     func aBridgeThatMayOnlyReadSaysHowToControl() async throws {
         try await PairingBed.with(.pairedToControl) { bed in
             try await Peers.withHub { _, port in
-                try await ChildProcess.with(
-                    ElementalProcess.path,
-                    [
-                        "signalr", "bridge", bed.target, "--hub", "http://127.0.0.1:\(port)/hub", "--control",
-                        "--state",
-                        bed.state,
-                    ]
-                ) { bridge in
+                let options = ["--hub", "http://127.0.0.1:\(port)/hub", "--control", "--state", bed.state]
+                try await withCommand(["signalr", "bridge", bed.target] + options) { bridge in
                     _ = try await bridge.nextLine(of: .error) {
                         $0.contains("lets this bridge set nothing") && $0.contains("--role control")
                             && $0.hasSuffix("--state \(bed.state)")

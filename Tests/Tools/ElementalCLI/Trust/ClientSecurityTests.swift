@@ -53,18 +53,11 @@ struct ClientSecurityTests {
     @Test
     func whatOnlyAnAdminMaySetIsSetByOneThatAsksForIt() async throws {
         try await Serving.with { serving in
-            let element = ["--element", "2:Reset:bool:writers admin"]
-            let arguments = Serving.robot + element + ["--json", "--state", serving.state, "--security", "paired"]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
-                let robot = "127.0.0.1:\(try await service.listeningPort())"
-                let paired = ["--security", "paired"]
-                let asControl = try await serving.run("set", robot, "Reset=on", paired[0], paired[1])
-                #expect(asControl.status == .exited(1), "\(asControl)")
-                let asAdmin = try await serving.run("set", robot, "Reset=on", paired[0], paired[1], "--role", "admin")
-                #expect(asAdmin.status == .exited(0), "\(asAdmin)")
-                let asObserver = try await serving.run(
-                    "set", robot, "Speed=0.1", paired[0], paired[1], "--role", "observe")
-                #expect(asObserver.status == .exited(1), "\(asObserver)")
+            let element = "2:Reset:bool:writers admin"
+            try await serving.robot("--element", element, "--security", "paired") { _, robot in
+                try await expectFailure(serving.run("set", robot, "Reset=on", "--security=paired"))
+                try await expectSuccess(serving.run("set", robot, "Reset=on", "--security=paired", "--role=admin"))
+                try await expectFailure(serving.run("set", robot, "Speed=0.1", "--security=paired", "--role=observe"))
             }
         }
     }
@@ -73,9 +66,7 @@ struct ClientSecurityTests {
     func anotherProgramOfTheUserNeedsNoPairing() async throws {
         try await PairingBed.with { bed in
             let own = bed.serviceState.directory
-            let set = try await ElementalProcess.run(
-                "set", bed.target, "Light=off", "--security", "paired", "--state", own)
-            #expect(set.status == .exited(0), "\(set)")
+            try await expectSuccess("set", bed.target, "Light=off", "--security", "paired", "--state", own)
             let open = try await PairingBed.start(bed.serviceState, .open, port: 0)
             let error = try await ElementalProcess.run(
                 "get", "127.0.0.1:\(try #require(open.port))", "Light", "--security", "paired", "--state", own)
@@ -133,15 +124,13 @@ struct ClientSecurityTests {
     func aSessionIsEncrypted() async throws {
         try await PairingBed.with { bed in
             try await bed.pair()
-            try await ChildProcess.with(
-                ElementalProcess.path, ["connect", bed.target, "--state", bed.state]
-            ) { session in
+            try await withCommand(["connect", bed.target, "--state", bed.state]) { session in
                 try session.writeLine("get Light")
                 try await session.nextLine { $0 == "Light=true" }
                 #expect(bed.service.devices.map(\.grantedRole) == [.control])
                 try session.writeLine("set Light=off")
                 try session.writeLine("quit")
-                #expect(try await session.waitForExit() == .exited(0), "\(session.transcript)")
+                try await session.expectExit()
             }
         }
     }
@@ -150,9 +139,7 @@ struct ClientSecurityTests {
     func aReconnectionIsEncrypted() async throws {
         try await PairingBed.with { bed in
             try await bed.pair()
-            try await ChildProcess.with(
-                ElementalProcess.path, ["watch", bed.target, "--reconnect", "--json", "--state", bed.state]
-            ) { watch in
+            try await withCommand(["watch", bed.target, "--reconnect", "--json", "--state", bed.state]) { watch in
                 try await watch.nextEvent("value") { $0["value"] == true }
                 await bed.service.stop()
                 try await watch.nextEvent("willReconnect")

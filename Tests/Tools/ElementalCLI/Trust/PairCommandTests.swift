@@ -23,9 +23,8 @@ struct PairCommandTests {
             let own = try #require(try SecurityState.existing(directory: bed.state)?.identity.fingerprint)
             #expect(clients.map(\.fingerprint) == [own])
             // The service admits nobody in plain.
-            let set = try await bed.run("set", bed.target, "Light=off")
-            #expect(set.status == .exited(0), "\(set)")
-            #expect(set.output == ["Light=false"])
+            let set = try await expectSuccess(bed.run("set", bed.target, "Light=off"))
+            #expect(set == ["Light=false"])
         }
     }
 
@@ -33,9 +32,8 @@ struct PairCommandTests {
     func whatTheServiceOffersLimitsTheRole() async throws {
         try await PairingBed.with { bed in
             let code = try await bed.openWindow(role: .observe)
-            let paired = try await bed.run("pair", bed.target, "--role", "admin", input: [code])
-            #expect(paired.status == .exited(0), "\(paired)")
-            #expect(paired.output.first?.contains("as observe, which is the most that the service offers") == true)
+            let paired = try await expectSuccess(bed.run("pair", bed.target, "--role", "admin", input: [code]))
+            #expect(paired.first?.contains("as observe, which is the most that the service offers") == true)
             #expect(try await bed.run("get", bed.target, "Light").output == ["Light=true"])
             let set = try await bed.failure("set", bed.target, "Light=off")
             #expect(set.message.contains("paired to observe") && set.message.contains("elemental pair \(bed.target)"))
@@ -115,9 +113,8 @@ struct PairCommandTests {
     func aServiceOfTheSameUserNeedsNoPairing() async throws {
         try await PairingBed.with { bed in
             let code = try await bed.openWindow()
-            let result = try await ElementalProcess.run(
+            let result = try await expectFailure(
                 "pair", bed.target, "--state", bed.serviceState.directory, input: [code])
-            #expect(result.status == .exited(1))
             #expect(result.errors.last?.contains("--security paired") == true, "\(result)")
         }
     }

@@ -35,8 +35,7 @@ struct PairOpeningTests {
             #expect((said["code"] as String?) == nil)
             #expect(!service.transcript.contains(code))
             let laptop = Serving(state: serving.state + "-laptop")
-            let paired = try await laptop.run("pair", target, "--name", "Laptop", input: [code])
-            #expect(paired.status == .exited(0), "\(paired)")
+            try await expectSuccess(laptop.run("pair", target, "--name", "Laptop", input: [code]))
             try await service.nextEvent("pairingClosed")
             #expect(try await service.nextEvent("paired")["device"] == "Laptop")
             let get = try await laptop.run("get", target, "Speed")
@@ -45,8 +44,7 @@ struct PairOpeningTests {
             #expect(connected["role"] == "observe")
             #expect(try await laptop.run("set", target, "Speed=1").status == .exited(1))
             // To observe is not to admit others.
-            let refused = try await laptop.run("pair", "--open", target, "--json")
-            #expect(refused.status == .exited(1))
+            let refused = try await expectFailure(laptop.run("pair", "--open", target, "--json"))
             #expect(JSONLine(refused.output.last ?? "")?["code"] == "notAuthorised", "\(refused)")
             #expect(refused.errors.last?.contains("--state") == true, "\(refused)")
         }
@@ -55,8 +53,7 @@ struct PairOpeningTests {
     @Test
     func aCodeIsNotShownToAPipe() async throws {
         try await Self.withRobot { serving, service, target in
-            let result = try await serving.run("pair", "--open", target)
-            #expect(result.status == .exited(1))
+            let result = try await expectFailure(serving.run("pair", "--open", target))
             #expect(result.errors.last?.contains("--json") == true, "\(result)")
             // Nobody could have read it, so that nothing was opened.
             _ = try await ElementalProcess.run("get", target, "Speed", "--security", "open")
@@ -84,13 +81,11 @@ struct PairOpeningTests {
     func whoHasAnotherIdentityIsToldWhoseItTakes() async throws {
         try await Self.withRobot { serving, _, target in
             let other = Serving(state: serving.state + "-other")
-            let none = try await other.run("pair", "--open", target, "--json")
-            #expect(none.status == .exited(1))
+            let none = try await expectFailure(other.run("pair", "--open", target, "--json"))
             #expect(none.errors.last?.contains(other.state) == true, "\(none)")
             #expect(!FileManager.default.fileExists(atPath: other.state))
             _ = try await other.run("trust")
-            let refused = try await other.run("pair", "--open", target, "--json")
-            #expect(refused.status == .exited(1))
+            let refused = try await expectFailure(other.run("pair", "--open", target, "--json"))
             #expect(JSONLine(refused.output.last ?? "")?["code"] == "notPaired", "\(refused)")
             #expect(refused.errors.last?.contains(other.state) == true, "\(refused)")
         }
@@ -141,8 +136,7 @@ struct PairOpeningTests {
                 }
                 // Who has the identity controls, from everywhere.
                 try await bed.b.withChild(elemental, ["set", "robot/Rover", "Speed=1"]) { set in
-                    let status = try await set.waitForExit()
-                    #expect(status == .exited(0), "\(set.transcript)")
+                    try await set.expectExit()
                 }
             }
         }

@@ -4,6 +4,7 @@ import ElementalWire
 import Foundation
 import Support
 import TestSupport
+import Testing
 
 /// A service of the test that pairs, and a user with a state directory of its own who runs commands.
 struct PairingBed: Sendable {
@@ -81,36 +82,24 @@ struct PairingBed: Sendable {
     }
 
     /// Pairs the user with the service.
-    func pair(role: Role = .control) async throws {
-        let result = try await run("pair", target, input: [try await openWindow(role: role)])
-        guard result.status == .exited(0) else { throw TestSupportError("not paired: \(result)") }
-    }
+    func pair() async throws { try await expectSuccess(run("pair", target, input: [try await openWindow()])) }
 
     /// Runs a command of the user to its end.
-    func run(
-        _ arguments: String..., input: [String] = []
-    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
-        try await ChildProcess.with(
-            ElementalProcess.path, arguments + ["--state", state, "--timeout", Patience.seconds]
-        ) { child in
-            child.endInput(with: input)
-            let status = try await child.waitForExit()
-            return (status, child.lines(of: .output), child.lines(of: .error))
-        }
+    func run(_ arguments: String..., input: [String] = []) async throws -> CommandResult {
+        try await run(arguments, input)
+    }
+
+    private func run(_ arguments: [String], _ input: [String]) async throws -> CommandResult {
+        try await ElementalProcess.run(arguments + ["--state", state, "--timeout", Patience.seconds], input: input)
     }
 
     /// Runs a command with `--json` that fails, and returns the error's code and message.
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
-        try await ChildProcess.with(
-            ElementalProcess.path, arguments + ["--json", "--state", state, "--timeout", Patience.seconds]
-        ) { child in
-            child.endInput(with: input)
-            let status = try await child.waitForExit()
-            let error = child.lines(of: .output).last.flatMap { JSONLine($0) }
-            guard status == .exited(1), let error, error.event == "error", let code: String = error["code"],
-                let message: String = error["message"]
-            else { throw TestSupportError("no error: \(child.transcript)") }
-            return (code, message)
-        }
+        let result = try await run(arguments + ["--json"], input)
+        let error = result.output.last.flatMap { JSONLine($0) }
+        guard result.status == .exited(1), let error, error.event == "error", let code: String = error["code"],
+            let message: String = error["message"]
+        else { throw TestSupportError("no error: \(result)") }
+        return (code, message)
     }
 }

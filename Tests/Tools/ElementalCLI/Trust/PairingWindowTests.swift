@@ -68,7 +68,7 @@ struct PairingWindowTests {
     func aCodeGoesNeitherToAPipeNorToTheJournal() async throws {
         try await Serving.with { serving in
             let arguments = Serving.robot + ["--state", serving.state]
-            try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+            try await withCommand(arguments) { service in
                 let remark = try await service.nextRemark("nobody is paired with robot")
                 #expect(remark.contains(/elemental pair --open 127\.0\.0\.1:[0-9]+ --state \//), "\(remark)")
                 #expect(!service.transcript.contains("code"))
@@ -86,7 +86,7 @@ struct PairingWindowTests {
         try await Serving.with { serving in
             // Inherited from the journal, which is not where the output goes.
             let arguments = Serving.robot + ["--state", serving.state, "--json"]
-            try await ChildProcess.with(ElementalProcess.path, arguments, environment: ["JOURNAL_STREAM": "1:2"]) {
+            try await withCommand(arguments, environment: ["JOURNAL_STREAM": "1:2"]) {
                 _ = try await $0.nextEvent("pairing")
             }
         }

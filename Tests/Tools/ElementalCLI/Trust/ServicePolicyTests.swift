@@ -16,10 +16,8 @@ struct ServicePolicyTests {
                 let plain = try await service.nextEvent("connected")
                 #expect(plain["role"] == "plain")
                 #expect((plain["fingerprint"] as String?) == nil)
-                let refused = try await ElementalProcess.run("set", target, "Speed=1", "--security", "open")
-                #expect(refused.status == .exited(1), "\(refused)")
-                let set = try await serving.run("set", target, "Speed=0.25", "--security", "paired")
-                #expect(set.status == .exited(0), "\(set)")
+                try await expectFailure("set", target, "Speed=1", "--security", "open")
+                try await expectSuccess(serving.run("set", target, "Speed=0.25", "--security", "paired"))
                 let own = try #require(try SecurityState.existing(directory: serving.state)?.identity.fingerprint)
                 let connected = try await service.nextEvent("connected") { $0["role"] == "control" }
                 #expect(connected["fingerprint"] == "\(own)")
@@ -34,8 +32,7 @@ struct ServicePolicyTests {
             try await serving.robot("--address", address) { service, target in
                 try await service.nextRemark("is open: every program on this machine may control it")
                 let host = address == "::1" ? target.replacing("127.0.0.1", with: "[::1]") : target
-                let set = try await ElementalProcess.run("set", host, "Speed=1", "--security", "open")
-                #expect(set.status == .exited(0), "\(set)")
+                try await expectSuccess("set", host, "Speed=1", "--security", "open")
             }
             // Nothing needed an identity.
             #expect(!FileManager.default.fileExists(atPath: serving.state))
@@ -77,8 +74,7 @@ struct ServicePolicyTests {
         try await Serving.with { serving in
             _ = try await serving.run("trust")
             try Data("{".utf8).write(to: URL(filePath: serving.state + "/trust.json"))
-            let result = try await ElementalProcess.run(command + ["--json", "--state", serving.state])
-            #expect(result.status == .exited(1), "\(result)")
+            let result = try await expectFailure(ElementalProcess.run(command + ["--json", "--state", serving.state]))
             #expect(result.errors.last?.contains("\(serving.state)/trust.json is damaged") == true, "\(result)")
             #expect(JSONLine(result.output.last ?? "")?["code"] == "corrupt")
         }

@@ -18,15 +18,13 @@ struct Serving: Sendable {
         async throws
     {
         let arguments = Self.robot + ["--json", "--state", state] + options
-        try await ChildProcess.with(ElementalProcess.path, arguments) { service in
+        try await withCommand(arguments) { service in
             try await body(service, "127.0.0.1:\(service.listeningPort())")
         }
     }
 
     /// Runs a command to its end with this state directory.
-    func run(
-        _ arguments: String..., input: [String]? = nil
-    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
+    func run(_ arguments: String..., input: [String]? = nil) async throws -> CommandResult {
         try await ElementalProcess.run(arguments + ["--state", state], input: input)
     }
 }

@@ -6,25 +6,15 @@ import Testing
 struct TrustCommandTests {
     private static let laptop = "mfrggzdfmztwq2lkmfrggzdfmztwq2lkmfrggzdfmztwq2lkmfra"
 
-    private static func inDirectory(_ body: (String) async throws -> Void) async throws {
-        try await withFolder { try await body($0 + "/state") }
-    }
-
-    private static func trust(
-        _ arguments: String..., state: String
-    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: [String]) {
-        try await ElementalProcess.run(["trust"] + arguments + ["--state", state])
-    }
-
     @Test
     func theFingerprintIsMadeOnceAndKeptSecretFromOthers() async throws {
-        try await Self.inDirectory { state in
-            let first = try await Self.trust(state: state)
-            #expect(first.status == .exited(0), "\(first)")
-            let fingerprint = try #require(first.output.first)
+        try await Serving.with { serving in
+            let state = serving.state
+            let first = try await expectSuccess(serving.run("trust")).first
+            let fingerprint = try #require(first)
             #expect(fingerprint.count == 64)
-            #expect(try await Self.trust("show", state: state).output == [fingerprint])
-            let json = try #require(JSONLine(try await Self.trust("--json", state: state).output.first ?? ""))
+            #expect(try await serving.run("trust", "show").output == [fingerprint])
+            let json = try #require(JSONLine(try await serving.run("trust", "--json").output.first ?? ""))
             #expect(json.event == "identity")
             #expect(json.string("fingerprint") == fingerprint)
             #expect(json.string("id") == String(fingerprint.filter { $0 != "-" }.prefix(16)))
@@ -38,50 +28,40 @@ struct TrustCommandTests {
 
     @Test
     func peersAreAddedListedAndRevoked() async throws {
-        try await Self.inDirectory { state in
-            let none = try await Self.trust("list", state: state)
-            #expect(none.status == .exited(0))
-            #expect(none.output.isEmpty)
-            #expect(none.errors == ["nobody is trusted yet"])
-            let own = try #require(try await Self.trust(state: state).output.first)
-            let added = try await Self.trust(
-                "add", Self.laptop.uppercased(), "--name", "Laptop", "--role", "observe", "--service", "robot",
-                state: state)
-            #expect(added.status == .exited(0), "\(added)")
-            #expect(added.output.first == "client 'Laptop', observe of robot")
-            let pinned = try await Self.trust("add", Self.laptop, "--name", "robot/Rover", state: state)
+        try await Serving.with { serving in
+            let none = try await serving.run("trust", "list")
+            #expect(none.status == .exited(0) && none.output.isEmpty && none.errors == ["nobody is trusted yet"])
+            let own = try #require(try await serving.run("trust").output.first)
+            let added = try await serving.run(
+                "trust", "add", Self.laptop.uppercased(), "--name", "Laptop", "--role", "observe", "--service", "robot")
+            #expect(added.status == .exited(0) && added.output.first == "client 'Laptop', observe of robot")
+            let pinned = try await serving.run("trust", "add", Self.laptop, "--name", "robot/Rover")
             #expect(pinned.output.first == "service 'robot/Rover', control")
-            let list = try await Self.trust("list", "--json", state: state).output.compactMap { JSONLine($0) }
+            let list = try await serving.run("trust", "list", "--json").output.compactMap { JSONLine($0) }
             #expect(list.map(\.event) == ["trusted", "trusted"])
             #expect(list.map { $0.string("kind") } == ["client", "service"])
             #expect(list.map { $0.string("name") } == ["Laptop", "robot/Rover"])
             #expect(list.map { $0.string("role") } == ["observe", "control"])
             // Its own key needs no trust.
-            let ownKey = try await Self.trust("add", own, "--name", "Me", "--role", "admin", state: state)
-            #expect(ownKey.status == .exited(1))
+            let ownKey = try await expectFailure(
+                serving.run("trust", "add", own, "--name", "Me", "--role", "admin"))
             #expect(ownKey.errors.first?.contains("own key") == true, "\(ownKey)")
-            let revoked = try await Self.trust("revoke", "Laptop", "--json", state: state)
+            let revoked = try await serving.run("trust", "revoke", "Laptop", "--json")
             #expect(JSONLine(revoked.output.first ?? "")?.event == "revoked")
-            #expect(try await Self.trust("list", state: state).output.first == "service 'robot/Rover', control")
-            let again = try await Self.trust("revoke", "Laptop", "--json", state: state)
-            #expect(again.status == .exited(1))
+            #expect(try await serving.run("trust", "list").output.first == "service 'robot/Rover', control")
+            let again = try await expectFailure(serving.run("trust", "revoke", "Laptop", "--json"))
             #expect(JSONLine(again.output.last ?? "")?.string("code") == "unknownPeer")
         }
     }
 
-    @Test
-    func aPartOfAFingerprintIsNotAccepted() throws {
-        let part = String(Self.laptop.prefix(16))
-        try Mistake.expect(in: ["trust", "add", part, "--name", "Laptop", "--role", "control"])
-    }
-
     @Test(arguments: [
-        ["--name", "Laptop"], ["--name", "Laptop", "--role", "plain"], ["--name", "robot/Rover", "--role", "admin"],
-        ["--name", "robot/Rover", "--service", "robot"],
+        // A part of a fingerprint.
+        [String(laptop.prefix(16)), "--name", "Laptop", "--role", "control"],
+        // What is missing or contradicts.
+        [laptop, "--name", "Laptop"], [laptop, "--name", "Laptop", "--role", "plain"],
+        [laptop, "--name", "robot/Rover", "--role", "admin"], [laptop, "--name", "robot/Rover", "--service", "robot"],
     ])
-    func whatIsMissingOrContradictsIsAMistake(arguments: [String]) throws {
-        try Mistake.expect(in: ["trust", "add", Self.laptop] + arguments)
-    }
+    func mistakes(_ arguments: [String]) throws { try Mistake.expect(in: ["trust", "add"] + arguments) }
 
     @Test
     func testsDoNotTouchTheUsersOwnState() async throws {
@@ -93,17 +73,17 @@ struct TrustCommandTests {
 
     @Test
     func aDamagedStoreIsSaidAndNotReplaced() async throws {
-        try await Self.inDirectory { state in
-            _ = try await Self.trust(state: state)
-            try Data("{".utf8).write(to: URL(fileURLWithPath: state + "/trust.json"))
-            let list = try await Self.trust("list", "--json", state: state)
-            #expect(list.status == .exited(1))
-            #expect(list.errors.first?.contains("\(state)/trust.json is damaged") == true, "\(list)")
+        try await Serving.with { serving in
+            _ = try await serving.run("trust")
+            let file = serving.state + "/trust.json"
+            try Data("{".utf8).write(to: URL(filePath: file))
+            let list = try await expectFailure(serving.run("trust", "list", "--json"))
+            #expect(list.errors.first?.contains("\(file) is damaged") == true, "\(list)")
             #expect(JSONLine(list.output.last ?? "")?.string("code") == "corrupt")
-            #expect(try String(contentsOfFile: state + "/trust.json", encoding: .utf8) == "{")
-            #expect(try await Self.trust("reset", state: state).status == .exited(64))
-            #expect(try await Self.trust("reset", "--yes", state: state).status == .exited(0))
-            #expect(try await Self.trust("list", state: state).status == .exited(0))
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "{")
+            #expect(try await serving.run("trust", "reset").status == .exited(64))
+            #expect(try await serving.run("trust", "reset", "--yes").status == .exited(0))
+            #expect(try await serving.run("trust", "list").status == .exited(0))
         }
     }
 }

@@ -50,15 +50,13 @@ struct TwoHostPairingTests {
     ) async throws {
         let elemental = try ElementalProcess.path
         let name = ["--name", "Ada's laptop"]
-        try await host.withChild(elemental, ["watch", "robot/Rover", "--json"] + name + options) {
-            watch in
+        try await host.withChild(elemental, ["watch", "robot/Rover", "--json"] + name + options) { watch in
             try await watch.nextEvent("connected")
             try await host.withChild(
                 elemental,
                 ["set", "robot/Rover", "Nursery lamp=\(lamp)", "Camera aim=\(aim)"] + name + options
             ) { set in
-                let setStatus = try await set.waitForExit()
-                #expect(setStatus == .exited(0), "\(set.transcript)")
+                try await set.expectExit()
             }
             for process in [service, watch] { try await expect(lamp, aim, at: process) }
             try service.writeLine("Nursery lamp=\(laterLamp)")
@@ -81,8 +79,7 @@ struct TwoHostPairingTests {
     func twoHostsPairByACodeAndNothingBetweenThemIsClear() async throws {
         try await TestBed.with { bed in
             try await withFolder { folder in
-                try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) {
-                    capture in
+                try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) { capture in
                     try await capture.nextEvent("capturing")
                     let elemental = try ElementalProcess.path
                     let state = ["--state", folder + "/client"]
@@ -101,16 +98,14 @@ struct TwoHostPairingTests {
                         try await bed.b.withChild(
                             elemental, ["get", "robot/Rover", "Nursery lamp", "--json"] + state
                         ) { stranger in
-                            let strangerStatus = try await stranger.waitForExit()
-                            #expect(strangerStatus == .exited(1), "\(stranger.transcript)")
+                            try await stranger.expectExit(1)
                         }
                         try await bed.b.withChild(
                             elemental, ["pair", "robot/Rover", "--json", "--name", "Ada's laptop"] + state
                         ) { pair in
                             try pair.writeLine(code)
                             pair.closeInput()
-                            let pairStatus = try await pair.waitForExit()
-                            #expect(pairStatus == .exited(0), "\(pair.transcript)")
+                            try await pair.expectExit()
                             let paired = try await pair.nextEvent("paired")
                             #expect(paired["role"] == "control")
                         }
@@ -130,8 +125,7 @@ struct TwoHostPairingTests {
     func betweenHostsThatAreNotPairedEverythingIsClear() async throws {
         try await TestBed.with { bed in
             try await withFolder { folder in
-                try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) {
-                    capture in
+                try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) { capture in
                     try await capture.nextEvent("capturing")
                     try await bed.a.withChild(
                         try ElementalProcess.path,
