@@ -29,9 +29,9 @@ func expectSuccess(
 /// Runs a command that has to fail.
 @discardableResult
 func expectFailure(
-    _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+    _ arguments: String..., input: [String]? = nil, sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> CommandResult {
-    expectFailure(try await ElementalProcess.run(arguments), sourceLocation: sourceLocation)
+    expectFailure(try await ElementalProcess.run(arguments, input: input), sourceLocation: sourceLocation)
 }
 
 /// Runs `elemental` with these arguments during the body, and ends it in every case.

@@ -2,8 +2,41 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The processes that a test of `elemental mqtt` needs around a broker.
-enum BridgeBed {
+/// A service, a bridge that has told it to mosquitto, and what is there then.
+struct BridgeBed {
+    let service: ChildProcess
+    /// The service as HOST:PORT.
+    let target: String
+    let bridge: ChildProcess
+    let watch: TopicWatch
+    let device: DeviceTopics
+    let broker: MosquittoBroker
+
+    /// Runs all of them during the body.
+    static func with(
+        _ elements: [String], _ options: [String] = [], isolation: isolated (any Actor)? = #isolation,
+        _ body: (BridgeBed) async throws -> Void
+    ) async throws {
+        try await MosquittoBroker.with { broker in
+            try await Robot.with(elements) { service, target in
+                try await withBridge(broker.port, [target], options) { bridge in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = try await DeviceTopics.ofAddress(target, in: watch)
+                        try await body(
+                            BridgeBed(
+                                service: service, target: target, bridge: bridge, watch: watch, device: device,
+                                broker: broker))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Publishes at an element's `/set`.
+    func set(_ element: String, _ text: String) async throws {
+        try await MosquittoClient.publish(port: broker.port, device("\(element)/set"), text)
+    }
+
     /// Runs `elemental mqtt` during the body, which begins when it has reached the broker.
     static func withBridge<Result>(
         _ port: Int, _ targets: [String], _ options: [String] = [], environment: [String: String] = [:],

@@ -45,24 +45,13 @@ struct DiscoveryTests {
     func everyElementPassesTheCheck(hasControl: Bool) async throws {
         try await withFolder { folder in
             try Data(Self.picture).write(to: URL(filePath: folder + "/picture"))
-            try await expectAllElements(
-                Self.elements + ["7:View:data=@\(folder)/picture"], hasControl: hasControl)
-        }
-    }
-
-    private func expectAllElements(_ elements: [String], hasControl: Bool) async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(elements) { _, target in
-                try await BridgeBed.withBridge(broker.port, [target], hasControl ? ["--control"] : []) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        let view = try await watch.wait(for: device("view")) { !$0.isEmpty }
-                        #expect(view.payload == Self.picture)
-                        let check = try await watch.discovery(of: device)
-                        #expect(check.problems == [])
-                        try await expectComponents(of: check, hasControl: hasControl, watch)
-                    }
-                }
+            let elements = Self.elements + ["7:View:data=@\(folder)/picture"]
+            try await BridgeBed.with(elements, hasControl ? ["--control"] : []) { bed in
+                let view = try await bed.watch.wait(for: bed.device("view")) { !$0.isEmpty }
+                #expect(view.payload == Self.picture)
+                let check = try await bed.watch.discovery(of: bed.device)
+                #expect(check.problems == [])
+                try await expectComponents(of: check, hasControl: hasControl, bed.watch)
             }
         }
     }
@@ -120,31 +109,23 @@ struct DiscoveryTests {
             "Humidity=sensor,device_class=humidity", "--as", "Code=none", "--as",
             "Key=event,event_types=pressed|held", "--as", "Colour=select,options=black|white",
         ]
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(elements) { service, target in
-                try await BridgeBed.withBridge(broker.port, [target], options) { bridge in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        let check = try await watch.discovery(of: device, isAutomatic: false)
-                        #expect(check.problems == [])
-                        let platforms = Dictionary(
-                            uniqueKeysWithValues: check.components.map { ($0.key, $0.platform) })
-                        #expect(platforms["1"] == "light")
-                        #expect(platforms["2"] == "button")
-                        #expect(check.components.first { $0.key == "3" }?.text("device_class") == "humidity")
-                        #expect(platforms["4"] == nil)
-                        #expect(platforms["5"] == "select")
-                        #expect(platforms["6"] == "event")
-                        // What Home Assistant sends for a lamp at half, and off.
-                        for value in ["0.502", "0"] {
-                            try await MosquittoClient.publish(port: broker.port, device("brightness/set"), value)
-                            try await watch.wait(for: device("brightness"), toBe: value == "0" ? "0.0" : value)
-                        }
-                        try await MosquittoClient.publish(port: broker.port, device("reset/set"), "true")
-                        try await service.nextEvent("value") { $0["element"] == "Reset" && $0["value"] == true }
-                    }
-                }
+        try await BridgeBed.with(elements, options) { bed in
+            let check = try await bed.watch.discovery(of: bed.device, isAutomatic: false)
+            #expect(check.problems == [])
+            let platforms = Dictionary(uniqueKeysWithValues: check.components.map { ($0.key, $0.platform) })
+            #expect(platforms["1"] == "light")
+            #expect(platforms["2"] == "button")
+            #expect(check.components.first { $0.key == "3" }?.text("device_class") == "humidity")
+            #expect(platforms["4"] == nil)
+            #expect(platforms["5"] == "select")
+            #expect(platforms["6"] == "event")
+            // What Home Assistant sends for a lamp at half, and off.
+            for value in ["0.502", "0"] {
+                try await bed.set("brightness", value)
+                try await bed.watch.wait(for: bed.device("brightness"), toBe: value == "0" ? "0.0" : value)
             }
+            try await bed.set("reset", "true")
+            try await bed.service.nextEvent("value") { $0["element"] == "Reset" && $0["value"] == true }
         }
     }
 }

@@ -93,31 +93,22 @@ struct FaultTests {
 
     @Test(.backstop)
     func aBrokerThatStallsGetsTheNewestValue() async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(["1:Text:string=first", "2:Camera:bool=off"]) { service, target in
-                try await BridgeBed.withBridge(broker.port, [target], ["--rate", "0"]) { bridge in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("text"), toBe: "first")
-                        broker.pause()
-                        let figures = ProcessFigures(of: bridge)
-                        let before = try figures.residentMemory
-                        let padding = String(repeating: "x", count: 4000)
-                        var number = 0
-                        // More than the system's buffers hold: the bridge keeps the newest for the broker, and not the others.
-                        while number < 8000 {
-                            number += 1
-                            try service.writeLine("Text=\(number) \(padding)")
-                        }
-                        try service.writeLine("Camera=on\nText=last")
-                        broker.resume()
-                        try await watch.wait(for: device("text"), toBe: "last")
-                        try await watch.wait(for: device("camera"), toBe: "true")
-                        #expect(watch.messages(of: device("text")).count < number)
-                        expectMemory(try figures.peakMemory - before, below: 30_000)
-                    }
-                }
-            }
+        try await BridgeBed.with(["1:Text:string=first", "2:Camera:bool=off"], ["--rate", "0"]) { bed in
+            let (text, watch) = (bed.device("text"), bed.watch)
+            try await watch.wait(for: text, toBe: "first")
+            bed.broker.pause()
+            let figures = ProcessFigures(of: bed.bridge)
+            let before = try figures.residentMemory
+            let padding = String(repeating: "x", count: 4000)
+            // More than the system's buffers hold: the bridge keeps the newest for the broker, and not the others.
+            let count = 8000
+            for number in 1...count { try bed.service.writeLine("Text=\(number) \(padding)") }
+            try bed.service.writeLine("Camera=on\nText=last")
+            bed.broker.resume()
+            try await watch.wait(for: text, toBe: "last")
+            try await watch.wait(for: bed.device("camera"), toBe: "true")
+            #expect(watch.messages(of: text).count < count)
+            expectMemory(try figures.peakMemory - before, below: 30_000)
         }
     }
 
@@ -155,71 +146,53 @@ struct FaultTests {
 
     @Test(.backstop)
     func twoBridgesDoNotHarmEachOther() async throws {
-        try await MosquittoBroker.with { broker in
-            let port = broker.port
-            try await Robot.with(Self.elements) { service, target in
-                try await BridgeBed.withBridge(port, [target], ["--control", "--id", "one"]) { _ in
-                    try await TopicWatch.with(port: port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("speed"), toBe: "0.5")
-                        try await BridgeBed.withBridge(port, [target], ["--control", "--id", "two"]) { two in
-                            try await expectAll(port, device, speed: "0.5", bridge: "two")
-                            try await MosquittoClient.publish(port: port, device("speed/set"), "0.25")
-                            try await watch.wait(for: device("speed"), toBe: "0.25")
-                            let before = watch.messages.count
-                            try service.writeLine("Camera=on")
-                            try await watch.wait(for: device("camera"), toBe: "true")
-                            try service.writeLine("Camera=off")
-                            try await watch.wait(for: device("camera"), toBe: "false")
-                            // They do not answer each other's messages in a circle.
-                            #expect(watch.messages.count - before < 20)
-                            try await two.expectExit(after: SIGTERM)
-                        }
-                        // The first one is still there, and so is what it tells, also of which bridge it is.
-                        try await watch.wait(for: "elemental/bridge/two/availability", toBe: "offline")
-                        try service.writeLine("Speed=0.75")
-                        try await watch.wait(for: device("speed"), toBe: "0.75")
-                        try await expectAll(port, device, speed: "0.75", bridge: "one")
-                        // It follows a moment later, since the first one looks at what is retained before.
-                        let check = try await watch.discovery(of: device) {
-                            $0.availabilityTopics.contains("elemental/bridge/one/availability")
-                        }
-                        try await watch.wait("that all of it is online") { watch in
-                            check.availabilityTopics.allSatisfy { watch.newest(of: $0)?.text == "online" } ? true : nil
-                        }
-                    }
-                }
+        try await BridgeBed.with(Self.elements, ["--control", "--id", "one"]) { bed in
+            let (service, watch, device, port) = (bed.service, bed.watch, bed.device, bed.broker.port)
+            try await watch.wait(for: device("speed"), toBe: "0.5")
+            try await BridgeBed.withBridge(port, [bed.target], ["--control", "--id", "two"]) { two in
+                try await expectAll(port, device, speed: "0.5", bridge: "two")
+                try await bed.set("speed", "0.25")
+                try await watch.wait(for: device("speed"), toBe: "0.25")
+                let before = watch.messages.count
+                try service.writeLine("Camera=on")
+                try await watch.wait(for: device("camera"), toBe: "true")
+                try service.writeLine("Camera=off")
+                try await watch.wait(for: device("camera"), toBe: "false")
+                // They do not answer each other's messages in a circle.
+                #expect(watch.messages.count - before < 20)
+                try await two.expectExit(after: SIGTERM)
+            }
+            // The first one is still there, and so is what it tells, also of which bridge it is.
+            try await watch.wait(for: "elemental/bridge/two/availability", toBe: "offline")
+            try service.writeLine("Speed=0.75")
+            try await watch.wait(for: device("speed"), toBe: "0.75")
+            try await expectAll(port, device, speed: "0.75", bridge: "one")
+            // It follows a moment later, since the first one looks at what is retained before.
+            let check = try await watch.discovery(of: device) {
+                $0.availabilityTopics.contains("elemental/bridge/one/availability")
+            }
+            try await watch.wait("that all of it is online") { watch in
+                check.availabilityTopics.allSatisfy { watch.newest(of: $0)?.text == "online" } ? true : nil
             }
         }
     }
 
     @Test(.backstop)
     func homeAssistantsBirthMakesItTellEverythingAgain() async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(Self.elements) { _, target in
-                try await BridgeBed.withBridge(broker.port, [target], ["--id", "tests"]) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        _ = try await watch.discovery(of: device)
-                        try await watch.wait(for: device("load"), toBe: "1.0")
-                        let before = watch.messages.count
-                        try await MosquittoClient.publish(port: broker.port, "homeassistant/status", "online")
-                        try await expectAllAgain(watch, device, after: before)
-                    }
-                }
+        try await BridgeBed.with(Self.elements, ["--id", "tests"]) { bed in
+            let (watch, device) = (bed.watch, bed.device)
+            _ = try await watch.discovery(of: device)
+            try await watch.wait(for: device("load"), toBe: "1.0")
+            let before = watch.messages.count
+            try await MosquittoClient.publish(port: bed.broker.port, "homeassistant/status", "online")
+            var topics: Set = [device.configuration, device.availability, "elemental/bridge/tests/availability"]
+            for element in ["speed", "camera", "load"] { topics.insert(device(element)) }
+            try await watch.wait("all topics once more") { watch in
+                topics.isSubset(of: watch.messages.dropFirst(before).map { $0.topic }) ? true : nil
             }
-        }
-    }
-
-    /// Waits until everything has been told once more after so many messages.
-    private func expectAllAgain(_ watch: TopicWatch, _ device: DeviceTopics, after count: Int) async throws {
-        var topics: Set<String> = [device.configuration, device.availability, "elemental/bridge/tests/availability"]
-        for element in ["speed", "camera", "load"] { topics.insert(device(element)) }
-        try await watch.wait("all topics once more") { watch in
-            topics.isSubset(of: watch.messages.dropFirst(count).map { $0.topic }) ? true : nil
-        }
-        for message in watch.messages.dropFirst(count) where topics.contains(message.topic) {
-            #expect(!message.payload.isEmpty, "\(message.topic)")
+            for message in watch.messages.dropFirst(before) where topics.contains(message.topic) {
+                #expect(!message.payload.isEmpty, "\(message.topic)")
+            }
         }
     }
 }

@@ -14,21 +14,10 @@ struct ValueTests {
     ]
 
     /// A service with a bridge that sets its elements at any rate.
-    private static func with(
-        _ options: [String] = [],
-        _ body: (_ service: ChildProcess, _ device: DeviceTopics, _ watch: TopicWatch, _ port: Int) async throws -> Void
-    ) async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(elements) { service, target in
-                let options = ["--control", "--rate", "0"] + options
-                try await BridgeBed.withBridge(broker.port, [target], options) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("pair"), toBe: "ten")
-                        try await body(service, device, watch, broker.port)
-                    }
-                }
-            }
+    private static func with(_ options: [String] = [], _ body: (BridgeBed) async throws -> Void) async throws {
+        try await BridgeBed.with(elements, ["--control", "--rate", "0"] + options) { bed in
+            try await bed.watch.wait(for: bed.device("pair"), toBe: "ten")
+            try await body(bed)
         }
     }
 
@@ -64,7 +53,8 @@ struct ValueTests {
 
     @Test(.backstop, arguments: [true, false])
     func everyTypeReachesTheBroker(hasDiscovery: Bool) async throws {
-        try await Self.with(hasDiscovery ? [] : ["--discovery", "none"]) { service, device, watch, port in
+        try await Self.with(hasDiscovery ? [] : ["--discovery", "none"]) { bed in
+            let (service, device, watch, port) = (bed.service, bed.device, bed.watch, bed.broker.port)
             for (line, topic, text, plain) in Self.values {
                 try service.writeLine(line)
                 try await watch.wait(for: device(topic), toBe: hasDiscovery ? text : plain)
@@ -101,7 +91,8 @@ struct ValueTests {
 
     @Test(.backstop)
     func everyTypeIsSetFromTheBroker() async throws {
-        try await Self.with { service, device, watch, port in
+        try await Self.with { bed in
+            let (service, device, watch, port) = (bed.service, bed.device, bed.watch, bed.broker.port)
             for (topic, payload, text) in Self.commands {
                 let name = topic.split(separator: "/").first.map(String.init) ?? topic
                 let set = topic.hasSuffix("/set") ? device(topic) : device("\(topic)/set")
@@ -154,7 +145,8 @@ struct ValueTests {
 
     @Test(.backstop)
     func whatAnElementDoesNotTakeIsAnswered() async throws {
-        try await Self.with { service, device, watch, port in
+        try await Self.with { bed in
+            let (service, device, watch, port) = (bed.service, bed.device, bed.watch, bed.broker.port)
             func expectRefusal(_ topic: String, _ what: String, _ publish: (String) async throws -> Void) async throws {
                 let name = topic.split(separator: "/").first.map(String.init) ?? topic
                 let before = try #require(watch.newest(of: device(name)))
@@ -217,39 +209,25 @@ struct ValueTests {
 
     @Test(.backstop)
     func withoutControlNothingIsSet() async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(["1:Speed:float:0...1=0.5"]) { service, target in
-                try await BridgeBed.withBridge(broker.port, [target]) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("speed"), toBe: "0.5")
-                        try await MosquittoClient.publish(port: broker.port, device("speed/set"), "1")
-                        // A value after it tells that it would have come by now.
-                        try service.writeLine("Speed=0.75")
-                        try await watch.wait(for: device("speed"), toBe: "0.75")
-                        #expect(!service.lines(of: .output).contains { $0.contains("\"event\":\"value\"") })
-                    }
-                }
-            }
+        try await BridgeBed.with(["1:Speed:float:0...1=0.5"]) { bed in
+            try await bed.watch.wait(for: bed.device("speed"), toBe: "0.5")
+            try await bed.set("speed", "1")
+            // A value after it tells that it would have come by now.
+            try bed.service.writeLine("Speed=0.75")
+            try await bed.watch.wait(for: bed.device("speed"), toBe: "0.75")
+            #expect(bed.service.events("value").isEmpty)
         }
     }
 
     @Test(.backstop)
     func ofAFloodAFewValuesLeaveAndTheNewestOne() async throws {
-        try await MosquittoBroker.with { broker in
-            try await Robot.with(["1:Motion:float3:udp:latest=0,0,0", "2:Speed:float=0"]) { service, target in
-                // One a second. `LaneTests` tests the rate itself.
-                try await BridgeBed.withBridge(broker.port, [target], ["--rate", "1"]) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("speed"), toBe: "0.0")
-                        for number in 1...600 { try service.writeLine("Speed=\(number)\nMotion=\(number),0,0") }
-                        try await watch.wait(for: device("speed"), toBe: "600.0")
-                        try await watch.wait(for: device("motion"), toBe: "[600.0,0.0,0.0]")
-                        for topic in ["speed", "motion"] { #expect(watch.messages(of: device(topic)).count < 300) }
-                    }
-                }
-            }
+        // One a second. `LaneTests` tests the rate itself.
+        try await BridgeBed.with(["1:Motion:float3:udp:latest=0,0,0", "2:Speed:float=0"], ["--rate", "1"]) { bed in
+            try await bed.watch.wait(for: bed.device("speed"), toBe: "0.0")
+            for number in 1...600 { try bed.service.writeLine("Speed=\(number)\nMotion=\(number),0,0") }
+            try await bed.watch.wait(for: bed.device("speed"), toBe: "600.0")
+            try await bed.watch.wait(for: bed.device("motion"), toBe: "[600.0,0.0,0.0]")
+            for topic in ["speed", "motion"] { #expect(bed.watch.messages(of: bed.device(topic)).count < 300) }
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 /// A bridge's own identity, and what it asks for.
 struct BridgeSecurityTests {
     private static func with<Result>(
-        _ bed: PairingBed, _ port: Int = 1, _ options: [String], _ body: (ChildProcess) async throws -> Result
+        _ bed: PairingBed, _ options: [String], port: Int = 1, _ body: (ChildProcess) async throws -> Result
     ) async throws -> Result {
         let bridge = ["signalr", "bridge", bed.target, "--hub", "http://127.0.0.1:\(port)/hub", "--json"]
         return try await withCommand(bridge + options, environment: ["ELEMENTAL_STATE": bed.state], body)
@@ -37,7 +37,7 @@ struct BridgeSecurityTests {
             let clients = try bed.serviceState.trust.read().clients
             #expect(clients.count == 2 && clients.contains { $0.name.hasPrefix("signalr-bridge") && $0.role == role })
             try await Peers.withHub { _, port in
-                try await Self.with(bed, port, options) { bridge in
+                try await Self.with(bed, options, port: port) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["role"] == role.rawValue && begins["control"] == !options.isEmpty)
                     #expect(bed.service.devices.map(\.grantedRole) == [role])

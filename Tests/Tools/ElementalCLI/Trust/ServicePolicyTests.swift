@@ -69,8 +69,10 @@ struct ServicePolicyTests {
         }
     }
 
-    @Test(arguments: [Serving.robot, ["bench", "serve"], ["c64", "gateway", "--pty", "--unlisted"]])
-    func aDamagedStoreIsNotServedWith(_ command: [String]) async throws {
+    @Test(arguments: [
+        Serving.robot, ["bench", "serve"], ["c64", "gateway", "--pty", "--unlisted"], ["browse", "--for", "1"],
+    ])
+    func aDamagedStoreIsNotUsed(_ command: [String]) async throws {
         try await Serving.with { serving in
             _ = try await serving.run("trust")
             try Data("{".utf8).write(to: URL(filePath: serving.state + "/trust.json"))
