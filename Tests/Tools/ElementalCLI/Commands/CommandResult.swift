@@ -57,3 +57,24 @@ extension ChildProcess {
         lines(of: .output).compactMap { JSONLine($0) }.filter { $0.event == event }
     }
 }
+
+extension TestBed.Host {
+    /// Runs `elemental` on this host during the body, and ends it in every case.
+    func withCommand<Result>(
+        _ arguments: [String], isolation: isolated (any Actor)? = #isolation,
+        _ body: (ChildProcess) async throws -> Result
+    ) async throws -> Result {
+        try await withChild(ElementalProcess.path, arguments, body)
+    }
+
+    /// Runs a command on this host that has to succeed, and returns what it prints.
+    @discardableResult
+    func expectSuccess(
+        _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [String] {
+        try await withCommand(arguments) { command in
+            try await command.expectExit(sourceLocation: sourceLocation)
+            return command.lines(of: .output)
+        }
+    }
+}

@@ -21,9 +21,9 @@ struct DoctorTests {
         try await TestBed.with { bed in
             let arguments = ["doctor", "--json", "--state", state]
             let service = ["publish", "robot", "--security", "open", "--element", "1:Speed:float", "--json"]
-            try await bed.b.withChild(try ElementalProcess.path, service) { service in
+            try await bed.b.withCommand(service) { service in
                 try await service.nextEvent("published")
-                try await bed.a.withChild(try ElementalProcess.path, arguments) { doctor in
+                try await bed.a.withCommand(arguments) { doctor in
                     let status = try await doctor.waitForExit()
                     let findings = Self.findings(doctor)
                     #expect(status == .exited(0), "\(doctor.transcript)")

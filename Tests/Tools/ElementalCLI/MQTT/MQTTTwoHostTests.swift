@@ -27,9 +27,9 @@ struct MQTTTwoHostTests {
                     let rover = [
                         "publish", "robot", "--name", "Rover", "--security", "open", "--element", "1:Pace:float=0.5",
                     ]
-                    try await bed.a.withChild(try ElementalProcess.path, bridge) { bridge in
+                    try await bed.a.withCommand(bridge) { bridge in
                         var lost: TranscriptPlace?
-                        try await bed.a.withChild(try ElementalProcess.path, rover) { rover in
+                        try await bed.a.withCommand(rover) { rover in
                             try await bridge.nextEvent("serviceState") {
                                 $0["name"] == "Rover" && $0["state"] == "connected"
                             }
@@ -42,7 +42,7 @@ struct MQTTTwoHostTests {
                                 $0["name"] == "Rover" && $0["state"] != "connected"
                             }.place
                         }
-                        try await bed.a.withChild(try ElementalProcess.path, rover) { rover in
+                        try await bed.a.withCommand(rover) { rover in
                             try await bridge.nextEvent("serviceState", after: lost) {
                                 $0["name"] == "Rover" && $0["state"] == "connected"
                             }

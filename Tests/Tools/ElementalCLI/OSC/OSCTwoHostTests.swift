@@ -27,8 +27,8 @@ struct OSCTwoHostTests {
                 "osc", "synth", "--control", "--port", "0", "--allow", "\(bed.b.address)/25", "--allow",
                 "fd00:5c::/64", "--state", state, "--json",
             ]
-            try await bed.a.withChild(try ElementalProcess.path, synth) { _ in
-                try await bed.a.withChild(try ElementalProcess.path, bridge) { bridge in
+            try await bed.a.withCommand(synth) { _ in
+                try await bed.a.withCommand(bridge) { bridge in
                     let listening = try await bridge.nextEvent("listening")
                     let ports = try ["port", "queryPort"].map { "\(Int(try #require(listening.number($0))))" }
                     try await bridge.nextEvent("shown") { $0["prefix"] == "/Synth/" }

@@ -12,10 +12,8 @@ struct TwoHostBridgeTests {
         _ host: TestBed.Host, _ service: String, _ name: String, _ elements: [String],
         _ body: (ChildProcess) async throws -> Void
     ) async throws {
-        let specs = elements.flatMap { ["--element", $0] }
-        try await host.withChild(
-            try ElementalProcess.path, ["publish", service, "--name", name, "--security", "open", "--json"] + specs,
-            body)
+        let publish = ["publish", service, "--name", name, "--security", "open", "--json"]
+        try await host.withCommand(publish + elements.flatMap { ["--element", $0] }, body)
     }
 
     @Test(.backstop)
@@ -30,13 +28,9 @@ struct TwoHostBridgeTests {
                     "signalr", "bridge", "--all", "--hub", url, "--control", "--map", "Pace=Speed", "--print", "--json",
                 ]
                 func tell(_ method: String, _ value: String) async throws {
-                    try await bed.b.withChild(
-                        try ElementalProcess.path, ["signalr", "call", url, "Tell", method, value]
-                    ) { call in
-                        try await call.expectExit()
-                    }
+                    try await bed.b.expectSuccess("signalr", "call", url, "Tell", method, value)
                 }
-                try await bed.b.withChild(try ElementalProcess.path, bridge) { bridge in
+                try await bed.b.withCommand(bridge) { bridge in
                     func passes(_ element: String, of device: String, _ value: Double) async throws {
                         try await bridge.nextEvent("toHub") {
                             $0["device"] == device && $0["element"] == element && $0.number("value") == value

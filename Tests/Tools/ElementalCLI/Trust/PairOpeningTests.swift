@@ -118,26 +118,23 @@ struct PairOpeningTests {
     @Test(.enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
     func onlyTheHostItselfOpensTheWindowWithTheServicesIdentity() async throws {
         try await TestBed.with { bed in
-            let elemental = try ElementalProcess.path
             let robot = ["publish", "robot", "--name", "Rover", "--stay", "--json", "--element", "1:Speed:float=0.5"]
             let open = ["pair", "--open", "robot/Rover", "--json"]
-            try await bed.a.withChild(elemental, robot) { service in
+            try await bed.a.withCommand(robot) { service in
                 try await service.nextEvent("published")
-                try await bed.a.withChild(elemental, open) { pair in
+                try await bed.a.withCommand(open) { pair in
                     let opened = try await pair.nextEvent("pairing")
                     #expect((opened["code"] as String?)?.count == 6)
                     #expect(try await pair.waitForExit() == .exited(0))
                 }
                 try await service.nextEvent("pairing")
                 // A copy of its identity, on another host.
-                try await bed.b.withChild(elemental, open) { pair in
+                try await bed.b.withCommand(open) { pair in
                     let error = try await pair.nextEvent("error")
                     #expect(error["code"] == "notAuthorised", "\(pair.transcript)")
                 }
                 // Who has the identity controls, from everywhere.
-                try await bed.b.withChild(elemental, ["set", "robot/Rover", "Speed=1"]) { set in
-                    try await set.expectExit()
-                }
+                try await bed.b.expectSuccess("set", "robot/Rover", "Speed=1")
             }
         }
     }

@@ -48,16 +48,11 @@ struct TwoHostPairingTests {
     private static func control(
         _ service: ChildProcess, from host: TestBed.Host, _ options: [String]
     ) async throws {
-        let elemental = try ElementalProcess.path
-        let name = ["--name", "Ada's laptop"]
-        try await host.withChild(elemental, ["watch", "robot/Rover", "--json"] + name + options) { watch in
+        let options = ["--name", "Ada's laptop"] + options
+        try await host.withCommand(["watch", "robot/Rover", "--json"] + options) { watch in
             try await watch.nextEvent("connected")
-            try await host.withChild(
-                elemental,
-                ["set", "robot/Rover", "Nursery lamp=\(lamp)", "Camera aim=\(aim)"] + name + options
-            ) { set in
-                try await set.expectExit()
-            }
+            let set = ["set", "robot/Rover", "Nursery lamp=\(lamp)", "Camera aim=\(aim)"]
+            try await host.withCommand(set + options) { try await $0.expectExit() }
             for process in [service, watch] { try await expect(lamp, aim, at: process) }
             try service.writeLine("Nursery lamp=\(laterLamp)")
             try service.writeLine("Camera aim=\(laterAim)")
@@ -75,70 +70,56 @@ struct TwoHostPairingTests {
         }
     }
 
-    @Test
-    func twoHostsPairByACodeAndNothingBetweenThemIsClear() async throws {
+    /// Runs a service on host a, whose packets are captured. `body` gets the options of a client as well.
+    private static func captured(
+        _ security: String,
+        _ body: (_ service: ChildProcess, _ other: TestBed.Host, _ client: [String], _ capture: ChildProcess)
+            async throws -> Void
+    ) async throws {
         try await TestBed.with { bed in
             try await withFolder { folder in
                 try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) { capture in
                     try await capture.nextEvent("capturing")
-                    let elemental = try ElementalProcess.path
-                    let state = ["--state", folder + "/client"]
-                    try await bed.a.withChild(
-                        elemental,
-                        ["publish", "robot", "--name", "Rover", "--json", "--security", "paired"]
-                            + Self.elements
-                            + ["--state", folder + "/service"]
-                    ) { service in
+                    let robot = ["publish", "robot", "--name", "Rover", "--json", "--security", security]
+                    let state = ["--state", folder + "/service"]
+                    try await bed.a.withCommand(robot + elements + state) { service in
                         try await service.nextEvent("published")
-                        // The first start with this state directory: a window opens by itself.
-                        let pairing = try await service.nextEvent("pairing")
-                        let code: String = try #require(pairing["code"])
-                        #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
-
-                        try await bed.b.withChild(
-                            elemental, ["get", "robot/Rover", "Nursery lamp", "--json"] + state
-                        ) { stranger in
-                            try await stranger.expectExit(1)
-                        }
-                        try await bed.b.withChild(
-                            elemental, ["pair", "robot/Rover", "--json", "--name", "Ada's laptop"] + state
-                        ) { pair in
-                            try pair.writeLine(code)
-                            pair.closeInput()
-                            try await pair.expectExit()
-                            let paired = try await pair.nextEvent("paired")
-                            #expect(paired["role"] == "control")
-                        }
-                        try await service.nextEvent("paired") { $0["device"] == "Ada's laptop" }
-                        try await Self.control(service, from: bed.b, state)
-                        let counts = try await Self.counts(
-                            of: Self.said + [Self.hexadecimal(code.utf8)], in: capture)
-                        #expect(counts == Array(repeating: 0, count: Self.said.count + 1))
+                        try await body(service, bed.b, ["--state", folder + "/client"], capture)
                     }
                 }
             }
         }
     }
 
+    @Test
+    func twoHostsPairByACodeAndNothingBetweenThemIsClear() async throws {
+        try await Self.captured("paired") { service, other, client, capture in
+            // The first start with this state directory: a window opens by itself.
+            let code: String = try #require(try await service.nextEvent("pairing")["code"])
+            #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
+            try await other.withCommand(["get", "robot/Rover", "Nursery lamp", "--json"] + client) { stranger in
+                try await stranger.expectExit(1)
+            }
+            let pair = ["pair", "robot/Rover", "--json", "--name", "Ada's laptop"]
+            try await other.withCommand(pair + client) { pair in
+                pair.endInput(with: [code])
+                try await pair.expectExit()
+                #expect(try await pair.nextEvent("paired")["role"] == "control")
+            }
+            try await service.nextEvent("paired") { $0["device"] == "Ada's laptop" }
+            try await Self.control(service, from: other, client)
+            let counts = try await Self.counts(of: Self.said + [Self.hexadecimal(code.utf8)], in: capture)
+            #expect(counts == Array(repeating: 0, count: Self.said.count + 1))
+        }
+    }
+
     /// That the search finds what is there.
     @Test
     func betweenHostsThatAreNotPairedEverythingIsClear() async throws {
-        try await TestBed.with { bed in
-            try await withFolder { folder in
-                try await SecurityPeers.with("capture.py", ["veth0"], namespace: bed.a.namespace) { capture in
-                    try await capture.nextEvent("capturing")
-                    try await bed.a.withChild(
-                        try ElementalProcess.path,
-                        ["publish", "robot", "--name", "Rover", "--json", "--security", "open"] + Self.elements
-                            + ["--state", folder + "/service"]
-                    ) { service in
-                        try await service.nextEvent("published")
-                        try await Self.control(service, from: bed.b, ["--state", folder + "/client"])
-                        let counts = try await Self.counts(of: Self.said, in: capture)
-                        #expect(!counts.contains(0), "\(counts)")
-                    }
-                }
-            }
+        try await Self.captured("open") { service, other, client, capture in
+            try await Self.control(service, from: other, client)
+            let counts = try await Self.counts(of: Self.said, in: capture)
+            #expect(!counts.contains(0), "\(counts)")
         }
     }
 }
