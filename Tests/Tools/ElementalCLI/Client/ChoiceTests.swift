@@ -3,7 +3,7 @@ import Testing
 
 /// Elements with choices at the command line: their names are typed and shown.
 struct ChoiceCommandTests {
-    private static let elements = [
+    static let elements = [
         "1:Mode:uint8:choices off,heat,7 cool down=off", "2:Fan:string:choices slow,fast=slow",
         "3:Power:float:0...0.1:step 0.01:unit kW=0.1",
     ]
@@ -38,24 +38,6 @@ struct ChoiceCommandTests {
             #expect(json.count == 4 && json[1].contains(mode + #","value":0"#), "\(json)")
             #expect(json[2].contains(#""choices":["slow","fast"],"value":"slow""#), "\(json)")
             #expect(json[3].contains(#""choices":null"#), "\(json)")
-        }
-    }
-
-    @Test(
-        "what is no choice is refused with the choices, and changes nothing",
-        arguments: [
-            ("Mode=2", "'off' (0), 'heat' (1), 'cool down' (7), not 2"), ("Mode=hot", "'hot' is none of its choices"),
-            ("Fan=medium", "'slow', 'fast'"), ("Power=0.2", "0.1"),
-        ])
-    func refused(_ assignment: String, _ expectation: String) async throws {
-        try await Robot.with(Self.elements) { service, target in
-            let set = try await ElementalProcess.run("set", target, assignment)
-            #expect(set.status == .exited(1) && set.output.isEmpty, "\(set)")
-            #expect(set.errors.joined().contains(expectation), "\(set)")
-            try service.writeLine(assignment)
-            try await service.nextLine(of: .error) { $0.contains("ignored") && $0.contains(expectation) }
-            let get = try await ElementalProcess.run("get", target, "Mode", "Fan", "Power")
-            #expect(get.output == ["Mode=off", "Fan=slow", "Power=0.1 kW"], "\(get)")
         }
     }
 

@@ -4,11 +4,16 @@ import Testing
 
 /// Values on the command line are taken exactly or refused.
 struct TypedValueTests {
-    private static let elements = ["1:v:float2=5,6", "2:f:float=7", "3:n:int8=8", "4:d:data=0900"]
+    private static let elements =
+        ChoiceCommandTests.elements + ["4:v:float2=5,6", "5:f:float=7", "6:n:int8=8", "7:d:data=0900"]
 
     @Test(
-        "a value that is not what its text says is refused, and changes nothing",
-        arguments: [("v=1 2,3", "2 numbers"), ("f=1e39", "3.4028235e+38"), ("n=0x-5", "127"), ("d=0 1", "hexadecimal")])
+        "a value that is not what its text says, or no choice, is refused, and changes nothing",
+        arguments: [
+            ("v=1 2,3", "2 numbers"), ("f=1e39", "3.4028235e+38"), ("n=0x-5", "127"), ("d=0 1", "hexadecimal"),
+            ("Mode=2", "'off' (0), 'heat' (1), 'cool down' (7), not 2"), ("Mode=hot", "'hot' is none of its choices"),
+            ("Fan=medium", "'slow', 'fast'"), ("Power=0.2", "0.1"),
+        ])
     func refused(_ assignment: String, _ expectation: String) async throws {
         try await Robot.with(Self.elements) { service, target in
             let set = try await expectFailure("set", target, assignment)
@@ -16,8 +21,9 @@ struct TypedValueTests {
             #expect(set.output.isEmpty)
             try service.writeLine(assignment)
             try await service.nextLine(of: .error) { $0.contains("ignored") && $0.contains(expectation) }
-            let get = try await ElementalProcess.run("get", target, "v", "f", "n", "d")
-            #expect(get.output == ["v=5.0,6.0", "f=7.0", "n=8", "d=0900"], "\(get)")
+            let get = try await ElementalProcess.run("get", target, "v", "f", "n", "d", "Mode", "Fan", "Power")
+            #expect(
+                get.output == ["v=5.0,6.0", "f=7.0", "n=8", "d=0900", "Mode=off", "Fan=slow", "Power=0.1 kW"], "\(get)")
         }
     }
 

@@ -42,6 +42,9 @@ func withCommand<Result>(
     try await ChildProcess.with(ElementalProcess.path, arguments, environment: environment, body)
 }
 
+/// The port of HOST:PORT.
+func port(of target: String) throws -> Int { try #require(target.split(separator: ":").last.flatMap { Int($0) }) }
+
 extension ChildProcess {
     /// Waits for the end, which a signal may have to bring about, and expects this status.
     func expectExit(

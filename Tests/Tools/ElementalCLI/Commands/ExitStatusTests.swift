@@ -65,13 +65,9 @@ struct ExitStatusTests {
     func aModemThatIsNeverThereIsAFailure() async throws {
         // A port on which nothing listens.
         let port = try PortLease.port()
-        // SYS 2061; at 2061 a jump to itself.
-        let bytes: [UInt8] = [
-            0x01, 0x08, 0x0B, 0x08, 0x0A, 0x00, 0x9E, 0x32, 0x30, 0x36, 0x31, 0x00, 0x00, 0x00, 0x4C, 0x0D, 0x08,
-        ]
         let output = try await withFolder { folder in
             let program = folder + "/loop.prg"
-            try Data(bytes).write(to: URL(filePath: program))
+            try Data(Den.loop).write(to: URL(filePath: program))
             return try await withGrowingTimeout { seconds in
                 let result = try await ElementalProcess.run(
                     "c64", "run", program, "--modem", "127.0.0.1:\(port)", "--seconds", seconds)

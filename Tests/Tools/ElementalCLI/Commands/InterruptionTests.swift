@@ -6,17 +6,18 @@ import Testing
 struct InterruptionTests {
     /// Runs a command against a port that accepts and sends nothing, and signals it once it is connected.
     private func interrupt(
-        _ signal: Int32 = SIGINT, _ command: (Int) -> [String]
-    ) async throws -> (status: ChildProcess.ExitStatus, errors: [String], peerSawEnd: Bool) {
+        _ signal: Int32, _ command: [String]
+    ) async throws -> (status: ChildProcess.ExitStatus, errors: [String]) {
         let (listener, port) = try RawSocket.listen()
-        return try await withCommand(command(port)) { child in
+        let command = command.map { $0.replacing("TARGET", with: "127.0.0.1:\(port)") }
+        return try await withCommand(command + ["--timeout", Patience.seconds]) { child in
             let peer = try await listener.accept()
             // Once it has sent something, it waits for an answer.
             _ = try await peer.readSome()
             child.send(signal: signal)
             let status = try await child.waitForExit()
             _ = try await peer.readToEnd()
-            return (status, child.lines(of: .error), true)
+            return (status, child.lines(of: .error))
         }
     }
 
@@ -29,20 +30,18 @@ struct InterruptionTests {
         ["bench", "latency", "TARGET"], ["bench", "throughput", "TARGET"], ["bench", "fanout", "TARGET"],
     ])
     func aCommandWithSomethingToDoEndsWith130(_ command: [String]) async throws {
-        let result = try await interrupt { port in
-            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + [
-                "--timeout", Patience.seconds,
-            ]
-        }
+        let result = try await interrupt(SIGINT, command)
         #expect(result.status == .exited(130), "\(result.errors)")
         #expect(result.errors.last == "elemental: interrupted before it was done")
     }
 
-    @Test
-    func sigtermIs143() async throws {
-        let result = try await interrupt(SIGTERM) {
-            ["get", "127.0.0.1:\($0)", "Speed", "--timeout", Patience.seconds]
-        }
+    /// `elemental signalr send … && next` must not run `next`.
+    @Test(arguments: [
+        ["get", "TARGET", "Speed"], ["signalr", "send", "http://TARGET/hub", "Nothing"],
+        ["signalr", "call", "http://TARGET/hub", "Nothing"],
+    ])
+    func sigtermIs143(_ command: [String]) async throws {
+        let result = try await interrupt(SIGTERM, command)
         #expect(result.status == .exited(143), "\(result.errors)")
     }
 
@@ -51,11 +50,7 @@ struct InterruptionTests {
         ["signalr", "listen", "http://TARGET/hub", "Add"], ["signalr", "stream", "http://TARGET/hub", "Items"],
     ])
     func aCommandThatRunsUntilToldEndsWith0(_ command: [String]) async throws {
-        let result = try await interrupt { port in
-            command.map { $0.replacingOccurrences(of: "TARGET", with: "127.0.0.1:\(port)") } + [
-                "--timeout", Patience.seconds,
-            ]
-        }
+        let result = try await interrupt(SIGINT, command)
         #expect(result.status == .exited(0), "\(result.errors)")
     }
 

@@ -4,10 +4,6 @@ import Testing
 
 /// `elemental c64 run` and `elemental c64 cpu-test`.
 struct CommodoreRunTests {
-    /// A program at $C000: it makes the border green and prints each typed key.
-    private static let echo: [UInt8] = [
-        0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
-    ]
     /// A program at $C000: the joystick in port 2 becomes the border's colour.
     private static let joystick: [UInt8] = [
         0x00, 0xC0, 0xAD, 0x00, 0xDC, 0x49, 0x7F, 0x8D, 0x20, 0xD0, 0x4C, 0x00, 0xC0,
@@ -24,7 +20,7 @@ struct CommodoreRunTests {
 
     @Test
     func inAPipeTheScreenIsPrintedAtTheEnd() async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             let result = try await expectSuccess(
                 "c64", "run", file, "--frames", "200", "--type", "one\\n", input: ["two", "three"])
             #expect(result.count == 25)
@@ -34,7 +30,7 @@ struct CommodoreRunTests {
 
     @Test(arguments: [SIGTERM, SIGHUP])
     func aPipeThatStaysOpenDoesNotHoldItUp(_ signal: Int32) async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             try await withCommand(["c64", "run", file, "--frames", "10"]) { child in
                 try child.writeLine("one")
                 try await eventually("it reads") { try ProcessFigures(of: child).catches(SIGHUP, SIGTERM) }
@@ -45,7 +41,7 @@ struct CommodoreRunTests {
 
     @Test
     func theEndIsToldAsJSON() async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             let result = try await ElementalProcess.run(
                 "c64", "run", file, "--seconds", "2", "--standard", "ntsc", "--json")
             let event = try #require(result.output.first.flatMap { JSONLine($0) })
@@ -61,7 +57,7 @@ struct CommodoreRunTests {
     func picturesAreSaved() async throws {
         try await withFolder { folder in
             let (program, png, svg) = (folder + "/test.prg", folder + "/screen.png", folder + "/screen.svg")
-            try Data(Self.echo).write(to: URL(filePath: program))
+            try Data(Den.echo).write(to: URL(filePath: program))
             try await expectSuccess("c64", "run", program, "--frames", "60", "--type", "HI", "--png", png, "--svg", svg)
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: png)))
             // Twice 384 by 272, as the header says.
@@ -104,7 +100,7 @@ struct CommodoreRunTests {
 
     @Test
     func aTerminalShowsTheScreenLiveAndTakesKeys() async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
                 let before = terminal.settingsAtFirst
                 // Green border; the alternate screen; the line below.
@@ -154,7 +150,7 @@ struct CommodoreRunTests {
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func aSignalRestoresTheTerminal(_ signal: Int32) async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             try await TerminalProcess.with(ElementalProcess.path, ["c64", "run", file]) { terminal in
                 let before = terminal.settingsAtFirst
                 try await terminal.waitFor("Ctrl-C ends")
@@ -169,7 +165,7 @@ struct CommodoreRunTests {
 
     @Test
     func aSmallTerminalShowsTheScreenWithoutABorder() async throws {
-        try await withFile(Self.echo) { file in
+        try await withFile(Den.echo) { file in
             let arguments = ["c64", "run", file, "--frames", "25"]
             try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 40, rows: 25) { terminal in
                 let exit = try await terminal.waitForExit()

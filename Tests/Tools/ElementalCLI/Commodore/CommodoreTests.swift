@@ -4,26 +4,17 @@ import Testing
 
 /// `elemental c64 gateway` and `elemental c64 terminal`, each in a process of its own.
 struct CommodoreTests {
-    private func withGateway(
-        _ line: [String], _ body: (_ gateway: ChildProcess, _ line: String, _ target: String) async throws -> Void
-    ) async throws {
-        let arguments =
-            ["c64", "gateway", "--unlisted", "--address", "127.0.0.1", "--name", "Den", "--json"] + line
-        try await withCommand(arguments) { gateway in
-            // The line and the service become ready in either order.
-            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
-            let port = try await gateway.listeningPort()
-            try await body(gateway, try #require(ready["line"]), "127.0.0.1:\(port)")
-        }
-    }
-
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
     func aTerminalTalksToAGatewayThatClientsSee(_ line: [String]) async throws {
-        try await withGateway(line) { gateway, line, target in
+        try await Den.with(line) { gateway, line, target in
             try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                 try await gateway.nextEvent("line") { $0["state"] == "open" }
                 for command in ["stop", "wifi", "connect elemental:hand"] { try terminal.writeLine(command) }
-                try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
+                let record = try await terminal.nextEvent("record") {
+                    $0["name"] == "WS" && $0["content"] == "\"Connected\""
+                }
+                // How long the terminal has been there, and not when it was.
+                #expect((0..<3600).contains(record.number("elapsed") ?? -1) && record.number("time") == nil)
                 try await expectSuccess("set", target, "border=6", "print=Hello")
                 // In any order: a colour's newest value may overtake a text.
                 for content in ["print=\"Hello\"", "border=6"] {
@@ -52,9 +43,7 @@ struct CommodoreTests {
             // When it answers, it has read everything up to here.
             try terminal.writeLine("nothing of this kind\nstop\nwifi")
             try await terminal.nextLine(of: .error) { $0.contains("nothing") }
-            let line: String = try #require(ready["line"])
-            let port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
-            let modem = try RawSocket.connect(to: port)
+            let modem = try RawSocket.connect(to: port(of: try #require(ready["line"])))
             #expect(try await modem.read(4) == [4, 0, 3, 0])
             try await terminal.expectExit(after: SIGINT)
         }
@@ -73,7 +62,7 @@ struct CommodoreTests {
     func aMappedAddressLeadsToARealHub() async throws {
         try await Peers.withHub { _, port in
             let (asked, hub) = ("ws://192.168.86.250:5000/chat", "127.0.0.1:\(port)/hub")
-            try await withGateway(["--listen", "127.0.0.1:0", "--map", "\(asked)=ws://\(hub)"]) { _, line, target in
+            try await Den.with(["--listen", "127.0.0.1:0", "--map", "\(asked)=ws://\(hub)"]) { _, line, target in
                 try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                     for command in ["stop", "wifi", "connect \(asked)"] { try terminal.writeLine(command) }
                     try await terminal.nextEvent("record") { $0["name"] == "WS" && $0["content"] == "\"Connected\"" }
@@ -101,13 +90,9 @@ struct CommodoreTests {
     }
 
     private func typeOnAVirtualMachine(in folder: String) async throws {
-        let (program, seen, last) = (folder + "/echo.prg", folder + "/seen.png", folder + "/last.png")
-        // At $C000: it makes the border green and prints each typed key.
-        let echo: [UInt8] = [
-            0x00, 0xC0, 0xA9, 0x05, 0x8D, 0x20, 0xD0, 0x20, 0xE4, 0xFF, 0xF0, 0xFB, 0x20, 0xD2, 0xFF, 0x4C, 0x05, 0xC0,
-        ]
-        try Data(echo).write(to: URL(filePath: program))
-        try await withGateway(["--virtual", program, "--png", last]) { gateway, _, target in
+        let (program, seen, last, svg) = ("\(folder)/echo.prg", "\(folder)/seen", "\(folder)/last", "\(folder)/svg")
+        try Data(Den.echo).write(to: URL(filePath: program))
+        try await Den.with(["--virtual", program, "--png", last, "--svg", svg]) { gateway, _, target in
             let names = try await ElementalProcess.run("describe", target).output
             for name in ["screen", "keys"] {
                 #expect(names.contains { $0.contains(name) }, "\(names)")
@@ -131,7 +116,11 @@ struct CommodoreTests {
                 try await ElementalProcess.run("set", target, "keys=bye").status == .exited(0)
             }
             try await gateway.expectExit(after: SIGINT)
+            let screen = try await gateway.nextEvent("screen")
+            let rows: [String]? = screen["rows"]
+            #expect(screen["border"] == "green" && rows?.count == 25)
         }
+        #expect(try String(contentsOfFile: svg, encoding: .utf8).hasPrefix("<svg "))
         #expect(try Data(contentsOf: URL(filePath: last)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
     }
 
@@ -142,6 +131,8 @@ struct CommodoreTests {
         (["c64", "gateway", "--listen", "nowhere"], "HOST:PORT"),
         (["c64", "gateway", "--pty", "--ip232"], "--listen"), (["c64", "terminal", "nowhere"], "HOST:PORT"),
         (["c64", "terminal"], "LINE"), (["c64", "gateway", "--pty", "--pace", "0"], "--pace"),
+        // Pictures need a machine whose screen is known.
+        (["c64", "gateway", "--pty", "--png", "x.png"], ""),
     ])
     func mistakes(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
 

@@ -68,15 +68,20 @@ struct LongInputTests {
         return try await ChildProcess.with("bash", shell, body)
     }
 
+    /// Waits until the line behind what was ignored counts.
+    private func expectValue(_ value: Int, of service: ChildProcess) async throws {
+        let port = try await service.listeningPort()
+        try await eventually("v is \(value)") {
+            try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=\(value)"]
+        }
+    }
+
     @Test("a line that is too long is reported and skipped without being kept, and the next one counts")
     func aLineThatIsTooLong() async throws {
         let script = "echo v=1; head -c 400000000 /dev/zero | tr '\\0' =; echo; echo v=2"
         try await feed(script, to: Self.service + ["--stay"]) { service in
-            let port = try await service.listeningPort()
             try await service.nextLine(of: .error) { $0.contains("ignored") && $0.contains("longer than") }
-            try await eventually("the line behind it counts") {
-                try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=2"]
-            }
+            try await expectValue(2, of: service)
             expectMemory(try ProcessFigures(of: service).peakMemory, below: 300_000)
         }
     }
@@ -109,10 +114,8 @@ struct LongInputTests {
         "a line for a virtual Commodore's keyboard that is too long is told, and one without an end keeps nobody waiting"
     )
     func aTypedLineThatIsTooLong() async throws {
-        // 10 SYS2061; at 2061 a jump to itself, which reads no keys.
-        let program: [UInt8] = [1, 8, 0x0B, 8, 10, 0, 0x9E, 0x32, 0x30, 0x36, 0x31, 0, 0, 0, 0x4C, 0x0D, 8]
         try await withFolder { folder in
-            try Data(program).write(to: URL(filePath: folder + "/loop.prg"))
+            try Data(Den.loop).write(to: URL(filePath: folder + "/loop.prg"))
             try await typeTooLongALine(folder + "/loop.prg")
         }
     }
@@ -130,11 +133,8 @@ struct LongInputTests {
     @Test("text that is not UTF-8 is refused, not converted")
     func invalidText() async throws {
         try await feed("printf 's=a\\377b\\nv=7\\n'", to: Self.service + ["--stay"]) { service in
-            let port = try await service.listeningPort()
             try await service.nextLine(of: .error) { $0.contains("ignored") && $0.contains("UTF-8") }
-            try await eventually("the line behind it counts") {
-                try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=7"]
-            }
+            try await expectValue(7, of: service)
         }
     }
 
@@ -144,10 +144,7 @@ struct LongInputTests {
         func processorTime(lines: Int) async throws -> Double {
             let script = "yes '' | head -c \(lines); echo v=3"
             return try await feed(script, to: Self.service + ["--stay"]) { service in
-                let port = try await service.listeningPort()
-                try await eventually("the last line counts") {
-                    try await ElementalProcess.run("get", "127.0.0.1:\(port)", "v").output == ["v=3"]
-                }
+                try await expectValue(3, of: service)
                 return try ProcessFigures(of: service).processorTime
             }
         }

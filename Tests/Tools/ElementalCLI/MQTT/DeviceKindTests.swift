@@ -34,43 +34,33 @@ struct DeviceKindTests {
         try await withFolder { folder in
             let program = folder + "/commodore.prg"
             try Data(await CommodoreProgram.prg).write(to: URL(filePath: program))
-            try await bridgeCommodore(program)
-        }
-    }
-
-    private func bridgeCommodore(_ program: String) async throws {
-        let gateway = [
-            "c64", "gateway", "--virtual", program, "--unlisted", "--address", "127.0.0.1", "--name", "Den",
-            "--json",
-        ]
-        try await MosquittoBroker.with { broker in
-            try await withCommand(gateway) { gateway in
-                let target = "127.0.0.1:\(try await gateway.listeningPort())"
-                try await BridgeBed.withBridge(broker.port, [target], ["--control"]) { _ in
-                    try await TopicWatch.with(port: broker.port) { watch in
-                        let device = try await DeviceTopics.ofAddress(target, in: watch)
-                        try await watch.wait(for: device("present"), toBe: "true")
-                        let check = try await watch.discovery(of: device) { check in
-                            check.components.contains { $0.platform == "image" }
+            try await MosquittoBroker.with { broker in
+                try await Den.with(["--virtual", program]) { _, _, target in
+                    try await BridgeBed.withBridge(broker.port, [target], ["--control"]) { _ in
+                        try await TopicWatch.with(port: broker.port) { watch in
+                            let device = try await DeviceTopics.ofAddress(target, in: watch)
+                            try await expectCommodore(device, watch, broker)
                         }
-                        #expect(check.problems == [])
-                        func platform(_ name: String) -> String? {
-                            check.components.first { $0.text("name") == name }?.platform
-                        }
-                        #expect(platform("border") == "select")
-                        #expect(platform("print") == "text")
-                        // Of a virtual one they can be moved.
-                        #expect(platform("joystick1") == "number")
-                        #expect(platform("recordsSent") == "sensor")
-                        try await MosquittoClient.publish(port: broker.port, device("border/set"), "light blue")
-                        try await watch.wait(for: device("border"), toBe: "light blue")
-                        try await MosquittoClient.publish(port: broker.port, device("border/set"), "pink")
-                        try await watch.wait(for: device("border/refused")) { $0.contains("pink") }
-                        let screen = try await watch.wait(for: device("screen")) { !$0.isEmpty }
-                        #expect(screen.payload.starts(with: [0x89, 0x50, 0x4E, 0x47]))
                     }
                 }
             }
         }
+    }
+
+    private func expectCommodore(_ device: DeviceTopics, _ watch: TopicWatch, _ broker: MosquittoBroker) async throws {
+        try await watch.wait(for: device("present"), toBe: "true")
+        let check = try await watch.discovery(of: device) { $0.components.contains { $0.platform == "image" } }
+        #expect(check.problems == [])
+        // Of a virtual one the joysticks can be moved.
+        let platforms = ["border": "select", "print": "text", "joystick1": "number", "recordsSent": "sensor"]
+        for (name, platform) in platforms {
+            #expect(check.components.first { $0.text("name") == name }?.platform == platform, "\(name)")
+        }
+        try await MosquittoClient.publish(port: broker.port, device("border/set"), "light blue")
+        try await watch.wait(for: device("border"), toBe: "light blue")
+        try await MosquittoClient.publish(port: broker.port, device("border/set"), "pink")
+        try await watch.wait(for: device("border/refused")) { $0.contains("pink") }
+        let screen = try await watch.wait(for: device("screen")) { !$0.isEmpty }
+        #expect(screen.payload.starts(with: [0x89, 0x50, 0x4E, 0x47]))
     }
 }

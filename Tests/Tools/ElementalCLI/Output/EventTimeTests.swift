@@ -40,20 +40,4 @@ struct EventTimeTests {
             }
         }
     }
-
-    @Test
-    func aRecordTellsHowLongTheTerminalHasBeenThere() async throws {
-        let arguments = ["c64", "gateway", "--listen", "127.0.0.1:0", "--unlisted", "--address", "127.0.0.1", "--json"]
-        try await withCommand(arguments) { gateway in
-            let ready = try await gateway.nextEvent("line") { $0["state"] == "ready" }
-            let line: String = try #require(ready["line"])
-            try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
-                try terminal.writeLine("wifi")
-                let record = try await terminal.nextEvent("record")
-                let elapsed = try #require(record.number("elapsed"))
-                #expect((0..<3600).contains(elapsed))
-                #expect(record.number("time") == nil)
-            }
-        }
-    }
 }

@@ -12,14 +12,10 @@ struct SignalRCommandTests {
     ])
     func aCallPrintsItsResult(_ options: [String]) async throws {
         try await Peers.withHub { _, port in
-            try await withCommand(
-                ["signalr", "call", "http://127.0.0.1:\(port)/hub", "Echo"] + options + [
-                    #"{"b":[1,-2.5,null,true],"a":"é\"\u2028"}"#
-                ]
-            ) { call in
-                try await call.expectExit()
-                #expect(call.lines(of: .output) == [#"{"a":"é\"\u2028","b":[1,-2.5,null,true]}"#])
-            }
+            let call = ["signalr", "call", "http://127.0.0.1:\(port)/hub", "Echo"] + options
+            let json = #"{"b":[1,-2.5,null,true],"a":"é\"\u2028"}"#
+            let output = try await expectSuccess(ElementalProcess.run(call + [json]))
+            #expect(output == [#"{"a":"é\"\u2028","b":[1,-2.5,null,true]}"#])
         }
     }
 
@@ -27,36 +23,31 @@ struct SignalRCommandTests {
     func whatACallCanCarryAndSay() async throws {
         try await Peers.withHub { _, port in
             let url = "http://127.0.0.1:\(port)/hub"
-            func call(_ arguments: String...) async throws -> (Int32, [String], [String]) {
-                let (status, output, errors) = try await withCommand(["signalr", "call", url] + arguments) { child in
-                    (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
-                }
-                guard case .exited(let code) = status else { throw TestSupportError("\(status)") }
-                return (code, output, errors)
+            func call(_ arguments: String...) async throws -> CommandResult {
+                try await ElementalProcess.run(["signalr", "call", url] + arguments)
             }
-            #expect(try await call("Add", "--", "-1", "43").1 == ["42"])
-            #expect(try await call("Nothing").1 == ["null"])
-            #expect(try await call("Echo", "plain text").1 == [#""plain text""#])
-            #expect(try await call("Header", "X-Thing", "--header", "X-Thing: a: b").1 == [#""a: b""#])
-            #expect(try await call("Header", "Authorization", "--token", "secret").1 == [#""Bearer secret""#])
+            #expect(try await call("Add", "--", "-1", "43").output == ["42"])
+            #expect(try await call("Nothing").output == ["null"])
+            #expect(try await call("Echo", "plain text").output == [#""plain text""#])
+            #expect(try await call("Header", "X-Thing", "--header", "X-Thing: a: b").output == [#""a: b""#])
+            #expect(try await call("Header", "Authorization", "--token", "secret").output == [#""Bearer secret""#])
             try await withFolder { folder in
                 let file = folder + "/token"
                 try "from a file\n".write(toFile: file, atomically: false, encoding: .utf8)
-                #expect(
-                    try await call("Header", "Authorization", "--token", "@\(file)").1 == [#""Bearer from a file""#])
+                let header = try await call("Header", "Authorization", "--token", "@\(file)")
+                #expect(header.output == [#""Bearer from a file""#])
             }
-            let json = try await call("Add", "1", "2", "--json").1.compactMap { JSONLine($0) }
+            let json = try await call("Add", "1", "2", "--json").output.compactMap { JSONLine($0) }
             #expect(json.map(\.event) == ["connected", "result"])
             #expect(json.last?.number("result") == 3)
 
-            let refused = try await call("Refuse", "because", "--json")
-            #expect(refused.0 == 1)
-            let error = refused.1.compactMap { JSONLine($0) }.last
+            let refused = try await expectFailure(call("Refuse", "because", "--json"))
+            let error = refused.output.compactMap { JSONLine($0) }.last
             #expect(error?["code"] == "invocationFailed")
             #expect(error?["message"] == "because")
             try await withGrowingTimeout { seconds in
                 let slow = try await call("Slow", "--timeout", seconds)
-                guard slow.0 == 1, slow.2.last?.contains("did not answer 'Slow'") == true else {
+                guard slow.status == .exited(1), slow.errors.last?.contains("did not answer 'Slow'") == true else {
                     throw TestSupportError("\(slow)")
                 }
             }
@@ -67,12 +58,8 @@ struct SignalRCommandTests {
     func aHubsOwnCertificateIsTrustedWhenAskedFor() async throws {
         try await Peers.withHub(isSecure: true) { _, port in
             let call = ["signalr", "call", "https://127.0.0.1:\(port)/hub", "Add", "40", "2"]
-            func run(_ options: String...) async throws -> (
-                status: ChildProcess.ExitStatus, output: [String], errors: [String]
-            ) {
-                try await withCommand(call + options) { child in
-                    (try await child.waitForExit(), child.lines(of: .output), child.lines(of: .error))
-                }
+            func run(_ options: String...) async throws -> CommandResult {
+                try await ElementalProcess.run(call + options)
             }
             let trusting = try await expectSuccess(run("--trust", "\(Peers.folder)/certificate.pem"))
             #expect(trusting == ["42"])
@@ -94,18 +81,6 @@ struct SignalRCommandTests {
                 let errors = try await expectFailure("signalr", "call", url, "Nothing").errors
                 #expect(errors.last?.contains(words) == true, "\(errors)")
             }
-        }
-    }
-
-    /// `elemental signalr send … && next` must not run `next`.
-    @Test(arguments: ["send", "call"])
-    func anInterruptedCommandHasFailed(_ command: String) async throws {
-        let (listener, port) = try RawSocket.listen()
-        try await withCommand(["signalr", command, "http://127.0.0.1:\(port)/hub", "Nothing"]) { child in
-            // A hub that never answers.
-            let peer = try await listener.accept()
-            try await child.expectExit(143, after: SIGTERM)
-            withExtendedLifetime(peer) {}
         }
     }
 
