@@ -32,14 +32,6 @@ struct TimeLimitTests {
         }
     }
 
-    @Test("a large value that repeats does not extend the wait for another element")
-    func otherValues() async throws {
-        let part = [UInt8](repeating: 0, count: 50_000)
-        try await expectTimeout(["get", "Unset"], "has not set 'Unset'") { number in
-            ScriptedService.piece(1, part, at: number % 4 * part.count, of: 4 * part.count)
-        }
-    }
-
     @Test("get times out on a value of which a byte arrives now and then")
     func dribblingIn() async throws {
         try await expectTimeout(["get", "Unset"], "'Unset' stopped arriving or arrives too slowly") { number in

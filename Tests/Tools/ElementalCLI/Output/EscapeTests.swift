@@ -8,9 +8,13 @@ struct EscapeTests {
     private static let evil = "x\u{1B}[2J\nforged\u{202E}y\u{2028}z"
     private static let harmless = #"x\u{1B}[2J\nforged\u{202E}y\u{2028}z"#
 
-    private func expectHarmless(_ text: String, _ transcript: String) {
-        #expect(text.contains(Self.harmless), "\(transcript)")
-        for scalar in ["\u{1B}", "\u{202E}", "\u{2028}"] { #expect(!text.contains(scalar), "\(transcript)") }
+    private func expectHarmless(_ stream: ChildProcess.Stream = .error, of child: ChildProcess) {
+        let (lines, transcript) = (child.lines(of: stream), child.transcript)
+        #expect(lines.contains { $0.contains(Self.harmless) }, "\(transcript)")
+        #expect(!lines.contains { $0.hasPrefix("forged") }, "\(transcript)")
+        for scalar in ["\u{1B}", "\u{202E}", "\u{2028}"] {
+            #expect(!lines.contains { $0.contains(scalar) }, "\(transcript)")
+        }
     }
 
     @Test("the name of a device in the output and in the log of a service", arguments: [[], ["--verbose"]])
@@ -31,10 +35,8 @@ struct EscapeTests {
             try await service.nextLine(of: .error) { $0.contains("disconnected") && $0.contains("x") }
             service.closeInput()
             try await service.waitForExit()
-            let errors = service.lines(of: .error)
-            expectHarmless(errors.joined(separator: "\n"), service.transcript)
-            #expect(!errors.contains { $0.hasPrefix("forged") }, "\(service.transcript)")
-            expectHarmless(service.lines(of: .output).joined(), service.transcript)
+            expectHarmless(of: service)
+            expectHarmless(.output, of: service)
         }
     }
 
@@ -65,10 +67,9 @@ struct EscapeTests {
             try peer.write([0xFD, UInt8(text.count), 0, 0, 0] + text)
             peer.closeOutput()
             try await watch.waitForExit()
-            let errors = watch.lines(of: .error)
-            expectHarmless(errors.joined(separator: "\n"), watch.transcript)
-            #expect(!errors.contains { $0.hasPrefix("forged") }, "\(watch.transcript)")
-            #expect(errors.contains { $0.contains("[Elemental]") && $0.contains(Self.harmless) }, "\(watch.transcript)")
+            expectHarmless(of: watch)
+            let log = watch.lines(of: .error).filter { $0.contains("[Elemental]") }
+            #expect(log.contains { $0.contains(Self.harmless) }, "\(watch.transcript)")
         }
     }
 
@@ -81,17 +82,13 @@ struct EscapeTests {
                 "--transport", "websockets",
             ]
         ) { listen in
-            let peer = ScriptedPeer(try await listener.accept())
-            try await peer.upgrade()
-            _ = try await peer.message()
-            try peer.say("{}")
+            let peer = try await ScriptedPeer.acceptWebSocket(on: listener)
             try await listen.nextLine(of: .error) { $0.contains("connected to") }
             try peer.write(ScriptedPeer.frame([0x03, 0xF3] + Array(Self.evil.utf8), opcode: 8))
             try await listen.waitForExit()
-            let errors = listen.lines(of: .error)
-            expectHarmless(errors.joined(separator: "\n"), listen.transcript)
-            #expect(!errors.contains { $0.hasPrefix("forged") }, "\(listen.transcript)")
-            #expect(errors.contains { $0.contains("[SignalR]") && $0.contains(Self.harmless) }, "\(listen.transcript)")
+            expectHarmless(of: listen)
+            let log = listen.lines(of: .error).filter { $0.contains("[SignalR]") }
+            #expect(log.contains { $0.contains(Self.harmless) }, "\(listen.transcript)")
         }
     }
 

@@ -106,4 +106,13 @@ struct DescriptorTests {
             }
         }
     }
+
+    @Test
+    func tooFewDescriptorsAtTheStartAreAnErrorWithAdvice() async throws {
+        let get = [try ElementalProcess.path, "get", "127.0.0.1:1", "Speed"]
+        try await ChildProcess.with("sh", ["-c", "ulimit -n 8; exec \"$@\"", "sh"] + get) { child in
+            try await child.expectExit(1)
+            #expect(child.lines(of: .error).last?.contains("ulimit -n") == true, "\(child.transcript)")
+        }
+    }
 }

@@ -225,7 +225,12 @@ struct PeerCostTests {
             let (memory, time, descriptors) = (
                 try figures.residentMemory, try figures.processorTime, try figures.descriptors
             )
-            for _ in 0..<2000 { try RawSocket.connect(to: port).write(Self.name + Self.hello) }
+            for index in 0..<2000 {
+                let socket = try RawSocket.connect(to: port)
+                try socket.write(Self.name + Self.hello)
+                // A frame that never ends.
+                if index.isMultiple(of: 3) { try? socket.write([1, 200, 0, 0]) }
+            }
             try await Self.expectServing(port)
             try await eventually { try figures.descriptors <= descriptors + 8 }
             let spent = try figures.processorTime - time

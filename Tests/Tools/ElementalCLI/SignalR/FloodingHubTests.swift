@@ -44,15 +44,6 @@ struct FloodingHubTests {
         }
     }
 
-    /// A WebSocket after the handshake.
-    private func hub(_ listener: RawSocket) async throws -> ScriptedPeer {
-        let hub = ScriptedPeer(try await listener.accept())
-        try await hub.upgrade()
-        _ = try await hub.frame()
-        try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
-        return hub
-    }
-
     private static let say = #"{"type":1,"target":"Say","arguments":["there"]}"#
     /// A call of a method that the client does not have. The error that answers it repeats the method's long name.
     private static let question: [UInt8] =
@@ -65,7 +56,7 @@ struct FloodingHubTests {
     @Test
     func pingsThatNobodyReadTheAnswersOf() async throws {
         try await withListener(["--skip-negotiation"]) { child, listener, _ in
-            let hub = try await hub(listener)
+            let hub = try await ScriptedPeer.acceptWebSocket(on: listener)
             try hub.say(Self.say)
             try await child.nextLine { $0 == #"Say "there""# }
             let before = try ProcessFigures(of: child).residentMemory
@@ -86,7 +77,7 @@ struct FloodingHubTests {
     @Test
     func callsThatWantResultsWhichNobodyReads() async throws {
         try await withListener(["--skip-negotiation"]) { child, listener, port in
-            let hub = try await hub(listener)
+            let hub = try await ScriptedPeer.acceptWebSocket(on: listener)
             try hub.say(Self.say)
             try await child.nextLine { $0 == #"Say "there""# }
             let before = try ProcessFigures(of: child).residentMemory

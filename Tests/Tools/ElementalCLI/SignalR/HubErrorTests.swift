@@ -7,26 +7,19 @@ struct HubErrorTests {
     /// Runs a command against a scripted hub.
     private func run(
         _ command: String, _ arguments: [String], _ script: @escaping @Sendable (RawSocket) async throws -> Void
-    ) async throws -> (status: ChildProcess.ExitStatus, output: [String], errors: String) {
+    ) async throws -> CommandResult {
         let (listener, port) = try RawSocket.listen()
         async let said: Void = script(listener)
-        let result = try await withCommand(["signalr", command, "http://127.0.0.1:\(port)/hub"] + arguments) { child in
-            let status = try await child.waitForExit()
-            return (status, child.lines(of: .output), child.lines(of: .error).joined(separator: "\n"))
-        }
+        let command = ["signalr", command, "http://127.0.0.1:\(port)/hub"]
+        let result = try await ElementalProcess.run(command + arguments)
         try? await said
         return result
     }
 
     /// Answers a call with JSON, over a WebSocket without negotiation.
-    private func answer(_ members: String) async throws -> (
-        status: ChildProcess.ExitStatus, output: [String], errors: String
-    ) {
+    private func answer(_ members: String) async throws -> CommandResult {
         try await run("call", ["Get", "--skip-negotiation"]) { listener in
-            let hub = ScriptedPeer(try await listener.accept())
-            try await hub.upgrade()
-            _ = try await hub.frame()
-            try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
+            let hub = try await ScriptedPeer.acceptWebSocket(on: listener)
             _ = try await hub.message()
             try hub.say(#"{"type":3,"invocationId":"1",\#(members)}"#)
             try? await hub.readToEnd()
@@ -42,9 +35,8 @@ struct HubErrorTests {
             hub.closeOutput()
             _ = try? await posts.readToEnd()
         }
-        #expect(listen.status == .exited(1))
-        #expect(listen.errors.contains("closed the connection"), "\(listen.errors)")
-        #expect(!listen.errors.contains("does not speak HTTP"), "\(listen.errors)")
+        let errors = expectFailure(listen).errors.joined()
+        #expect(errors.contains("closed the connection") && !errors.contains("does not speak HTTP"), "\(errors)")
     }
 
     @Test("a reset connection is reported in the system's words, without SwiftNIO's")
@@ -58,9 +50,8 @@ struct HubErrorTests {
             // The rest of the call remains unread, so that closing resets the connection.
             _ = try await socket.read(1)
         }
-        #expect(call.status == .exited(1))
-        #expect(call.errors.contains("connection"), "\(call.errors)")
-        #expect(!call.errors.contains("errno"), "\(call.errors)")
+        let errors = expectFailure(call).errors.joined()
+        #expect(errors.contains("connection") && !errors.contains("errno"), "\(errors)")
     }
 
     @Test(arguments: [
@@ -111,6 +102,6 @@ struct HubErrorTests {
         let call = try await answer(#""result":["\ud83d","\ud83d\ude00","\\ud83d"]"#)
         #expect(call.output == [#"["\#u{fffd}","😀","\\ud83d"]"#], "\(call.errors)")
         let failed = try await answer(#""error":"no \udc00""#)
-        #expect(failed.errors.contains("no \u{fffd}"), "\(failed.errors)")
+        #expect(failed.errors.joined().contains("no \u{fffd}"), "\(failed.errors)")
     }
 }

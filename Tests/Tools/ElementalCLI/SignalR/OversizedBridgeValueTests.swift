@@ -22,11 +22,8 @@ struct OversizedBridgeValueTests {
 
         func serve(_ listener: RawSocket, _ ending: Ending) async throws {
             while !Task.isCancelled {
-                let peer = ScriptedPeer(try await listener.accept())
+                let peer = try await ScriptedPeer.acceptWebSocket(on: listener)
                 state.withLock { $0.connections += 1 }
-                try await peer.upgrade()
-                _ = try await peer.frame()
-                try peer.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8)))
                 try? await serve(peer, ending)
                 peer.closeOutput()
             }
