@@ -16,10 +16,8 @@ struct Assembler {
 
     mutating func data(_ new: some Sequence<UInt8>) { bytes += new }
 
-    /// An instruction without an operand.
     mutating func callAsFunction(_ code: Implied) { bytes.append(code.rawValue) }
 
-    /// An instruction with a number.
     mutating func callAsFunction(_ code: Immediate, _ value: UInt8) { bytes += [code.rawValue, value] }
 
     /// An instruction with half of a label's address.
@@ -28,12 +26,10 @@ struct Assembler {
         bytes += [code.rawValue, 0]
     }
 
-    /// An instruction with an address.
     mutating func callAsFunction(_ code: Absolute, at address: UInt16) {
         bytes += [code.rawValue, UInt8(address & 0xFF), UInt8(address >> 8)]
     }
 
-    /// An instruction with a label.
     mutating func callAsFunction(_ code: Absolute, _ label: String) {
         absolutes.append((bytes.count + 1, label, .word))
         bytes += [code.rawValue, 0, 0]
@@ -42,6 +38,43 @@ struct Assembler {
     mutating func callAsFunction(_ code: Branch, _ label: String) {
         branches.append((bytes.count + 1, label))
         bytes += [code.rawValue, 0]
+    }
+
+    /// Calls a routine with numbers in registers.
+    mutating func call(_ address: UInt16, a: UInt8? = nil, x: UInt8? = nil, y: UInt8? = nil) {
+        if let a { self(.lda, a) }
+        if let x { self(.ldx, x) }
+        if let y { self(.ldy, y) }
+        self(.jsr, at: address)
+    }
+
+    mutating func store(_ value: UInt8, at address: UInt16) {
+        self(.lda, value)
+        self(.sta, at: address)
+    }
+
+    /// Stores a label's address in two bytes.
+    mutating func store(_ label: String, at address: UInt16) {
+        self(.lda, .low, label)
+        self(.sta, at: address)
+        self(.lda, .high, label)
+        self(.sta, at: address + 1)
+    }
+
+    /// Stays here for ever.
+    mutating func stay() {
+        label("stay")
+        self(.jmp, "stay")
+    }
+
+    /// Opens file 2 to device 2, the serial line, with the bytes at the label "name".
+    mutating func openLine(nameByteCount: UInt8) {
+        call(Entry.setlfs, a: 2, x: 2, y: 0)
+        self(.lda, nameByteCount)
+        self(.ldx, .low, "name")
+        self(.ldy, .high, "name")
+        call(Entry.setnam)
+        call(Entry.open)
     }
 
     enum Implied: UInt8 {

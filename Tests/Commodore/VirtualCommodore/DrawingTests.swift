@@ -10,8 +10,7 @@ struct DrawingTests {
     @Test(arguments: 1...4)
     func theDrawingIsThePicture(_ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
-        let commodore = Commodore64()
-        try commodore.start(try Program([0x4C, 0x00, 0xC0], at: 0xC000))
+        let commodore = try Commodore64.idle()
         for place in UInt16(0)..<1000 where seed < 4 || place < 80 {
             commodore[0x0400 + place] = UInt8.random(in: 0...255, using: &generator)
             commodore[0xD800 + place] = UInt8.random(in: 0...15, using: &generator)

@@ -12,14 +12,9 @@ struct KernalTests {
         return commodore
     }
 
-    private func waiting(_ code: inout Assembler) {
-        code.label("wait")
-        code(.jmp, "wait")
-    }
-
     @Test(arguments: VideoStandard.allCases)
     func theJiffyClockCountsSixtyASecond(_ standard: VideoStandard) throws {
-        let commodore = try started(standard) { waiting(&$0) }
+        let commodore = try started(standard) { $0.stay() }
         commodore.run(cycles: standard.cyclesPerSecond * 10)
         #expect((598...601).contains(commodore.jiffies))
     }
@@ -28,9 +23,9 @@ struct KernalTests {
     func typedTextIsReadWithGETIN() throws {
         let commodore = try started { code in
             code.label("next")
-            code(.jsr, at: Entry.getin)
+            code.call(Entry.getin)
             code(.beq, "next")
-            code(.jsr, at: Entry.chrout)
+            code.call(Entry.chrout)
             code(.jmp, "next")
         }
         commodore.type("Hello 64\nmore than ten keys at once")
@@ -44,18 +39,17 @@ struct KernalTests {
     func aTypedLineIsReadWithCHRIN() throws {
         // Reads a line into $2000 and ends.
         let commodore = try started { code in
-            code(.lda, 0x3F)
-            code(.jsr, at: Entry.chrout)
+            code.call(Entry.chrout, a: 0x3F)
             code(.ldx, 0)
             code.label("next")
             code(.stx, at: 0x1FFF)
-            code(.jsr, at: Entry.chrin)
+            code.call(Entry.chrin)
             code(.ldx, at: 0x1FFF)
             code(.staX, at: 0x2000)
             code(.inx)
             code(.cmp, 0x0D)
             code(.bne, "next")
-            waiting(&code)
+            code.stay()
         }
         commodore.type("abd")
         commodore.press(.delete)
@@ -71,12 +65,9 @@ struct KernalTests {
         // The routine counts at $2000 and goes on at $EA31, so that the clock runs too.
         let commodore = try started { code in
             code(.sei)
-            code(.lda, .low, "routine")
-            code(.sta, at: 0x0314)
-            code(.lda, .high, "routine")
-            code(.sta, at: 0x0315)
+            code.store("routine", at: 0x0314)
             code(.cli)
-            waiting(&code)
+            code.stay()
             code.label("routine")
             code(.inc, at: 0x2000)
             code(.jmp, at: 0xEA31)
@@ -91,22 +82,15 @@ struct KernalTests {
         // Raster line 100 interrupts; the routine notes the line, counts, acknowledges and ends at $EA81.
         let commodore = try started(standard) { code in
             code(.sei)
-            code(.lda, 0x7F)
-            code(.sta, at: 0xDC0D)
+            code.store(0x7F, at: 0xDC0D)
             code(.lda, at: 0xDC0D)
-            code(.lda, 0x1B)
-            code(.sta, at: 0xD011)
-            code(.lda, 100)
-            code(.sta, at: 0xD012)
-            code(.lda, .low, "routine")
-            code(.sta, at: 0x0314)
-            code(.lda, .high, "routine")
-            code(.sta, at: 0x0315)
-            code(.lda, 0x01)
-            code(.sta, at: 0xD019)
+            code.store(0x1B, at: 0xD011)
+            code.store(100, at: 0xD012)
+            code.store("routine", at: 0x0314)
+            code.store(0x01, at: 0xD019)
             code(.sta, at: 0xD01A)
             code(.cli)
-            waiting(&code)
+            code.stay()
             code.label("routine")
             code(.lda, at: 0xD012)
             code(.sta, at: 0x2001)
@@ -122,7 +106,7 @@ struct KernalTests {
 
     @Test
     func theRasterCounterPassesAllLines() throws {
-        let commodore = try started { waiting(&$0) }
+        let commodore = try started { $0.stay() }
         var lines: Set<Int> = []
         for _ in 0..<3000 {
             lines.insert(Int(commodore[0xD012]) | Int(commodore[0xD011] & 0x80) << 1)
@@ -133,7 +117,7 @@ struct KernalTests {
 
     @Test
     func joysticksAreReadInTheirPorts() throws {
-        let commodore = try started { waiting(&$0) }
+        let commodore = try started { $0.stay() }
         commodore.joystick1 = [.left, .fire]
         commodore.joystick2 = .up
         #expect(commodore[0xDC01] & 0x1F == 0b01011)
@@ -146,10 +130,10 @@ struct KernalTests {
     func theStopKeyIsSeen() throws {
         let commodore = try started { code in
             code.label("next")
-            code(.jsr, at: Entry.stop)
+            code.call(Entry.stop)
             code(.bne, "next")
             code(.inc, at: 0x2000)
-            waiting(&code)
+            code.stay()
         }
         commodore.runFrame()
         commodore.runFrame()
@@ -165,11 +149,9 @@ struct KernalTests {
     @Test
     func soundIsLoggedWithItsTime() throws {
         let commodore = try started { code in
-            code(.lda, 0x0F)
-            code(.sta, at: 0xD418)
-            code(.lda, 0x11)
-            code(.sta, at: 0xD404)
-            waiting(&code)
+            code.store(0x0F, at: 0xD418)
+            code.store(0x11, at: 0xD404)
+            code.stay()
         }
         _ = commodore.takeSoundWrites()
         commodore.runFrame()
@@ -184,17 +166,14 @@ struct KernalTests {
     @Test
     func theCursorIsReadAndSetWithPLOT() throws {
         let commodore = try started { code in
-            code(.ldx, 5)
-            code(.ldy, 7)
             code(.clc)
-            code(.jsr, at: Entry.plot)
-            code(.lda, 0x58)
-            code(.jsr, at: Entry.chrout)
+            code.call(Entry.plot, x: 5, y: 7)
+            code.call(Entry.chrout, a: 0x58)
             code(.sec)
-            code(.jsr, at: Entry.plot)
+            code.call(Entry.plot)
             code(.stx, at: 0x2000)
             code(.sty, at: 0x2001)
-            waiting(&code)
+            code.stay()
         }
         commodore.runFrame()
         #expect(commodore.screenRows[5] == "       X")
@@ -204,20 +183,16 @@ struct KernalTests {
     @Test
     func theMemoryBelowTheROMsIsReachedThroughThePort() throws {
         let commodore = try started { code in
-            code(.lda, 0x42)
-            code(.sta, at: 0xE000)
+            code.store(0x42, at: 0xE000)
             code(.lda, at: 0xE000)
             code(.sta, at: 0x2000)
             code(.sei)
-            code(.lda, 0x34)
-            code(.sta, at: 0x0001)
+            code.store(0x34, at: 0x0001)
             code(.lda, at: 0xE000)
             code(.sta, at: 0x2001)
-            code(.lda, 0x05)
-            code(.sta, at: 0xD020)
-            code(.lda, 0x37)
-            code(.sta, at: 0x0001)
-            waiting(&code)
+            code.store(0x05, at: 0xD020)
+            code.store(0x37, at: 0x0001)
+            code.stay()
         }
         commodore.runFrame()
         #expect(commodore.ram(at: 0x2000) == 0)

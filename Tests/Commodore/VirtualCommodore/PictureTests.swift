@@ -4,20 +4,23 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-struct PictureTests {
-    private func idle() throws -> Commodore64 {
+extension Commodore64 {
+    /// A machine whose program does nothing.
+    static func idle() throws -> Commodore64 {
         let commodore = Commodore64()
         try commodore.start(try Program([0x4C, 0x00, 0xC0], at: 0xC000))
         return commodore
     }
+}
 
+struct PictureTests {
     /// The display's upper left corner in the picture.
     private static let left = 32
     private static let top = 36
 
     @Test
     func borderBackgroundAndACharacterAreWhereTheyBelong() throws {
-        let commodore = try idle()
+        let commodore = try Commodore64.idle()
         commodore[0xD020] = 2
         commodore[0xD021] = 5
         // A reversed space in white at the last place.
@@ -35,7 +38,7 @@ struct PictureTests {
 
     @Test
     func theNarrowDisplayHasAWiderBorder() throws {
-        let commodore = try idle()
+        let commodore = try Commodore64.idle()
         commodore[0xD020] = 0
         commodore[0xD016] = 0x00
         commodore[0xD011] = 0x13
@@ -46,15 +49,21 @@ struct PictureTests {
         #expect(picture[100, Self.top + 195] == .blue && picture[100, Self.top + 196] == .black)
     }
 
-    @Test
-    func aSpriteIsShownAtItsPlace() throws {
-        let commodore = try idle()
+    /// A machine with a yellow sprite in the display's upper left corner.
+    private func withSprite() throws -> Commodore64 {
+        let commodore = try Commodore64.idle()
         for offset in 0..<63 { commodore[0x0340 + UInt16(offset)] = 0xFF }
         commodore[0x07F8] = 0x0D
         commodore[0xD000] = 24
         commodore[0xD001] = 50
         commodore[0xD027] = 7
         commodore[0xD015] = 1
+        return commodore
+    }
+
+    @Test
+    func aSpriteIsShownAtItsPlace() throws {
+        let commodore = try withSprite()
         #expect(points(.yellow, commodore) == .init(x: Self.left, y: Self.top, width: 24, height: 21))
         commodore[0xD010] = 1
         commodore[0xD000] = 0
@@ -66,13 +75,7 @@ struct PictureTests {
 
     @Test
     func aSpriteBehindTheTextShowsInItsBackgroundOnly() throws {
-        let commodore = try idle()
-        for offset in 0..<63 { commodore[0x0340 + UInt16(offset)] = 0xFF }
-        commodore[0x07F8] = 0x0D
-        commodore[0xD000] = 24
-        commodore[0xD001] = 50
-        commodore[0xD027] = 7
-        commodore[0xD015] = 1
+        let commodore = try withSprite()
         commodore[0x0400] = 0xA0
         commodore[0xD800] = 1
         #expect(commodore.picture()[Self.left, Self.top] == .yellow)
@@ -83,7 +86,7 @@ struct PictureTests {
 
     @Test
     func aProgramsOwnCharactersAreShown() throws {
-        let commodore = try idle()
+        let commodore = try Commodore64.idle()
         commodore[0xD018] = 0x1C
         for line in 0..<8 { commodore[0x3000 + 8 + UInt16(line)] = 0x80 }
         commodore[0x0400] = 1
@@ -93,7 +96,7 @@ struct PictureTests {
 
     @Test
     func bitmapsAreShownInBothKinds() throws {
-        let commodore = try idle()
+        let commodore = try Commodore64.idle()
         commodore[0xD011] = 0x3B
         commodore[0xD018] = 0x18
         for offset in 0..<8000 { commodore[0x2000 + UInt16(offset)] = 0 }
@@ -107,7 +110,7 @@ struct PictureTests {
 
     @Test
     func theLettersAreAllDifferent() throws {
-        let commodore = try idle()
+        let commodore = try Commodore64.idle()
         for code in 0..<256 { commodore[0x0400 + UInt16(code)] = UInt8(code) }
         // The two spaces look the same. So do, as on a real machine, two pairs of lines in the graphics set.
         for (set, count) in [(0x15, 250), (0x17, 254)] as [(UInt8, Int)] {
@@ -174,8 +177,7 @@ struct PNGTests {
 
     @Test(arguments: [1, 2, 3])
     func aPictureComesBackFromItsFile(_ scale: Int) async throws {
-        let commodore = Commodore64()
-        try commodore.start(try Program([0x4C, 0x00, 0xC0], at: 0xC000))
+        let commodore = try Commodore64.idle()
         var generator = SeededGenerator(seed: 16)
         // Half of the screen is random, which compresses badly; the other half is empty, which compresses well.
         for offset in 0..<500 {

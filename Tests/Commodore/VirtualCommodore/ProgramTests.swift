@@ -51,32 +51,20 @@ struct ProgramTests {
         #expect(throws: Never.self) { try Program(repeatElement(0, count: 0x10000), at: 0) }
     }
 
-    @Test
-    func anUndocumentedOpcodeStopsTheMachineAndIsNamed() throws {
+    @Test(
+        arguments: [
+            ([0xEA, 0x02, 0xEA], .undocumentedOpcode(0x02, at: 0xC001), "undocumented opcode $02 at $C001"),
+            ([0x20, 0x23, 0xE1], .missingRoutine(at: 0xE123), "$E123"),
+            ([0xEA, 0xEA, 0x00], .breakInstruction(at: 0xC002), "$C002"),
+        ] as [([UInt8], StopReason, String)])
+    func whatStopsTheMachineIsNamed(_ program: [UInt8], _ reason: StopReason, _ text: String) throws {
         let commodore = Commodore64()
-        try commodore.start(try Program([0xEA, 0x02, 0xEA], at: 0xC000))
+        try commodore.start(try Program(program, at: 0xC000))
         commodore.runFrame()
-        #expect(commodore.stopReason == .undocumentedOpcode(0x02, at: 0xC001))
-        #expect(commodore.stopReason?.description == "undocumented opcode $02 at $C001")
+        #expect(commodore.stopReason == reason && reason.description.contains(text))
         let cycle = commodore.cycle
         commodore.runFrame()
         #expect(commodore.cycle == cycle)
-    }
-
-    @Test
-    func aMissingROMRoutineIsNamed() throws {
-        let commodore = Commodore64()
-        try commodore.start(try Program([0x20, 0x23, 0xE1], at: 0xC000))
-        commodore.runFrame()
-        #expect(commodore.stopReason == .missingRoutine(at: 0xE123))
-    }
-
-    @Test
-    func aBreakInstructionIsNamed() throws {
-        let commodore = Commodore64()
-        try commodore.start(try Program([0xEA, 0xEA, 0x00], at: 0xC000))
-        commodore.runFrame()
-        #expect(commodore.stopReason == .breakInstruction(at: 0xC002))
     }
 
     @Test

@@ -15,18 +15,9 @@ struct SerialTests {
         control: UInt8 = 8, baud: Int = 1200, _ standard: VideoStandard = .pal, _ write: (inout Assembler) -> Void
     ) throws -> Commodore64 {
         var code = Assembler()
-        code(.lda, 2)
-        code(.ldx, 2)
-        code(.ldy, 0)
-        code(.jsr, at: Entry.setlfs)
-        code(.lda, 2)
-        code(.ldx, .low, "name")
-        code(.ldy, .high, "name")
-        code(.jsr, at: Entry.setnam)
-        code(.jsr, at: Entry.open)
+        code.openLine(nameByteCount: 2)
         write(&code)
-        code.label("stay")
-        code(.jmp, "stay")
+        code.stay()
         code.label("name")
         code.data([control, 0])
         let commodore = Commodore64(standard: standard, line: SerialLine(baud: baud))
@@ -34,24 +25,29 @@ struct SerialTests {
         return commodore
     }
 
-    private func select(_ code: inout Assembler, _ entry: UInt16) {
-        code(.ldx, 2)
-        code(.jsr, at: entry)
-    }
-
     /// Sends back each received byte, including 0.
     private func echo(_ code: inout Assembler) {
         code.label("next")
-        select(&code, Entry.chkin)
-        code(.jsr, at: Entry.getin)
+        code.call(Entry.chkin, x: 2)
+        code.call(Entry.getin)
         code(.sta, at: 0x2000)
-        code(.jsr, at: Entry.readst)
+        code.call(Entry.readst)
         code(.and, 0x08)
         code(.bne, "next")
-        select(&code, Entry.chkout)
+        code.call(Entry.chkout, x: 2)
         code(.lda, at: 0x2000)
-        code(.jsr, at: Entry.chrout)
+        code.call(Entry.chrout)
         code(.jmp, "next")
+    }
+
+    /// What comes back, once it is that many bytes.
+    private func received(_ count: Int, from commodore: Commodore64, frames: Int = 50) -> [UInt8] {
+        var bytes: [UInt8] = []
+        commodore.run(frames: frames) { machine in
+            bytes += machine.line.receive()
+            return bytes.count == count
+        }
+        return bytes
     }
 
     @Test(arguments: VideoStandard.allCases)
@@ -61,12 +57,7 @@ struct SerialTests {
         var generator = SeededGenerator(seed: 1200)
         let bytes = Array(UInt8.min...UInt8.max) + (0..<600).map { _ in UInt8.random(in: 0...255, using: &generator) }
         commodore.line.send(bytes)
-        var echoed: [UInt8] = []
-        commodore.run(frames: 2000) { machine in
-            echoed += machine.line.receive()
-            return echoed.count == bytes.count
-        }
-        #expect(echoed == bytes)
+        #expect(received(bytes.count, from: commodore, frames: 2000) == bytes)
         #expect(commodore.line.statistics.overrunByteCount == 0)
         #expect(commodore.line.statistics.receivedByteCount == bytes.count)
         #expect(commodore.line.statistics.sentByteCount == bytes.count)
@@ -74,7 +65,7 @@ struct SerialTests {
 
     @Test(arguments: speeds)
     func theLineTakesItsTime(_ baud: Int, _ control: UInt8) throws {
-        let commodore = try machine(control: control, baud: baud) { code in select(&code, Entry.chkin) }
+        let commodore = try machine(control: control, baud: baud) { code in code.call(Entry.chkin, x: 2) }
         commodore.runFrame()
         let count = 20
         commodore.line.send(repeatElement(0x55, count: count))
@@ -92,10 +83,9 @@ struct SerialTests {
     @Test(arguments: speeds)
     func sendingTakesItsTime(_ baud: Int, _ control: UInt8) throws {
         let commodore = try machine(control: control, baud: baud) { code in
-            select(&code, Entry.chkout)
+            code.call(Entry.chkout, x: 2)
             for byte in UInt8(1)...10 {
-                code(.lda, byte)
-                code(.jsr, at: Entry.chrout)
+                code.call(Entry.chrout, a: byte)
             }
         }
         let byteTime = Double(commodore.standard.cyclesPerSecond * 10) / Double(baud)
@@ -115,7 +105,7 @@ struct SerialTests {
             code.label("wait")
             code(.lda, at: 0x2000)
             code(.beq, "wait")
-            select(&code, Entry.chkin)
+            code.call(Entry.chkin, x: 2)
         }
         commodore.runFrame()
         commodore.line.send([1, 2, 3])
@@ -131,7 +121,7 @@ struct SerialTests {
 
     @Test
     func pastTwoHundredAndFiftyFiveUnreadBytesAreDropped() throws {
-        let commodore = try machine { code in select(&code, Entry.chkin) }
+        let commodore = try machine { code in code.call(Entry.chkin, x: 2) }
         commodore.runFrame()
         commodore.line.send((0..<300).map { UInt8($0 % 251) })
         commodore.run(frames: 500) { $0.line.pendingByteCount == 0 }
@@ -144,11 +134,9 @@ struct SerialTests {
     @Test
     func CHRINWaitsForAByteAndSkipsZero() throws {
         let commodore = try machine { code in
-            select(&code, Entry.chkin)
-            code(.jsr, at: Entry.chrin)
+            code.call(Entry.chkin, x: 2)
+            code.call(Entry.chrin)
             code(.sta, at: 0x2000)
-            code.label("done")
-            code(.jmp, "done")
         }
         for _ in 0..<5 { commodore.runFrame() }
         commodore.line.send([0, 0, 0x41])
@@ -158,7 +146,7 @@ struct SerialTests {
 
     @Test
     func aLineOfAnotherSpeedBringsGarbage() throws {
-        let commodore = try machine(control: 8, baud: 300) { code in select(&code, Entry.chkin) }
+        let commodore = try machine(control: 8, baud: 300) { code in code.call(Entry.chkin, x: 2) }
         commodore.runFrame()
         let text = Array("hello".utf8)
         commodore.line.send(text)
@@ -172,26 +160,14 @@ struct SerialTests {
         // The speed of 1200 as the program's own: 985248 / 1200 / 2 - 100 = 311.
         let commodore = Commodore64()
         var code = Assembler()
-        code(.lda, 2)
-        code(.ldx, 2)
-        code(.jsr, at: Entry.setlfs)
-        code(.lda, 4)
-        code(.ldx, .low, "name")
-        code(.ldy, .high, "name")
-        code(.jsr, at: Entry.setnam)
-        code(.jsr, at: Entry.open)
+        code.openLine(nameByteCount: 4)
         echo(&code)
         code.label("name")
         code.data([0, 0, 0x37, 0x01])
         try commodore.start(try code.program())
         commodore.runFrame()
         commodore.line.send([1, 2, 0xAA, 0x55, 0xFF])
-        var echoed: [UInt8] = []
-        commodore.run(frames: 50) { machine in
-            echoed += machine.line.receive()
-            return echoed.count == 5
-        }
-        #expect(echoed == [1, 2, 0xAA, 0x55, 0xFF])
+        #expect(received(5, from: commodore) == [1, 2, 0xAA, 0x55, 0xFF])
     }
 
     @Test
@@ -218,12 +194,7 @@ struct SerialTests {
         #expect(count > 0 && count < 100)
         _ = commodore.line.receive()
         commodore.line.send([0x42])
-        var echoed: [UInt8] = []
-        commodore.run(frames: 20) { machine in
-            echoed += machine.line.receive()
-            return !echoed.isEmpty
-        }
-        #expect(echoed == [0x42])
+        #expect(received(1, from: commodore) == [0x42])
     }
 
     @Test
@@ -236,20 +207,15 @@ struct SerialTests {
                 code.data([0x2A])
                 code(.sta, at: 0x2010 + index)
             }
-            code(.ldx, 9)
-            code(.jsr, at: Entry.chkin)
+            code.call(Entry.chkin, x: 9)
             keep(0)
-            code(.jsr, at: Entry.open)
+            code.call(Entry.open)
             keep(1)
-            code(.lda, 1)
-            code(.ldx, 8)
-            code(.jsr, at: Entry.setlfs)
-            code(.jsr, at: Entry.open)
+            code.call(Entry.setlfs, a: 1, x: 8)
+            code.call(Entry.open)
             keep(2)
-            code(.lda, 2)
-            code(.jsr, at: Entry.close)
-            code(.ldx, 2)
-            code(.jsr, at: Entry.chkout)
+            code.call(Entry.close, a: 2)
+            code.call(Entry.chkout, x: 2)
             keep(3)
         }
         commodore.runFrame()

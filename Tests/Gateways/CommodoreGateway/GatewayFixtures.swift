@@ -5,9 +5,14 @@ import Support
 import TestSupport
 import Testing
 
+extension GatewayLine {
+    /// A line that listens.
+    static let loopback = GatewayLine.tcp(host: "127.0.0.1", port: 0, usesIP232: false)
+}
+
 /// A gateway on loopback, unpublished, stopped in every case.
 func withGateway(
-    _ line: GatewayLine, _ change: (inout GatewayConfiguration) -> Void = { _ in },
+    _ line: GatewayLine = .loopback, _ change: (inout GatewayConfiguration) -> Void = { _ in },
     _ body: (RunningGateway) async throws -> Void
 ) async throws {
     var configuration = GatewayConfiguration()

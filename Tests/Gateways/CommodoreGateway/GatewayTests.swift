@@ -10,8 +10,6 @@ import VirtualCommodore
 
 /// The gateway with real lines and real clients.
 struct GatewayTests {
-    private static let tcp = GatewayLine.tcp(host: "127.0.0.1", port: 0, usesIP232: false)
-
     /// A value to the machine and one from it. A program gets the colour that was set for the program before it, too.
     private func exchange(
         _ machine: some MachineEnd, _ running: RunningGateway, says letter: Character = "i", after colour: UInt8? = nil,
@@ -31,13 +29,6 @@ struct GatewayTests {
         try await eventually("the line") { typed.all.last == "h\(letter)" }
         try await eventually("the border") { client.value(of: CommodoreElements.border) == newColour }
         await client.close()
-    }
-
-    @Test
-    func overTCP() async throws {
-        try await withGateway(Self.tcp) { running in
-            try await exchange(try RawSocket.connect(to: running.linePort), running)
-        }
     }
 
     @Test
@@ -100,7 +91,7 @@ struct GatewayTests {
 
     @Test
     func aLineThatIsCutInARecordAndRestoredGoesOn() async throws {
-        try await withGateway(Self.tcp) { running in
+        try await withGateway(.loopback) { running in
             let client = try await running.client()
             for round in 0..<5 {
                 let machine = try RawSocket.connect(to: try running.linePort)
@@ -123,7 +114,7 @@ struct GatewayTests {
 
     @Test
     func anEmulatorThatDialsAgainHasTheLine() async throws {
-        try await withGateway(Self.tcp) { running in
+        try await withGateway(.loopback) { running in
             let first = try RawSocket.connect(to: try running.linePort)
             try await first.connect("first")
             let second = try RawSocket.connect(to: try running.linePort)
@@ -134,12 +125,12 @@ struct GatewayTests {
 
     @Test
     func memoryIsClosedUnlessAllowed() async throws {
-        try await withGateway(Self.tcp) { running in
+        try await withGateway(.loopback) { running in
             let client = try await running.client()
             #expect(client.knownElements[id: 19] == nil && client.knownElements[id: 21] == nil)
             await client.close()
         }
-        try await withGateway(Self.tcp) {
+        try await withGateway(.loopback) {
             $0.allowsMemory = true
         } _: { running in
             let machine = try RawSocket.connect(to: try running.linePort)
@@ -155,7 +146,7 @@ struct GatewayTests {
 
     @Test
     func aProgramsOwnCatalogueReachesClientsThatConnectAgain() async throws {
-        try await withGateway(Self.tcp) { running in
+        try await withGateway(.loopback) { running in
             let machine = try RawSocket.connect(to: try running.linePort)
             try await machine.connect()
             let old = try await running.client()
@@ -184,7 +175,7 @@ struct GatewayTests {
             let error = await #expect(throws: GatewayError.self) { try await gateway.openLine() }
             #expect(error?.message.contains(hint) == true, "\(String(describing: error))")
         }
-        try await withGateway(Self.tcp) { running in
+        try await withGateway(.loopback) { running in
             let gateway = CommodoreGateway(
                 line: .tcp(host: "127.0.0.1", port: try running.linePort, usesIP232: false))
             let error = await #expect(throws: GatewayError.self) { try await gateway.openLine() }

@@ -15,31 +15,35 @@ struct HubTests {
 
     private static func result(_ record: [UInt8]) -> [UInt8] { Array(record.dropFirst(2)) }
 
-    /// What the program does until it is connected.
-    private func connect(_ machine: any MachineEnd) async throws {
-        try machine.write(ModemCommand.stopWiFi.bytes)
-        #expect(try await machine.readRecord() == ModemResult.ok.bytes)
-        try machine.write(ModemCommand.startWiFi.bytes)
-        #expect(try await machine.readRecord() == ModemResult.ok.bytes)
-        try machine.write(ModemCommand.startWebSocket(Array(Self.address.utf8)).bytes)
+    /// Runs a gateway to the hub at a port of this machine, with a program that has asked for the connection.
+    private func withProgram(
+        hub port: Int, pingInterval: Duration = .seconds(15), _ body: (RawSocket) async throws -> Void
+    ) async throws {
+        try await withGateway {
+            $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"]
+            $0.hubPingInterval = pingInterval
+        } _: { running in
+            let machine = try RawSocket.connect(to: running.linePort)
+            for command in [ModemCommand.stopWiFi, .startWiFi] {
+                try machine.write(command.bytes)
+                #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+            }
+            try machine.write(ModemCommand.startWebSocket(Array(Self.address.utf8)).bytes)
+            try await body(machine)
+        }
     }
 
     @Test
     func itChatsThroughARealHub() async throws {
         try await Peers.withHub { _, port in
-            let hub = "127.0.0.1:\(port)/hub"
-            try await withGateway(
-                .tcp(host: "127.0.0.1", port: 0, usesIP232: false), { $0.hubs = [Self.address: "ws://\(hub)"] }
-            ) { running in
-                let machine = try RawSocket.connect(to: running.linePort)
-                try await connect(machine)
+            try await withProgram(hub: port) { machine in
                 #expect(try await machine.readRecord() == ModemResult.connected.bytes)
                 try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
                 #expect(try await machine.readRecord() == ModemResult.ok.bytes)
                 #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
 
                 try await Peers.with(
-                    "signalrcore", "client_signalrcore.py", ["http://\(hub)", "Broadcast", "NewMessage"]
+                    "signalrcore", "client_signalrcore.py", ["http://127.0.0.1:\(port)/hub", "Broadcast", "NewMessage"]
                 ) { other in
                     try await other.nextLine(beginningWith: "open")
                     // The program sends a message: the other client receives it, and the program shows it.
@@ -76,15 +80,7 @@ struct HubTests {
     @Test
     func theGatewayKeepsTheHubFromDroppingASilentProgram() async throws {
         let (listener, port) = try RawSocket.listen()
-        try await withGateway(
-            .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
-            {
-                $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"]
-                $0.hubPingInterval = .milliseconds(5)
-            }
-        ) { running in
-            let machine = try RawSocket.connect(to: running.linePort)
-            try await connect(machine)
+        try await withProgram(hub: port, pingInterval: .milliseconds(5)) { machine in
             let hub = ScriptedPeer(try await listener.accept())
             #expect(try await hub.upgrade().target == "/hub")
             #expect(try await machine.readRecord() == ModemResult.connected.bytes)
@@ -112,13 +108,7 @@ struct HubTests {
 
     @Test
     func aHubThatIsNotThereIsDisconnected() async throws {
-        let port = try PortLease.port()
-        try await withGateway(
-            .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
-            { $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"] }
-        ) { running in
-            let machine = try RawSocket.connect(to: running.linePort)
-            try await connect(machine)
+        try await withProgram(hub: PortLease.port()) { machine in
             #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)
         }
     }
@@ -126,12 +116,7 @@ struct HubTests {
     @Test
     func theEndOfTheHubIsTold() async throws {
         try await Peers.withHub { server, port in
-            try await withGateway(
-                .tcp(host: "127.0.0.1", port: 0, usesIP232: false),
-                { $0.hubs = [Self.address: "ws://127.0.0.1:\(port)/hub"] }
-            ) { running in
-                let machine = try RawSocket.connect(to: running.linePort)
-                try await connect(machine)
+            try await withProgram(hub: port) { machine in
                 #expect(try await machine.readRecord() == ModemResult.connected.bytes)
                 await server.end()
                 #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)

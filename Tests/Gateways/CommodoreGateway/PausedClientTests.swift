@@ -9,7 +9,7 @@ import Testing
 struct PausedClientTests {
     @Test
     func aClientThatSendsMuchMoreIsPausedUntilItIsSent() async throws {
-        try await withGateway(.tcp(host: "127.0.0.1", port: 0, usesIP232: false)) { running in
+        try await withGateway(.loopback) { running in
             let machine = try RawSocket.connect(to: try running.linePort)
             try await machine.connect("slow")
             let client = try await running.client("much")

@@ -13,7 +13,7 @@ struct StormTests {
 
     @Test(.backstop)
     func aStormOfValuesLosesNoRecordAndOverrunsNothing() async throws {
-        try await withGateway(.tcp(host: "127.0.0.1", port: 0, usesIP232: false)) { running in
+        try await withGateway(.loopback) { running in
             let machine = try RawSocket.connect(to: try running.linePort)
             // Before anything is sent, however late the reader's task begins.
             let start = ContinuousClock.now

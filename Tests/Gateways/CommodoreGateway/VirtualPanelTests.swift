@@ -271,7 +271,7 @@ struct VirtualPanelTests {
 
     @Test
     func aRealLineHasNoneOfIt() async throws {
-        try await withGateway(.tcp(host: "127.0.0.1", port: 0, usesIP232: false)) { running in
+        try await withGateway(.loopback) { running in
             let client = try await running.client()
             let catalogue = try await client.catalogue()
             #expect(catalogue["screen"] == nil && catalogue["keys"] == nil)

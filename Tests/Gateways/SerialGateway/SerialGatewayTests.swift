@@ -29,16 +29,6 @@ struct SerialGatewayTests {
     }
 
     @Test
-    func overTCPEitherWay() async throws {
-        try await RunningSerialGateway.with(Self.tcp) { running in
-            let device = try TestBoard.dial(try running.linePort, .oven())
-            try await running.wait(for: "appeared oven/Kitchen")
-            try await exchange(running)
-            await device.stop()
-        }
-    }
-
-    @Test
     func overAPseudoTerminal() async throws {
         try await withFolder { folder in
             let link = "\(folder)/board"

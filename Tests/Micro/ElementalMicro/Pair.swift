@@ -5,14 +5,11 @@ import TestSupport
 final class Pair {
     var service: ElementalService
     var client = LineClient()
-    private(set) var now: UInt32
+    private var now: UInt32 = 0
     /// Bytes are lost on the way to the client.
     var loses = false
 
-    init(_ service: ElementalService, now: UInt32 = 0) {
-        self.service = service
-        self.now = now
-    }
+    init(_ service: ElementalService) { self.service = service }
 
     /// Lets time pass, in steps of a millisecond with 12 bytes each way.
     func run(_ milliseconds: Int = 200) {
