@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The table of attacks on the page Security.md.
 struct AttackTableTests {
     private static let rows: [[Substring]] = {
         let text = (try? Page.all.first { $0.name == "Security.md" }?.text) ?? ""

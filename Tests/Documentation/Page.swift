@@ -16,14 +16,12 @@ struct Page: Sendable, CustomTestStringConvertible {
     let path: String
 
     var name: String { URL(filePath: path).lastPathComponent }
-
     var testDescription: String { name }
 
     var text: String {
         get throws { try String(contentsOfFile: Repository.path(path), encoding: .utf8) }
     }
 
-    /// A fenced block.
     struct Block: Sendable, CustomTestStringConvertible {
         let page: Page
         /// What follows the opening fence; empty where nothing does.
@@ -61,7 +59,6 @@ struct Page: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The blocks of all pages in one of these languages.
     static func blocks(in languages: String...) -> [Block] {
         all.flatMap { (try? $0.blocks) ?? [] }.filter { languages.contains($0.language) }
     }

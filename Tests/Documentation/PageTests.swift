@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Checks for every page.
 struct PageTests {
     /// The languages of blocks: Swift is compiled, `sh` and `console` are run, `asm` is assembled, and JSON is compared with
     /// the table on its page. Python is read by mypy, from `Tests/python/check.py`.

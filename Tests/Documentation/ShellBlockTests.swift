@@ -24,7 +24,6 @@ struct ShellBlockTests {
         }
     }
 
-    /// Those of which at least one command runs.
     private static let blocks = Page.blocks(in: "sh", "console").filter { !commands(in: $0).isEmpty }
 
     private static func commands(in block: Page.Block) -> [ShellCommand] {
@@ -68,7 +67,6 @@ struct ShellBlockTests {
         }
     }
 
-    /// Every omitted command is still on its page.
     @Test(arguments: Omission.all.indices)
     func whatIsLeftOutIsOnItsPage(_ index: Int) throws {
         let omission = Omission.all[index]

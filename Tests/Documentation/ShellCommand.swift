@@ -37,7 +37,6 @@ struct ShellCommand: Sendable {
             /elemental (publish|browse|watch|connect|c64 (gateway|terminal|run)|signalr (listen|bridge)|bench serve)\b/)
     }
 
-    /// Whether it publishes a service for the commands that follow.
     var publishes: Bool { text.contains(/elemental (publish|c64 gateway|bench serve)\b/) }
 
     /// Whether two lines of output are equal except for what differs between runs and machines: addresses, ports, host

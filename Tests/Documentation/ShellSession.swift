@@ -107,7 +107,6 @@ final class ShellSession {
         }
     }
 
-    /// Kills what is left after a failure.
     func abandon() async {
         for (_, process) in running {
             kill(-process.processID, SIGKILL)

@@ -59,7 +59,6 @@ struct SwiftBlockTests {
         }
     }
 
-    /// There is no prelude for a page that does not need one.
     @Test
     func everyPreludeIsUsed() throws {
         for name in Prelude.ofPages.keys {
@@ -79,6 +78,5 @@ extension Page.Block {
     /// The path of the sample's file that a block of Swift is, if it begins with it.
     var sample: String? { lines.first?.firstMatch(of: /^\/\/ (Samples\/[A-Za-z0-9\/]+\.swift)$/).map { String($0.1) } }
 
-    /// Whether it is a whole program.
     var isProgram: Bool { lines.contains { $0.hasPrefix("import ") } }
 }

@@ -12,7 +12,6 @@ struct Account {
         (service.int("upLostAtBreaks"), client.int("downLostAtBreaks"))
     }
 
-    /// Datagrams sent and lost, both ways.
     var datagrams: (sent: Int, lost: Int) {
         let sent = client.int("upDatagramSent") + service.int("downDatagramSent")
         return (sent, sent - service.int("upDatagramReceived") - client.int("downDatagramReceived"))

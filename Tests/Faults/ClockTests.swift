@@ -20,7 +20,6 @@ struct ClockTests {
             return time
         }
 
-        /// Sets the clock ahead by this number of seconds.
         func set(ahead seconds: Int) throws {
             let now = Self.now(CLOCK_MONOTONIC)
             var time = time

@@ -7,7 +7,6 @@ import Testing
 /// The duration of a fault is counted in the intervals at which the ledgers send. Whatever follows is waited for.
 @Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")), .backstop)
 struct FaultTests {
-    /// A fault of the link or of the service.
     enum Fault: String, CaseIterable, Sendable {
         case linkDown, addressChanged, serviceStopped
 

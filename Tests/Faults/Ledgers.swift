@@ -52,8 +52,6 @@ struct Ledgers {
     }
 
     private static func environment(_ state: String?) -> [String: String] { state.map { ["LEDGER_STATE": $0] } ?? [:] }
-
-    /// Waits until every device has new numbers over both transports in both directions.
     func expectFlow() async throws { try await Self.expectFlow(service, [client]) }
 
     /// Waits until every device of the clients has new numbers over both transports in both directions.
@@ -73,7 +71,6 @@ struct Ledgers {
         try await eventually("values flow again") { try await zip(counts(), before).allSatisfy { $0 > $1 } }
     }
 
-    /// Stops the sending and closes the accounts.
     func close() async throws -> [Account] {
         try await Self.accounts(of: service, clients: [client])
     }
@@ -95,7 +92,6 @@ struct Ledgers {
         return accounts
     }
 
-    /// The accounts of a process by the devices' names.
     static func report(of process: ChildProcess) async throws -> [String: JSONLine] {
         let count = process.lines(of: .output).count
         try process.writeLine("report")
@@ -104,7 +100,6 @@ struct Ledgers {
         return Dictionary(lines.map { ($0["device"] ?? "", $0) }) { $1 }
     }
 
-    /// The number of devices that a process counts as connected.
     static func connected(of process: ChildProcess) async throws -> Int {
         try process.writeLine("count")
         return Int(try await process.nextEvent("count").number("connected") ?? -1)

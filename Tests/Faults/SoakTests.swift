@@ -17,7 +17,6 @@ struct SoakTests {
         case linkDown, linkDownForLong, loss, delay, narrow, serviceStopped, clientStopped, clientKilled, daemonKilled
     }
 
-    /// What a process holds.
     private struct Holdings: CustomStringConvertible {
         let kibibytes: Int
         let descriptors: Int

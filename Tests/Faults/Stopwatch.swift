@@ -9,7 +9,6 @@ struct Stopwatch {
 
     init(_ fault: String) { self.fault = fault }
 
-    /// Restarts.
     mutating func restart() { start = .now }
 
     func note(_ what: String) {

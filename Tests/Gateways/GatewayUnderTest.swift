@@ -11,7 +11,6 @@ protocol GatewayUnderTest: Sendable {
 }
 
 extension GatewayUnderTest {
-    /// The port of a line that listens.
     var linePort: Int {
         get throws { try #require(lineName.split(separator: ":").last.flatMap { Int($0) }) }
     }

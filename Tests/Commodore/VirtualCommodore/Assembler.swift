@@ -13,11 +13,8 @@ struct Assembler {
     init(at origin: UInt16 = 0xC000) { self.origin = origin }
 
     mutating func label(_ name: String) { labels[name] = origin + UInt16(bytes.count) }
-
     mutating func data(_ new: some Sequence<UInt8>) { bytes += new }
-
     mutating func callAsFunction(_ code: Implied) { bytes.append(code.rawValue) }
-
     mutating func callAsFunction(_ code: Immediate, _ value: UInt8) { bytes += [code.rawValue, value] }
 
     /// An instruction with half of a label's address.
@@ -40,7 +37,6 @@ struct Assembler {
         bytes += [code.rawValue, 0]
     }
 
-    /// Calls a routine with numbers in registers.
     mutating func call(_ address: UInt16, a: UInt8? = nil, x: UInt8? = nil, y: UInt8? = nil) {
         if let a { self(.lda, a) }
         if let x { self(.ldx, x) }
@@ -61,7 +57,6 @@ struct Assembler {
         self(.sta, at: address + 1)
     }
 
-    /// Stays here for ever.
     mutating func stay() {
         label("stay")
         self(.jmp, "stay")
@@ -95,7 +90,6 @@ struct Assembler {
 
     func address(of label: String) -> UInt16 { labels[label] ?? 0 }
 
-    /// The program, with its labels' addresses filled in.
     func program() throws -> Program {
         var bytes = bytes
         for (offset, label, part) in absolutes {

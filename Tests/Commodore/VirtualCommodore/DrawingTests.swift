@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// The picture as SVG.
 struct DrawingTests {
     /// Every character in random colours on a random background, and a sprite over it: drawn again from the file's text,
     /// point for point.

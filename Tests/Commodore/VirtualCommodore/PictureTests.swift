@@ -5,7 +5,6 @@ import Testing
 import VirtualCommodore
 
 extension Commodore64 {
-    /// A machine whose program does nothing.
     static func idle() throws -> Commodore64 {
         let commodore = Commodore64()
         try commodore.start(try Program([0x4C, 0x00, 0xC0], at: 0xC000))

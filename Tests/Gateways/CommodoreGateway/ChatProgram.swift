@@ -14,7 +14,6 @@ struct ChatProgram {
     private(set) var phase = Phase.draining(framesLeft: 31)
     /// The lines on its screen: the sender and the text as bytes.
     private(set) var shown: [[UInt8]] = []
-    /// Bytes that did not fit into its buffer.
     private(set) var lostByteCount = 0
     private(set) var longestUnread = 0
     private var ring: [UInt8] = []
@@ -24,7 +23,6 @@ struct ChatProgram {
 
     static let handshake = Array(#"{"protocol":"messagepack","version":1}"#.utf8) + [0x1E]
 
-    /// Receives a byte from the line.
     mutating func receive(_ byte: UInt8) {
         if ring.count < 255 { ring.append(byte) } else { lostByteCount += 1 }
         longestUnread = max(longestUnread, ring.count)
@@ -82,7 +80,6 @@ struct ChatProgram {
         shown.append(Array(bytes[0x11...]))
     }
 
-    /// The user types a message.
     mutating func say(_ text: String, as name: String) {
         let (name, text) = (Array(name.utf8), Array(text.utf8))
         let body: [UInt8] =

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 extension GatewayLine {
-    /// A line that listens.
     static let loopback = GatewayLine.tcp(host: "127.0.0.1", port: 0, usesIP232: false)
 }
 
@@ -34,7 +33,6 @@ func withGateway(
     await gateway.service.stop()
 }
 
-/// A Commodore gateway.
 final class RunningGateway: GatewayUnderTest {
     let gateway: CommodoreGateway
     private let lines = Transcript<String>()
@@ -50,7 +48,6 @@ final class RunningGateway: GatewayUnderTest {
     var port: Int { get async throws { try #require(gateway.service.port) } }
 }
 
-/// The machine's end of a line.
 protocol MachineEnd: Sendable {
     func write(_ bytes: [UInt8]) throws
     /// Reads exactly this number of bytes, or fails after a time.
@@ -60,7 +57,6 @@ protocol MachineEnd: Sendable {
 extension RawSocket: MachineEnd {}
 
 extension MachineEnd {
-    /// The next record.
     func readRecord() async throws -> [UInt8] {
         let head = try await read(2)
         return try await head + read(Int(head[1]))

@@ -32,7 +32,6 @@ final class ModemBench: ModemOwner {
     func modemDisconnected(_ program: String) { programs.append("-" + program) }
     func modemHasOutput() {}
 
-    /// The values sent for an element.
     func values<Value>(of element: Element<Value>) -> [Value] {
         published.filter { $0.id == element.id }.compactMap { Value($0.value) }
     }
@@ -50,7 +49,6 @@ final class ModemBench: ModemOwner {
     }
 
     func send(_ bytes: [UInt8]) { modem.receive(bytes, at: now) }
-
     func send(_ command: ModemCommand) { send(command.bytes) }
 
     /// The answer that comes within a second.
@@ -59,7 +57,6 @@ final class ModemBench: ModemOwner {
         return pass(.seconds(1))
     }
 
-    /// Connects a native program.
     func connect(_ name: String = "test") {
         send(.stopWiFi)
         send(.startWiFi)
@@ -67,14 +64,12 @@ final class ModemBench: ModemOwner {
         _ = pass(.seconds(2))
     }
 
-    /// A client sends a value.
     @discardableResult
     func take<Value>(_ value: Value, _ element: Element<Value>, from client: String = "tester") -> String? {
         modem.take(value.elementValue, of: element.definition, from: client, at: now)
     }
 }
 
-/// An envelope as a program sends it.
 func envelope(_ id: Int8, _ value: [UInt8]) -> [UInt8] {
     [UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value
 }

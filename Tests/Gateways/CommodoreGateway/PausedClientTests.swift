@@ -5,7 +5,6 @@ import Testing
 
 @testable import CommodoreGateway
 
-/// Clients that send faster than a slow line.
 struct PausedClientTests {
     @Test
     func aClientThatSendsMuchMoreIsPausedUntilItIsSent() async throws {

@@ -7,10 +7,8 @@ import TestSupport
 final class Terminal: MachineEnd {
     private let descriptor: CInt
 
-    /// An end that is open already.
     init(descriptor: CInt) { self.descriptor = descriptor }
 
-    /// Opens the end of that path.
     init(path: String) throws {
         descriptor = open(path, O_RDWR | O_NOCTTY)
         guard descriptor >= 0 else {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// Fast and malformed input.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct LoadTests {
     /// The delay is counted in the machine's own cycles, so it is the same on every computer.
@@ -96,7 +95,6 @@ struct LoadTests {
         #expect(bench.state == "connected" && bench.commands.isEmpty)
     }
 
-    /// Whatever arrives, the program reconnects.
     @Test(arguments: 1...10)
     func noiseDoesNotHarmTheProgram(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))

@@ -7,20 +7,17 @@ import VirtualCommodore
 /// Bytes are transferred at 1200 baud in emulated time: a test takes as long as the emulation, not as long as the line
 /// would.
 final class Bench {
-    /// A command that the program sent.
     struct Command: Equatable {
         let code: UInt8
         let bytes: [UInt8]
     }
 
-    /// A value that the program sent.
     struct Value: Equatable {
         let element: UInt8
         let bytes: [UInt8]
     }
 
     let commodore: Commodore64
-    /// The values so far, in the order in which they came.
     private(set) var values: [Value] = []
     /// Whether each value is answered with an OK at once.
     var answersValues = true
@@ -54,24 +51,15 @@ final class Bench {
 
     // MARK: - To the program
 
-    /// Sends a record.
     func send(_ code: UInt8, _ bytes: [UInt8] = []) { commodore.line.send([code, UInt8(bytes.count)] + bytes) }
-
-    /// Sends a record with a text.
     func send(_ code: UInt8, _ text: String) { send(code, Array(text.utf8)) }
 
-    /// The envelope of a value.
     static func envelope(_ element: UInt8, _ value: [UInt8]) -> [UInt8] {
         [element, UInt8(value.count), 0, 0, 0] + value
     }
 
-    /// Sends a value in a record of its own.
     func set(_ element: UInt8, _ value: [UInt8]) { send(3, Self.envelope(element, value)) }
-
-    /// Sends a value of 16 bits.
     func set(_ element: UInt8, word: UInt16) { set(element, [UInt8(word & 0xFF), UInt8(word >> 8)]) }
-
-    /// Sends a text to be printed.
     func print(_ text: String) { set(3, [UInt8](petscii: text, in: .lowerCase)) }
 
     // MARK: - From the program
@@ -91,7 +79,6 @@ final class Bench {
         }
     }
 
-    /// Runs for the given number of frames.
     func run(frames: Int) throws {
         for _ in 0..<frames {
             commodore.runFrame()
@@ -106,7 +93,6 @@ final class Bench {
         guard next == command else { throw TestSupportError("the command \(next) came, not \(command)") }
     }
 
-    /// Waits for a new value of an element.
     func next(_ element: UInt8) throws -> [UInt8] {
         let count = values.count
         try run("element \(element)") { $0.values[count...].contains { $0.element == element } }
@@ -142,7 +128,6 @@ final class Bench {
 
     // MARK: - What the program shows
 
-    /// A row of the screen, without spaces at its end.
     func row(_ index: Int) -> String { commodore.screenRows[index] }
 
     /// The rows in which texts are printed, without empty ones at the end.
@@ -151,6 +136,5 @@ final class Bench {
         return Array(rows.prefix((rows.lastIndex { !$0.isEmpty } ?? 10) - 10))
     }
 
-    /// The state of the line as it is shown.
     var state: String { String(row(1).dropFirst(5).prefix { $0 != " " }) }
 }

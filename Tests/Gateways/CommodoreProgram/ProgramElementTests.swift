@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 import VirtualCommodore
 
-/// Each element, in its direction.
 @Suite(.enabled(if: CommodoreProgram.isAvailable))
 struct ProgramElementTests {
     @Test

@@ -63,13 +63,9 @@ final class RunningSerialGateway: GatewayUnderTest {
         try await task.value
     }
 
-    /// What happened.
     var events: [String] { log.all }
-
-    /// Takes an event, or waits for it.
     func wait(for event: String) async throws { try await log.next("the event \"\(event)\"") { $0 == event } }
 
-    /// Takes an event that begins so, or waits for it.
     func wait(forPrefix text: String) async throws {
         try await log.next("an event \"\(text)…\"") { $0.hasPrefix(text) }
     }

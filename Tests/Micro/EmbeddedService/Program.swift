@@ -34,7 +34,6 @@ final class Program {
         try? second()
     }
 
-    /// What happens every second.
     func second() throws(SendError) {
         seconds += 1
         try service.send(seconds, to: Thermostat.uptime)

@@ -95,10 +95,8 @@ final class Firmware {
         if !bytes.isEmpty { try handle.write(contentsOf: Data(bytes)) }
     }
 
-    /// A command for QEMU.
     func command(_ text: String) throws { try send(Array("\(text)\n".utf8), monitor) }
 
-    /// The memory from an address on.
     func memory(_ address: Int, _ byteCount: Int) throws -> [UInt8] {
         let path = FileManager.default.temporaryDirectory.appending(path: "firmware-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -133,7 +131,6 @@ struct Listener {
         return (Listener(descriptor: descriptor), Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// Waits for the connection.
     func accept() throws -> FileHandle {
         defer { close(descriptor) }
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import SerialLink
 
-/// Two links on a simulated line.
 struct SerialLinkTests {
     @Test("a full line carries at least 85 % of its bytes as the session's", arguments: [0, 1, 4])
     func efficiency(latency: Int) {

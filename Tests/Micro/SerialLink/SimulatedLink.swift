@@ -15,7 +15,6 @@ final class SimulatedLink {
         var link: SerialLink
         /// How many bytes its program wrote in each session.
         var written: [Session: Int] = [:]
-        /// How many it received.
         var received: [Session: Int] = [:]
         var sessionCount = 0
         var writes = true
@@ -24,7 +23,6 @@ final class SimulatedLink {
 
         init(_ link: consuming SerialLink) { self.link = link }
 
-        /// How many bytes it received in all.
         var receivedCount: Int { received.values.reduce(0, +) }
         var isOpen: Bool { link.isOpen }
     }
@@ -54,13 +52,11 @@ final class SimulatedLink {
         self.clockOffset = clockOffset
     }
 
-    /// The byte at a position of a session's stream.
     static func byte(_ position: Int, _ isFromA: Bool) -> UInt8 {
         UInt8(truncatingIfNeeded: (position &* 0x9E37_79B1) >> 13) & (isFromA ? 0xFF : 0x0F)
     }
 
     var clock: UInt32 { UInt32(truncatingIfNeeded: now) &+ clockOffset }
-
     func run(_ milliseconds: Int) { for _ in 0..<milliseconds { step() } }
 
     /// Runs until both programs have all that the other wrote, for a limited time.

@@ -3,7 +3,6 @@ import Testing
 
 @testable import ElementalBench
 
-/// Counting numbered messages.
 struct SequenceCounterTests {
     @Test
     func messagesInOrder() {

@@ -3,7 +3,6 @@ import Testing
 @testable import Elemental
 @testable import ElementalCLI
 
-/// How long a wait for large values continues.
 struct TransferWaitTests {
     private static let one = try? ElementDefinition(id: 1, name: "One", type: .data)
     private static let two = try? ElementDefinition(id: 2, name: "Two", type: .data)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import ElementalBench
 
-/// Consecutive round trips.
 struct TripMachineTests {
     @Test
     func eachAnswerSendsTheNext() {

@@ -28,9 +28,7 @@ enum DebianScripts {
         return TestBed.unavailableReason
     }
 
-    /// A package and what is in it.
     struct Package: Sendable {
-        /// The package's path.
         let path: String
         /// The folder into which it was unpacked, with its control files in `DEBIAN`.
         let content: String

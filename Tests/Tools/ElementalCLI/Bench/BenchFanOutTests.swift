@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 extension BenchTests {
-    /// `elemental bench fanout`.
     struct FanOut {
         @Test(arguments: [1, 20], [8, 200])
         func everyDeviceGetsEveryValue(_ devices: Int, _ size: Int) async throws {

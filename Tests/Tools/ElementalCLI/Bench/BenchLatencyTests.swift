@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 extension BenchTests {
-    /// `elemental bench latency`.
     struct Latency {
         @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "task-streams", "ping"])
         func withItsOwnResponder(_ transport: String, _ via: String) async throws {

@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 extension BenchTests {
-    /// `elemental bench throughput`.
     struct Throughput {
         @Test(arguments: ["tcp", "udp"], [8, 100])
         func everyMessageIsCounted(_ transport: String, _ size: Int) async throws {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Exit statuses.
 struct ExitStatusTests {
     @Test(arguments: [["--version"], ["help"], ["help", "publish"], ["get", "--help"], ["bench"], ["signalr"]])
     func anOutputThatCannotBeWrittenIsAFailure(_ arguments: [String]) async throws {

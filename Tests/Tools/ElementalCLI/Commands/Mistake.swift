@@ -19,7 +19,6 @@ struct Mistake {
         }
     }
 
-    /// Expects a mistake, with a hint in its text.
     static func expect(
         in arguments: [String], _ hint: String = "", sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -18,14 +18,12 @@ final class UnreadPipe: Sendable {
         unlink(path)
     }
 
-    /// How many bytes it holds.
     var byteCount: Int {
         var count: Int32 = 0
         _ = ioctl(descriptor, UInt(FIONREAD), &count)
         return Int(count)
     }
 
-    /// Reads at most that many of its bytes.
     func read(_ count: Int = 65536) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let got = Foundation.read(descriptor, &buffer, count)

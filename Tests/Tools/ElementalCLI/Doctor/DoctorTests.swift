@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental doctor`.
 struct DoctorTests {
     /// The findings of a run, by what was looked at.
     private static func findings(_ child: ChildProcess) -> [String: JSONLine] {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Very long lines of standard input.
 struct LongInputTests {
     private static let elements = ["1:s:string", "2:v:int32=0", "3:d:data", "4:f:float2"]
     private static let service = Robot.arguments(elements)

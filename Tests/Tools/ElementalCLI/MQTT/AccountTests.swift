@@ -9,7 +9,6 @@ struct AccountTests {
         case mosquitto, nats
 
         var testDescription: String { rawValue }
-
         var isThere: Bool { self == .mosquitto || NATSBroker.unavailableReason == nil }
 
         /// Runs a broker with the user ada during the body.
@@ -89,7 +88,6 @@ struct AccountTests {
     }
 }
 
-/// Mistakes in the options that name a broker.
 struct BrokerOptionTests {
     @Test(arguments: [
         ["--broker", "http://localhost"], ["--broker", "mqtt://"], ["--broker", "mqtt://localhost:0"],

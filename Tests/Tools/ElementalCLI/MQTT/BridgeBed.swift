@@ -12,7 +12,6 @@ struct BridgeBed {
     let device: DeviceTopics
     let broker: MosquittoBroker
 
-    /// Runs all of them during the body.
     static func with(
         _ elements: [String], _ options: [String] = [], isolation: isolated (any Actor)? = #isolation,
         _ body: (BridgeBed) async throws -> Void
@@ -62,7 +61,6 @@ struct BridgeBed {
     }
 }
 
-/// Where the messages of a device are.
 struct DeviceTopics {
     /// The levels above the elements', as in `elemental/robot/rover`.
     let base: String

@@ -120,7 +120,6 @@ struct ComingAndGoingTests {
     }
 }
 
-/// Without a broker.
 struct NoBrokerTests {
     @Test(.backstop)
     func forgettingDoesNotWaitForABroker() async throws {

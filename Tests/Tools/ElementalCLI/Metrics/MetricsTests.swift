@@ -144,7 +144,6 @@ struct MetricsTests {
         }
     }
 
-    /// Whether the round trip to a service has been measured.
     private static func hasRoundTrips(_ lines: [String], _ target: String) -> Bool {
         let series = "elemental_round_trip_seconds_count{device=\"\(target)\"} "
         return lines.contains { $0.hasPrefix(series) && !$0.hasSuffix(" 0") }

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The times of events in JSON.
 struct EventTimeTests {
     @Test
     func aValueHasTheTimeOfItsArrival() async throws {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tables and suggestions.
 struct TableTests {
     @Test("columns are aligned if names have escapes, wide characters and combining marks")
     func columns() async throws {

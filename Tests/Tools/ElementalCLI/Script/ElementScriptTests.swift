@@ -3,7 +3,6 @@ import Testing
 
 @testable import ElementalCLI
 
-/// Files of elements and commands.
 struct ElementScriptTests {
     @Test
     func aFileIsElementsWithCommandsBelow() throws {

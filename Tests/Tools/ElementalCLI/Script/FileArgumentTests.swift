@@ -8,7 +8,6 @@ struct FileArgumentTests {
         try await Robot.with(["1:Raw:data", "2:Text:string:udp"]) { _, target in try await body(target) }
     }
 
-    /// Runs a service and makes a pipe during the body.
     private func withPipe(_ body: (_ target: String, _ pipe: String) async throws -> Void) async throws {
         try await withFolder { folder in
             #expect(mkfifo(folder + "/pipe", 0o600) == 0)

@@ -11,7 +11,6 @@ struct SerialTests {
         try await withCommand(all) { gateway in try await body(gateway) }
     }
 
-    /// The lines that are ready, as they are named.
     private func lines(_ count: Int, of gateway: ChildProcess) async throws -> [String] {
         var names: [String] = []
         for _ in 0..<count {

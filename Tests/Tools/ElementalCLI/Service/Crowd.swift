@@ -50,7 +50,6 @@ struct Crowd {
         return Int(clamping: limit.rlim_max)
     }()
 
-    /// Runs the process during the body.
     static func with<Result>(to port: Int, _ body: (Crowd) async throws -> Result) async throws -> Result {
         try await ChildProcess.with("python3", ["-c", program, "\(port)"]) { try await body(Crowd(process: $0)) }
     }
@@ -73,7 +72,6 @@ struct Crowd {
         return Answers(beginnings: answer["beginnings"] ?? [], last: answer["last"] ?? "")
     }
 
-    /// Closes all connections.
     func leave() async throws {
         process.closeInput()
         try await process.waitForExit()

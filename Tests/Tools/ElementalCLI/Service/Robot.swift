@@ -13,7 +13,6 @@ enum Robot {
         }
     }
 
-    /// The command that it runs.
     static func arguments(_ elements: [String], port: Int = 0) -> [String] {
         [
             "publish", "robot", "--name", "Rover", "--unlisted", "--address", "127.0.0.1", "--port", "\(port)",

@@ -2,7 +2,6 @@ import TestSupport
 
 /// A service that sends a hello and otherwise exactly the test's bytes.
 final class ScriptedService: Sendable {
-    /// An entry of a catalogue.
     struct Entry {
         var id: UInt8
         /// The code of the type: 9 is float, 11 string, 12 data.
@@ -29,7 +28,6 @@ final class ScriptedService: Sendable {
         target = "127.0.0.1:\(port)"
     }
 
-    /// Accepts a client and sends it the catalogue.
     func accept(_ entries: [Entry]) async throws -> RawSocket {
         let socket = try await listener.accept()
         // Empty values, the catalogue, pings, pieces.
@@ -43,7 +41,6 @@ final class ScriptedService: Sendable {
         [UInt8(bitPattern: id)] + littleEndian(value.count) + value
     }
 
-    /// A piece of a large value.
     static func piece(_ id: UInt8, _ bytes: [UInt8], at offset: Int, of total: Int) -> [UInt8] {
         frame(-8, [id] + littleEndian(total) + littleEndian(offset) + bytes)
     }

@@ -4,7 +4,6 @@ import Testing
 
 /// The messages of `elemental signalr` about hubs that misbehave and mistakes in its arguments.
 struct HubErrorTests {
-    /// Runs a command against a scripted hub.
     private func run(
         _ command: String, _ arguments: [String], _ script: @escaping @Sendable (RawSocket) async throws -> Void
     ) async throws -> CommandResult {

@@ -5,7 +5,6 @@ import Testing
 
 /// `elemental signalr bridge` and a hub that ends the connection at a message over its limit, as ASP.NET Core does.
 struct OversizedBridgeValueTests {
-    /// The most bytes of a message that the hub accepts.
     private static let limit = 32 * 1024
 
     /// Ways in which hubs end a connection: by the hub protocol, by the WebSocket, and without a word.
@@ -13,7 +12,6 @@ struct OversizedBridgeValueTests {
         case hubClose, webSocketClose, endOfStream
     }
 
-    /// A hub that records its calls.
     private final class Hub: Sendable {
         private let state = Mutex((connections: 0, methods: [String]()))
 

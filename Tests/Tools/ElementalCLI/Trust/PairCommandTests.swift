@@ -4,7 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `elemental pair`.
 struct PairCommandTests {
     @Test
     func aCodeOnStandardInputPairs() async throws {

@@ -20,7 +20,6 @@ struct PairingBed: Sendable {
     let serviceState: SecurityState
     private let secrets = Locked<[PairingSecret]>([])
 
-    /// The service as a command's TARGET.
     var target: String { name.map { "lamp/\($0)" } ?? "127.0.0.1:\(port)" }
 
     /// Runs the service on loopback during the body.
@@ -81,7 +80,6 @@ struct PairingBed: Sendable {
         return secrets.withLock { $0[$0.count - 1].text }
     }
 
-    /// Pairs the user with the service.
     func pair() async throws { try await expectSuccess(run("pair", target, input: [try await openWindow()])) }
 
     /// Runs a command of the user to its end.

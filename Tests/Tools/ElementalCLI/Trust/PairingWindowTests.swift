@@ -6,7 +6,6 @@ import Testing
 
 /// The window that opens by itself at the start that makes the identity.
 struct PairingWindowTests {
-    /// Pairs a client of the test.
     private static func pair(
         _ target: String, _ identity: Ed25519Identity, with secret: PairingSecret
     ) async throws -> TrustedService {

@@ -23,7 +23,6 @@ struct Serving: Sendable {
         }
     }
 
-    /// Runs a command to its end with this state directory.
     func run(_ arguments: String..., input: [String]? = nil) async throws -> CommandResult {
         try await ElementalProcess.run(arguments + ["--state", state], input: input)
     }
