@@ -4,26 +4,17 @@ import Testing
 
 extension BenchTests {
     struct Latency {
-        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "task-streams", "ping"])
-        func withItsOwnResponder(_ transport: String, _ via: String) async throws {
+        private static let ways = ["handlers", "streams", "task-streams", "ping"].map { ["--via", $0] }
+
+        /// At any rate, at one that is given, and without sleeping.
+        @Test(
+            arguments: ["tcp", "udp"],
+            ways + ways.map { $0 + ["--rate", "2000"] } + ["0", "1000"].map { ["--lowest", "--rate", $0] })
+        func everyRoundTripIsCounted(_ transport: String, _ options: [String]) async throws {
             let report = try await ElementalProcess.report(
-                "latency", "--transport", transport, "--via", via, "--count", "200")
+                "latency", "--transport", transport, "--count", "200", options: options)
             #expect(report["transport"] == transport)
-            #expect(report["via"] == via)
-            try Self.check(report, count: 200)
-        }
-
-        @Test(arguments: ["tcp", "udp"], ["handlers", "streams", "task-streams", "ping"])
-        func atARate(_ transport: String, _ via: String) async throws {
-            let report = try await ElementalProcess.report(
-                "latency", "--transport", transport, "--via", via, "--count", "200", "--rate", "2000")
-            try Self.check(report, count: 200)
-        }
-
-        @Test(arguments: ["tcp", "udp"], ["0", "1000"])
-        func withoutSleeping(_ transport: String, _ rate: String) async throws {
-            let report = try await ElementalProcess.report(
-                "latency", "--lowest", "--transport", transport, "--count", "200", "--rate", rate)
+            if options[0] == "--via" { #expect(report["via"] == options[1]) }
             try Self.check(report, count: 200)
         }
 

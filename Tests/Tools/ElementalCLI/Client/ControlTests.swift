@@ -94,41 +94,39 @@ struct ControlTests {
 
     @Test("a file is sent and read back, with progress events")
     func files() async throws {
-        try await withFolder { try await sendAndRead(in: $0) }
-    }
+        try await withFolder { folder in
+            let (there, back) = (folder + "/there", folder + "/back")
+            var generator = SeededGenerator(seed: 7)
+            let content = Data((0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            try content.write(to: URL(filePath: there))
+            try await Robot.with(Self.elements) { _, target in
+                let set = try await expectSuccess("set", target, "Raw=@\(there)", "--json")
+                let lines = set.compactMap { JSONLine($0) }
+                let progress = lines.filter { $0.event == "progress" }
+                #expect(progress.last?.number("byteCount") == 3_000_000)
+                #expect(progress.allSatisfy { $0.number("totalByteCount") == 3_000_000 && $0["incoming"] == false })
+                // Its 6,000,000 digits are not repeated to the user who gave the file.
+                #expect(lines.last?.event == "set" && lines.last?.number("byteCount") == 3_000_000)
 
-    private func sendAndRead(in folder: String) async throws {
-        let (there, back) = (folder + "/there", folder + "/back")
-        var generator = SeededGenerator(seed: 7)
-        let content = Data((0..<3_000_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
-        try content.write(to: URL(filePath: there))
-        try await Robot.with(Self.elements) { _, target in
-            let set = try await expectSuccess("set", target, "Raw=@\(there)", "--json")
-            let lines = set.compactMap { JSONLine($0) }
-            let progress = lines.filter { $0.event == "progress" }
-            #expect(progress.last?.number("byteCount") == 3_000_000)
-            #expect(progress.allSatisfy { $0.number("totalByteCount") == 3_000_000 && $0["incoming"] == false })
-            // Its 6,000,000 digits are not repeated to the user who gave the file.
-            #expect(lines.last?.event == "set" && lines.last?.number("byteCount") == 3_000_000)
+                // The shell's redirection, as a user types it.
+                let elemental = try ElementalProcess.path
+                try await ChildProcess.run(
+                    "sh", ["-c", "exec \"$0\" get \"$1\" Raw --raw >\"$2\"", elemental, target, back])
+                #expect(try Data(contentsOf: URL(filePath: back)) == content)
 
-            // The shell's redirection, as a user types it.
-            let elemental = try ElementalProcess.path
-            try await ChildProcess.run(
-                "sh", ["-c", "exec \"$0\" get \"$1\" Raw --raw >\"$2\"", elemental, target, back])
-            #expect(try Data(contentsOf: URL(filePath: back)) == content)
+                // Files of unknown size: a pipe, and one in /proc.
+                let fromPipe =
+                    "cat \"$2\" | \"$0\" set \"$1\" Raw=@/dev/stdin && exec \"$0\" get \"$1\" Raw --raw >\"$2\".back"
+                try await ChildProcess.run("sh", ["-c", fromPipe, elemental, target, there])
+                #expect(try Data(contentsOf: URL(filePath: there + ".back")) == content)
+                let made = try await ElementalProcess.run("set", target, "Raw=@/proc/self/smaps", "--json")
+                #expect((made.output.compactMap { JSONLine($0) }.last?.number("byteCount") ?? 0) > 10_000)
+                let folderAsFile = try await ElementalProcess.run("set", target, "Raw=@\(folder)")
+                #expect(folderAsFile.errors.joined().contains("it is a folder"))
 
-            // Files of unknown size: a pipe, and one in /proc.
-            let fromPipe =
-                "cat \"$2\" | \"$0\" set \"$1\" Raw=@/dev/stdin && exec \"$0\" get \"$1\" Raw --raw >\"$2\".back"
-            try await ChildProcess.run("sh", ["-c", fromPipe, elemental, target, there])
-            #expect(try Data(contentsOf: URL(filePath: there + ".back")) == content)
-            let made = try await ElementalProcess.run("set", target, "Raw=@/proc/self/smaps", "--json")
-            #expect((made.output.compactMap { JSONLine($0) }.last?.number("byteCount") ?? 0) > 10_000)
-            let folderAsFile = try await ElementalProcess.run("set", target, "Raw=@\(folder)")
-            #expect(folderAsFile.errors.joined().contains("it is a folder"))
-
-            let wrong = try await expectFailure("get", target, "Speed", "--raw")
-            #expect(wrong.errors.joined().contains("--raw is for string and data"))
+                let wrong = try await expectFailure("get", target, "Speed", "--raw")
+                #expect(wrong.errors.joined().contains("--raw is for string and data"))
+            }
         }
     }
 

@@ -6,22 +6,12 @@ struct InvalidCatalogueTests {
     private typealias Entry = ScriptedService.Entry
 
     private static let invalid: [(entries: [ScriptedService.Entry], words: [String])] = [
-        ([Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b101100, numbers: [.nan])], ["Speed", "step"]),
-        ([Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b101100)], ["Speed", "step", "missing"]),
-        (
-            [Entry(id: 1, type: 9, name: Array("Speed".utf8), flags: 0b011100, numbers: [1, 0])],
-            ["Speed", "range", "missing or inverted"]
-        ),
-        (
-            [Entry(id: 1, type: 9, name: Array("Speed".utf8)), Entry(id: 2, type: 9, name: Array("Speed".utf8))],
-            ["share the name 'Speed'"]
-        ),
-        (
-            [Entry(id: 1, type: 9, name: Array("Speed".utf8)), Entry(id: 1, type: 9, name: Array("Other".utf8))],
-            ["share the identifier 1"]
-        ),
-        ([Entry(id: 1, type: 9, name: [0x53, 0xFF])], ["not UTF-8"]),
-        ([Entry(id: 200, type: 9, name: Array("Speed".utf8))], ["Speed", "identifier"]),
+        ([Entry(id: 1, flags: 0b101100, numbers: [.nan])], ["Speed", "step"]),
+        ([Entry(id: 1, flags: 0b101100)], ["Speed", "step", "missing"]),
+        ([Entry(id: 1, flags: 0b011100, numbers: [1, 0])], ["Speed", "range", "missing or inverted"]),
+        ([Entry(id: 1), Entry(id: 2)], ["share the name 'Speed'"]),
+        ([Entry(id: 1), Entry(id: 1, name: Array("Other".utf8))], ["share the identifier 1"]),
+        ([Entry(id: 1, name: [0x53, 0xFF])], ["not UTF-8"]), ([Entry(id: 200)], ["Speed", "identifier"]),
     ]
 
     @Test("a command that needs the catalogue fails at once and says what is wrong with it", arguments: 0..<7)

@@ -16,8 +16,7 @@ struct StalledReaderTests {
 
     @Test("a signal withdraws the service and tells its devices", arguments: [SIGTERM, SIGINT])
     func aSignalEndsAServiceInOrder(_ signal: Int32) async throws {
-        let pipe = try UnreadPipe()
-        try await pipe.with(Self.publish) { service in
+        try await UnreadPipe.with(Self.publish) { service, _ in
             let port = try await port(of: service)
             try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
                 try await watch.nextLine { $0 == "Speed=0.0" }
@@ -32,8 +31,7 @@ struct StalledReaderTests {
 
     @Test
     func aSecondSignalEndsAServiceAtOnce() async throws {
-        let pipe = try UnreadPipe()
-        try await pipe.with(Self.publish) { service in
+        try await UnreadPipe.with(Self.publish) { service, _ in
             let flood = try Flood(to: try await port(of: service), devices: 6)
             try await flood.waitUntilStuck(service)
             service.send(signal: SIGINT)
@@ -48,8 +46,7 @@ struct StalledReaderTests {
 
     @Test
     func standardInputGoesOnToWork() async throws {
-        let pipe = try UnreadPipe()
-        try await pipe.with(Self.publish) { service in
+        try await UnreadPipe.with(Self.publish) { service, _ in
             let port = try await port(of: service)
             try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
                 let flood = try Flood(to: port, devices: 6)
@@ -66,8 +63,7 @@ struct StalledReaderTests {
 
     @Test
     func memoryIsBoundedAndNothingIsLostWhenTheReaderComesBack() async throws {
-        let pipe = try UnreadPipe()
-        try await pipe.with(Self.publish) { service in
+        try await UnreadPipe.with(Self.publish) { service, pipe in
             let port = try await port(of: service)
             // More than sockets buffer: some 6 MB each.
             let (devices, values) = (3, 10_000)
@@ -113,8 +109,7 @@ struct StalledReaderTests {
     @Test("a session ends on a signal, after reading its commands", arguments: [false, true])
     func aSessionEnds(withErrorsInTheSamePipe: Bool) async throws {
         try await Robot.with(["1:Count:int32", "2:Speed:float=0"]) { service, target in
-            let pipe = try UnreadPipe()
-            try await pipe.with(["connect", target], andErrors: withErrorsInTheSamePipe) { session in
+            try await UnreadPipe.with(["connect", target], andErrors: withErrorsInTheSamePipe) { session, pipe in
                 try session.writeLine("watch")
                 try await eventually("the session watches") { pipe.byteCount > 0 }
                 // The service relays them to the session.
@@ -135,8 +130,7 @@ struct StalledReaderTests {
 
     @Test("standard error does not wait for standard output")
     func errorsPassAStuckOutput() async throws {
-        let pipe = try UnreadPipe()
-        try await pipe.with(Self.publish + ["--verbose"]) { service in
+        try await UnreadPipe.with(Self.publish + ["--verbose"]) { service, _ in
             let port = try await port(of: service)
             let flood = try Flood(to: port, devices: 6)
             try await flood.waitUntilStuck(service)
@@ -151,8 +145,7 @@ struct StalledReaderTests {
         try await Robot.with(["1:Text:string"]) { service, target in
             let text = String(repeating: "0123456789abcdef", count: 20_000)
             try service.writeLine("Text=\(text)")
-            let pipe = try UnreadPipe()
-            try await pipe.with(["get", target, "Text", "--raw"]) { get in
+            try await UnreadPipe.with(["get", target, "Text", "--raw"]) { get, pipe in
                 try await eventually("the pipe is full") { pipe.byteCount >= 65536 }
                 var bytes: [UInt8] = []
                 try await eventually("the whole text") {

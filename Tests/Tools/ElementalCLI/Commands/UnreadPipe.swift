@@ -3,10 +3,10 @@ import TestSupport
 
 /// A pipe to which a process writes and that nobody reads until the test does.
 final class UnreadPipe: Sendable {
-    let path: String
+    private let path: String
     private let descriptor: Int32
 
-    init() throws {
+    private init() throws {
         path = NSTemporaryDirectory() + "elemental-pipe-\(UUID().uuidString)"
         guard mkfifo(path, 0o600) == 0 else { throw TestSupportError("no pipe: \(String(cString: strerror(errno)))") }
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -30,12 +30,14 @@ final class UnreadPipe: Sendable {
         return got > 0 ? Array(buffer[..<got]) : []
     }
 
-    /// Runs `elemental` with its standard output going to the pipe, while `body` runs.
-    func with<Result>(
-        _ arguments: [String], andErrors: Bool = false, _ body: (ChildProcess) async throws -> Result
+    /// Runs `elemental` with its standard output going to a pipe, while `body` runs.
+    static func with<Result>(
+        _ arguments: [String], andErrors: Bool = false, _ body: (ChildProcess, UnreadPipe) async throws -> Result
     ) async throws -> Result {
-        let script = "exec \"$@\" > '\(path)'" + (andErrors ? " 2>&1" : "")
-        return try await ChildProcess.with(
-            "sh", ["-c", script, "sh", try ElementalProcess.path] + arguments, body)
+        let pipe = try UnreadPipe()
+        let script = "exec \"$@\" > '\(pipe.path)'" + (andErrors ? " 2>&1" : "")
+        return try await ChildProcess.with("sh", ["-c", script, "sh", try ElementalProcess.path] + arguments) {
+            try await body($0, pipe)
+        }
     }
 }

@@ -99,17 +99,15 @@ struct SerialTests {
 
     @Test
     func candidatesAreListedByTheNamesThatStay() async throws {
-        try await withFolder { try expectCandidates(in: $0) }
-    }
-
-    private func expectCandidates(in directory: String) throws {
-        #expect(SerialCandidate.all(in: directory + "/none").isEmpty)
-        for (name, target) in [("usb-B-if00", "/dev/null"), ("usb-A-if00", "/dev/nothing")] {
-            try FileManager.default.createSymbolicLink(atPath: directory + "/" + name, withDestinationPath: target)
+        try await withFolder { directory in
+            #expect(SerialCandidate.all(in: directory + "/none").isEmpty)
+            for (name, target) in [("usb-B-if00", "/dev/null"), ("usb-A-if00", "/dev/nothing")] {
+                try FileManager.default.createSymbolicLink(atPath: directory + "/" + name, withDestinationPath: target)
+            }
+            let candidates = SerialCandidate.all(in: directory)
+            #expect(candidates.map(\.path) == [directory + "/usb-A-if00", directory + "/usb-B-if00"])
+            #expect(candidates.map(\.device) == [directory + "/usb-A-if00", "/dev/null"])
+            #expect(candidates.map(\.isUsable) == [false, true])
         }
-        let candidates = SerialCandidate.all(in: directory)
-        #expect(candidates.map(\.path) == [directory + "/usb-A-if00", directory + "/usb-B-if00"])
-        #expect(candidates.map(\.device) == [directory + "/usb-A-if00", "/dev/null"])
-        #expect(candidates.map(\.isUsable) == [false, true])
     }
 }

@@ -5,8 +5,8 @@ final class ScriptedService: Sendable {
     struct Entry {
         var id: UInt8
         /// The code of the type: 9 is float, 11 string, 12 data.
-        var type: UInt8
-        var name: [UInt8]
+        var type: UInt8 = 9
+        var name = Array("Speed".utf8)
         /// Read, write and further flags.
         var flags: UInt8 = 0b1100
         var numbers: [Double] = []
