@@ -126,16 +126,12 @@ struct SoakTests {
             try await bed.cutLink(at: host)
             try await last(fault == .linkDown ? 50...1500 : 5000...6000, by: service)
             try await bed.restoreLink()
-        case .loss:
-            try await bed.impair(loss: Double.random(in: 0.01...0.2, using: &random))
-            try await last(500...3000, by: service)
-            try await bed.impair()
-        case .delay:
-            try await bed.impair(delay: Double.random(in: 0.005...0.1, using: &random), hurry: 0.2)
-            try await last(500...3000, by: service)
-            try await bed.impair()
-        case .narrow:
-            try await bed.impair(rate: Double.random(in: 100_000...1_000_000, using: &random))
+        case .loss, .delay, .narrow:
+            switch fault {
+            case .loss: try await bed.impair(loss: Double.random(in: 0.01...0.2, using: &random))
+            case .delay: try await bed.impair(delay: Double.random(in: 0.005...0.1, using: &random), hurry: 0.2)
+            default: try await bed.impair(rate: Double.random(in: 100_000...1_000_000, using: &random))
+            }
             try await last(500...3000, by: service)
             try await bed.impair()
         case .serviceStopped, .clientStopped:

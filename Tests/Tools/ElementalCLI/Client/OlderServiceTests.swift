@@ -8,9 +8,9 @@ struct OlderServiceTests {
         "--element", "9:Level:float", "--element", "11:Label:string", "--element", "20:Motion:double:udp",
     ]
 
-    private func withOlderService(_ body: (_ listener: RawSocket, _ target: String) async throws -> Void) async throws {
+    private func listen() throws -> (RawSocket, target: String) {
         let (listener, port) = try RawSocket.listen()
-        try await body(listener, "127.0.0.1:\(port)")
+        return (listener, "127.0.0.1:\(port)")
     }
 
     private func greet(_ listener: RawSocket) async throws -> RawSocket {
@@ -21,31 +21,29 @@ struct OlderServiceTests {
 
     @Test
     func setSendsTheRecordedFrame() async throws {
-        try await withOlderService { listener, target in
-            let arguments = ["set", target, "Level=1.5", "--name", "fake client"] + Self.specs
-            try await withCommand(arguments) { set in
-                let server = try await greet(listener)
-                let name = WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)
-                #expect(try await server.read(name.count) == name)
-                #expect(try await server.readFrame().id == -4)
-                #expect(try await server.read(9) == WireVectors.bytes("09040000000000c03f"))
-                try await set.expectExit()
-                _ = server
-            }
+        let (listener, target) = try listen()
+        let arguments = ["set", target, "Level=1.5", "--name", "fake client"] + Self.specs
+        try await withCommand(arguments) { set in
+            let server = try await greet(listener)
+            let name = WireVectors.bytes(WireVectors.recorded.clientHello.clientSends)
+            #expect(try await server.read(name.count) == name)
+            #expect(try await server.readFrame().id == -4)
+            #expect(try await server.read(9) == WireVectors.bytes("09040000000000c03f"))
+            try await set.expectExit()
+            _ = server
         }
     }
 
     @Test
     func getAndWatchPrintWhatItSends() async throws {
-        try await withOlderService { listener, target in
-            for command in [["get", target, "Level"], ["watch", target, "Level", "--count", "1"]] {
-                try await withCommand(command + Self.specs) { child in
-                    let server = try await greet(listener)
-                    _ = try await server.readFrame()
-                    try server.write(WireVectors.bytes("09040000000000c03f"))
-                    try await child.expectExit()
-                    #expect(child.lines(of: .output) == ["Level=1.5"])
-                }
+        let (listener, target) = try listen()
+        for command in [["get", target, "Level"], ["watch", target, "Level", "--count", "1"]] {
+            try await withCommand(command + Self.specs) { child in
+                let server = try await greet(listener)
+                _ = try await server.readFrame()
+                try server.write(WireVectors.bytes("09040000000000c03f"))
+                try await child.expectExit()
+                #expect(child.lines(of: .output) == ["Level=1.5"])
             }
         }
     }
@@ -56,32 +54,30 @@ struct OlderServiceTests {
             (["describe"], [], "take"), (["bench", "latency"], [], "bench serve"), (["get"], ["Level"], "--element"),
         ] as [([String], [String], String)])
     func adviceWithoutTheOption(_ command: [String], _ elements: [String], _ advice: String) async throws {
-        try await withOlderService { listener, target in
-            let text = try await withGrowingTimeout { seconds in
-                let arguments = command + [target] + elements + ["--timeout", seconds]
-                return try await withCommand(arguments) { child in
-                    let server = try await greet(listener)
-                    let status = try await child.waitForExit()
-                    withExtendedLifetime(server) {}
-                    let text = child.lines(of: .error).joined(separator: " ")
-                    guard status == .exited(1), text.contains(advice) else { throw TestSupportError(child.transcript) }
-                    return text
-                }
+        let (listener, target) = try listen()
+        let text = try await withGrowingTimeout { seconds in
+            let arguments = command + [target] + elements + ["--timeout", seconds]
+            return try await withCommand(arguments) { child in
+                let server = try await greet(listener)
+                let status = try await child.waitForExit()
+                withExtendedLifetime(server) {}
+                let text = child.lines(of: .error).joined(separator: " ")
+                guard status == .exited(1), text.contains(advice) else { throw TestSupportError(child.transcript) }
+                return text
             }
-            // Only a command that takes elements says how they are spelled.
-            #expect(text.contains("ID:NAME") == (advice == "--element"))
         }
+        // Only a command that takes elements says how they are spelled.
+        #expect(text.contains("ID:NAME") == (advice == "--element"))
     }
 
     @Test
     func anEmptyStringIsAClearError() async throws {
-        try await withOlderService { listener, target in
-            try await withCommand(["set", target, "Label="] + Self.specs) { set in
-                let server = try await greet(listener)
-                try await set.expectExit(1)
-                #expect(set.lines(of: .error).joined(separator: " ").contains("empty"), "\(set.transcript)")
-                _ = server
-            }
+        let (listener, target) = try listen()
+        try await withCommand(["set", target, "Label="] + Self.specs) { set in
+            let server = try await greet(listener)
+            try await set.expectExit(1)
+            #expect(set.lines(of: .error).joined(separator: " ").contains("empty"), "\(set.transcript)")
+            _ = server
         }
     }
 }

@@ -80,12 +80,12 @@ struct CommodoreRunTests {
             #expect(result.errors == ["elemental: the machine stopped: undocumented opcode $02 at $C000"])
         }
         try await withFile([0x00, 0xC0, 0x60]) { file in
-            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
-            #expect(result.status == .exited(0) && result.output.contains("READY."))
+            let rows = try await expectSuccess("c64", "run", file, "--frames", "10")
+            #expect(rows.contains("READY."))
         }
         try await withFile([0x00]) { file in
-            let result = try await ElementalProcess.run("c64", "run", file, "--frames", "10")
-            #expect(result.status == .exited(1) && result.errors.first?.contains("the program is empty") == true)
+            let result = try await expectFailure("c64", "run", file, "--frames", "10")
+            #expect(result.errors.first?.contains("the program is empty") == true)
         }
     }
 

@@ -162,11 +162,10 @@ struct ValueTests {
                     try await MosquittoClient.publish(port: port, $0, payload)
                 }
             }
-            try await expectRefusal("s", "invalid UTF-8") {
-                try await MosquittoClient.publish(port: port, $0, bytes: [0x61, 0xFF, 0xC3])
-            }
-            try await expectRefusal("i8", "invalid UTF-8") {
-                try await MosquittoClient.publish(port: port, $0, bytes: [0xC3])
+            for (topic, bytes) in [("s", [0x61, 0xFF, 0xC3]), ("i8", [0xC3])] as [(String, [UInt8])] {
+                try await expectRefusal(topic, "invalid UTF-8") {
+                    try await MosquittoClient.publish(port: port, $0, bytes: bytes)
+                }
             }
             // The service has received nothing, apart from what it had.
             let received = service.events("value")

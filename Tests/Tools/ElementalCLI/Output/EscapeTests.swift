@@ -26,10 +26,8 @@ struct EscapeTests {
             let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
             let port = try #require(line.text.split(separator: " ").last.flatMap { Int($0) })
             let device = try RawSocket.connect(to: port)
-            func frame(_ id: UInt8, _ text: String) -> [UInt8] {
-                [id] + withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian, Array.init) + Array(text.utf8)
-            }
-            try device.write(frame(0xFE, Self.evil) + frame(1, Self.evil))
+            let text = Array(Self.evil.utf8)
+            try device.write(ScriptedService.frame(-2, text) + ScriptedService.frame(1, text))
             try await service.nextLine { $0.contains("Text=") }
             device.closeOutput()
             try await service.nextLine(of: .error) { $0.contains("disconnected") && $0.contains("x") }

@@ -19,15 +19,12 @@ struct SerialTests {
         return names
     }
 
-    private func port(_ line: String) throws -> Int {
-        try #require(line.split(separator: ":").last.flatMap { Int($0) })
-    }
-
     @Test
     func severalLinesAreServicesThatCanBeReadAndSet() async throws {
         let lines = ["--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0", "--pty"]
         try await run(lines) { gateway in
-            let ports = try await self.lines(3, of: gateway).filter { $0.hasPrefix("127.0.0.1:") }.map(port)
+            let lines = try await self.lines(3, of: gateway).filter { $0.hasPrefix("127.0.0.1:") }
+            let ports = try lines.map { try port(of: $0) }
             #expect(ports.count == 2)
             let boards = try ports.enumerated().map { index, port in
                 try TestBoard.dial(port, .oven(name: "Oven \(index)", service: "oven"))
@@ -52,7 +49,7 @@ struct SerialTests {
     @Test
     func aBoardThatIsUnpluggedAndPluggedInAgain() async throws {
         try await run(["--listen", "127.0.0.1:0", "--name", "Mine", "--service", "heater", "--restore"]) { gateway in
-            let line = try port(try await lines(1, of: gateway)[0])
+            let line = try port(of: try await lines(1, of: gateway)[0])
             var board = try TestBoard.dial(line, .oven())
             let listening = try await gateway.nextEvent("listening")
             #expect(listening["service"] == "heater")
@@ -71,13 +68,8 @@ struct SerialTests {
     @Test
     func aBoardIsEncryptedAsOtherServicesAre() async throws {
         try await Serving.with { serving in
-            let arguments = [
-                "serial", "--listen", "127.0.0.1:0", "--unlisted", "--address", "127.0.0.1", "--json", "--security",
-                "paired",
-                "--state", serving.state,
-            ]
-            try await withCommand(arguments) { gateway in
-                let board = try TestBoard.dial(try port(try await lines(1, of: gateway)[0]), .oven())
+            try await run(["--listen", "127.0.0.1:0", "--security", "paired", "--state", serving.state]) { gateway in
+                let board = try TestBoard.dial(try port(of: try await lines(1, of: gateway)[0]), .oven())
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
                 try await expectFailure("set", target, "Target=21", "--security", "open")
                 try await expectSuccess(serving.run("set", target, "Target=21", "--security", "paired"))

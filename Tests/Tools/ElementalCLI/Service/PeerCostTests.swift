@@ -11,16 +11,7 @@ struct PeerCostTests {
     static let hello: [UInt8] = [0xfc, 7, 0, 0, 0, 1, 0b10101, 0, 0, 0, 0, 0]
 
     static func header(_ id: Int8, _ length: Int) -> [UInt8] {
-        [UInt8(bitPattern: id)] + number(length)
-    }
-
-    private static func number(_ value: Int) -> [UInt8] {
-        withUnsafeBytes(of: UInt32(value).littleEndian) { Array($0) }
-    }
-
-    /// A piece of a large value, with its frame.
-    static func piece(of id: UInt8, total: Int, at offset: Int, _ byteCount: Int) -> [UInt8] {
-        header(-8, 9 + byteCount) + [id] + number(total) + number(offset) + [UInt8](repeating: 65, count: byteCount)
+        [UInt8(bitPattern: id)] + ScriptedService.littleEndian(length)
     }
 
     /// Runs a service with an Int8 element at identifier 1, and further elements if given.
@@ -53,7 +44,7 @@ struct PeerCostTests {
     func announcedLengths() async throws {
         try await Self.publishing { _, figures, port in
             let before = try figures.residentMemory
-            let mebibyte = [UInt8](repeating: 65, count: 1 << 20)
+            let (mebibyte, part) = ([UInt8](repeating: 65, count: 1 << 20), [UInt8](repeating: 65, count: 1 << 16))
             var peers: [RawSocket] = []
             var sent = 0
             for _ in 0..<8 {
@@ -62,7 +53,7 @@ struct PeerCostTests {
                 // A value in pieces, of an undefined element and of one whose values have one byte.
                 let id: UInt8 = peers.count.isMultiple(of: 2) ? 9 : 1
                 for index in 0..<192 {
-                    try peer.write(Self.piece(of: id, total: 100 << 20, at: index << 16, 1 << 16))
+                    try peer.write(ScriptedService.piece(id, part, at: index << 16, of: 100 << 20))
                 }
                 // A frame beside it.
                 try peer.write(Self.header(Int8(id), 100 << 20))
@@ -91,8 +82,9 @@ struct PeerCostTests {
 
             let pair = try RawSocket.connect(to: port)
             try pair.write(Self.name + Self.hello)
+            let part = [UInt8](repeating: 65, count: 1 << 16)
             for index in 0..<15 {
-                try pair.write(Self.piece(of: 2, total: 1_000_000, at: index << 16, 1 << 16))
+                try pair.write(ScriptedService.piece(2, part, at: index << 16, of: 1_000_000))
             }
             // More than fits beside the value in pieces.
             try pair.write(Self.header(2, 999_999) + [UInt8](repeating: 66, count: 400_000))

@@ -90,11 +90,8 @@ struct SignalRCommandTests {
             let url = "http://127.0.0.1:\(port)/hub"
             try await withCommand(["signalr", "listen", url, "AddMessage", "Number", "--count", "2"]) { listener in
                 try await listener.nextLine(of: .error) { $0.contains("connected") }
-                let (status, output, errors) = try await ElementalProcess.run(
-                    "signalr", "send", url, "Say", "Ada", "Hi")
-                #expect(status == .exited(0))
-                #expect(output.isEmpty)
-                #expect(errors.last == "sent Say")
+                let sent = try await ElementalProcess.run("signalr", "send", url, "Say", "Ada", "Hi")
+                #expect(sent.status == .exited(0) && sent.output.isEmpty && sent.errors.last == "sent Say", "\(sent)")
                 try await listener.nextLine { $0 == #"AddMessage "Ada" "Hi""# }
                 _ = try await ElementalProcess.run("signalr", "send", url, "Say", "Ada", "2", "--transport", "sse")
                 try await listener.nextLine { $0 == #"AddMessage "Ada" 2"# }
@@ -106,12 +103,8 @@ struct SignalRCommandTests {
     @Test
     func listeningCallsTheHubFirstAndEndsOnInterrupt() async throws {
         try await Peers.withHub { _, port in
-            try await withCommand(
-                [
-                    "signalr", "listen", "http://127.0.0.1:\(port)/hub", "Number", "--call", "Flood", "--call", "3",
-                    "--json",
-                ]
-            ) { listener in
+            let listen = ["signalr", "listen", "http://127.0.0.1:\(port)/hub", "Number", "--json"]
+            try await withCommand(listen + ["--call", "Flood", "--call", "3"]) { listener in
                 for number in 0..<3 {
                     let line = try await listener.nextEvent("invocation")
                     let arguments: [Int]? = line["arguments"]
@@ -128,13 +121,10 @@ struct SignalRCommandTests {
             let url = "http://127.0.0.1:\(port)/hub"
             let output = try await expectSuccess("signalr", "stream", url, "Counter", "4")
             #expect(output == ["0", "1", "2", "3"])
-            let some = try await ElementalProcess.run("signalr", "stream", url, "Endless", "--count", "3", "--json")
-            #expect(some.status == .exited(0))
-            #expect(
-                some.output.compactMap { JSONLine($0) }.filter { $0.event == "item" }.map { $0.number("item") }
-                    == [0, 1, 2])
-            let short = try await ElementalProcess.run("signalr", "stream", url, "Counter", "2", "--count", "3")
-            #expect(short.status == .exited(1))
+            let some = try await expectSuccess("signalr", "stream", url, "Endless", "--count", "3", "--json")
+            let items = some.compactMap { JSONLine($0) }.filter { $0.event == "item" }
+            #expect(items.map { $0.number("item") } == [0, 1, 2])
+            let short = try await expectFailure("signalr", "stream", url, "Counter", "2", "--count", "3")
             #expect(short.output == ["0", "1"])
             let failing = try await expectFailure("signalr", "stream", url, "Failing", "2")
             #expect(failing.errors.last?.contains("Ran out of data!") == true)
