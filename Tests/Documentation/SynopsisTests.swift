@@ -32,14 +32,10 @@ struct SynopsisTests {
         #expect(
             commands == [
                 "publish", "browse", "describe", "get", "set", "watch", "connect", "serial", "c64 gateway",
-                "c64 terminal",
-                "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream", "signalr listen",
-                "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics", "record", "replay",
-                "export",
-                "info", "doctor", "bench latency",
-                "bench throughput", "bench fanout",
-                "bench serve", "trust show",
-                "trust list", "trust add", "trust revoke", "trust reset", "pair",
+                "c64 terminal", "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream",
+                "signalr listen", "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics",
+                "record", "replay", "export", "info", "doctor", "bench latency", "bench throughput", "bench fanout",
+                "bench serve", "trust show", "trust list", "trust add", "trust revoke", "trust reset", "pair",
             ])
     }
 

@@ -66,12 +66,11 @@ struct ElementSpecTests {
             ("1:a:float:5...0", "an inverted range"),
             ("1:a:bool:readers", "'readers' (at character 10) needs a role: plain, observe, control, admin"),
             ("1:a:bool:writers root", "needs a role"), ("1:a:bool:writers Admin", "needs a role"),
-            ("1:a:bool:writers admin:writers admin", "another word of its kind"),
-            ("1:a:float:...5", "lacks a number"), ("1:a:uint8:0...256", "'256' is no uint8: give a whole number"),
+            ("1:a:bool:writers admin:writers admin", "another word of its kind"), ("1:a:float:...5", "lacks a number"),
+            ("1:a:uint8:0...256", "'256' is no uint8: give a whole number"),
             ("1:a:float:0...inf", "not a finite number"), ("1:a:float:step", "lacks a number"),
             ("1:a:float:step 0", "a step is a finite number above 0"),
-            ("1:a:bool:0...1", "means nothing for type bool"),
-            ("1:a:float:unit", "needs a unit"),
+            ("1:a:bool:0...1", "means nothing for type bool"), ("1:a:float:unit", "needs a unit"),
             ("1:a:float:0...1:0...2", "'0...2' (at character 17) comes after another"),
             ("1:a:float:udp:tcp", "comes after another"), ("1:a:float:latest:latest", "comes after another"),
             ("1:a:float:choices 1,2", "means nothing for type float"), ("1:a:uint8:choices", "lacks a choice"),
@@ -80,9 +79,8 @@ struct ElementSpecTests {
             ("1:a:uint8:choices 255 a,b", "'b' (at character 25) has the number 256"),
             ("1:a:uint8:0...1:choices 0 a,2 b", "'b' is outside the range"), ("1:a:float:udp x", "is none of"),
             ("1:a:uint8:choices off,on=5", "INITIAL: '5' is outside"),
-            ("1:a:uint8:choices off,on=up", "none of its choices"),
-            ("1:a:float:0...1=2", "INITIAL: '2' is outside"), ("1:a:float:wo=1", "write-only"),
-            ("1:a", "TYPE is missing"),
+            ("1:a:uint8:choices off,on=up", "none of its choices"), ("1:a:float:0...1=2", "INITIAL: '2' is outside"),
+            ("1:a:float:wo=1", "write-only"), ("1:a", "TYPE is missing"),
         ])
     func mistakes(_ spec: String, _ message: String) {
         let problem = #expect(throws: ElementSpec.Problem.self) { try ElementSpec(parsing: spec) }

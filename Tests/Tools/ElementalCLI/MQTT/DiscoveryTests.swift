@@ -8,16 +8,15 @@ struct DiscoveryTests {
     private static let elements = [
         "1:Speed:float:0...0.7:unit m/s=0.5", "2:Camera:bool=on", "3:Aim:float3=1,nan,-0.5", "4:Note:string:ro=seven",
         "5:Mode:uint8:choices off,heat=heat", "6:Big:uint64=18446744073709551615",
-        "8:Temp:double:ro:unit °C:step 0.5=21.5",
-        "9:Go:bool:wo", "10:Door:bool:ro=off", "11:Label:string=a", "12:Secret:string:wo", "13:Gain:double=0.25",
-        "14:Count:int32:ro=5", "15:Level:int8:0...10=3", "16:Pose:float4x4:ro", "17:Blob:data", "18:Side:float2:ro=1,2",
-        "19:Turn:float4=0,0,0,1", "20:Voltage:float:ro:unit V=3.3", "21:Humidity:float:ro:unit %=40",
+        "8:Temp:double:ro:unit °C:step 0.5=21.5", "9:Go:bool:wo", "10:Door:bool:ro=off", "11:Label:string=a",
+        "12:Secret:string:wo", "13:Gain:double=0.25", "14:Count:int32:ro=5", "15:Level:int8:0...10=3",
+        "16:Pose:float4x4:ro", "17:Blob:data", "18:Side:float2:ro=1,2", "19:Turn:float4=0,0,0,1",
+        "20:Voltage:float:ro:unit V=3.3", "21:Humidity:float:ro:unit %=40",
         "22:Wide:int64:-1152921504606846976...1152921504606846976=9007199254740993",
         "23:Colour:string:choices red,green,blue=green", "24:Power:float:wo:0...100",
         "25:Fine:float:0...0.001:step 0.0001=0.0005", "26:State:uint8:ro:choices idle,run=idle",
-        "27:Serial:uint64:ro=123",
-        "28:Delay:float:ro:unit µs=1.5", "29:Lux:uint16:unit lx=7", "30:Ünï cödé/+#.$:int16=-300",
-        "31:Depth:float:unit mm:ro=nan",
+        "27:Serial:uint64:ro=123", "28:Delay:float:ro:unit µs=1.5", "29:Lux:uint16:unit lx=7",
+        "30:Ünï cödé/+#.$:int16=-300", "31:Depth:float:unit mm:ro=nan",
     ]
 
     /// The component that each element becomes, by its key: with and without control.
@@ -37,8 +36,7 @@ struct DiscoveryTests {
     /// The smallest PNG picture: its signature and header are enough to be taken for one.
     private static let picture: [UInt8] = [
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 1, 0, 0, 0, 1, 8,
-        0, 0,
-        0, 0, 0x3A, 0x7E, 0x9B, 0x55,
+        0, 0, 0, 0, 0x3A, 0x7E, 0x9B, 0x55,
     ]
 
     @Test(.backstop, arguments: [true, false])

@@ -43,9 +43,8 @@ struct ElementScriptTests {
     @Test(arguments: [
         ("", "no element"), ("# only", "no element"), ("  read 1: x", "line 1"), ("1:A:float\n  read: x", "line 2"),
         ("1:A:float\n  read 0: x", "seconds"), ("1:A:float\n  read 1e9: x", "seconds"),
-        ("1:A:float\n  read 1:", "missing"),
-        ("1:A:float\n  reed 1: x", "'reed 1'"), ("1:A:float\n  x", "line 2"), ("1:A:floot", "line 1"),
-        ("1:A:float:ro\n  write: x", "read-only"), ("1:A:float:wo\n  read 1: x", "write-only"),
+        ("1:A:float\n  read 1:", "missing"), ("1:A:float\n  reed 1: x", "'reed 1'"), ("1:A:float\n  x", "line 2"),
+        ("1:A:floot", "line 1"), ("1:A:float:ro\n  write: x", "read-only"), ("1:A:float:wo\n  read 1: x", "write-only"),
         ("1:A:float\n  read 1: x\n  follow: y", "one command that reads"),
         ("1:A:float\n  write: x\n  write: y", "one command that writes"), ("1:A:float\n1:B:float", "share"),
     ])
