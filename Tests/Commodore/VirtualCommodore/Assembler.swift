@@ -126,7 +126,6 @@ enum Entry {
     static let close: UInt16 = 0xFFC3
     static let chkin: UInt16 = 0xFFC6
     static let chkout: UInt16 = 0xFFC9
-    static let clrchn: UInt16 = 0xFFCC
     static let chrin: UInt16 = 0xFFCF
     static let chrout: UInt16 = 0xFFD2
     static let getin: UInt16 = 0xFFE4

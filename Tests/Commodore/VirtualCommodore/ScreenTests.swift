@@ -29,13 +29,13 @@ struct ScreenTests {
         return commodore
     }
 
-    private func printed(_ text: String, _ codes: ControlCode...) throws -> Commodore64 {
-        try printed([UInt8](petscii: text, in: .graphics) + codes.map(\.rawValue))
+    private static func bytes(_ text: String, _ codes: ControlCode...) -> [UInt8] {
+        [UInt8](petscii: text, in: .graphics) + codes.map(\.rawValue)
     }
 
     @Test
     func textAppearsInCapitals() throws {
-        let commodore = try printed("Hello, world")
+        let commodore = try printed(Self.bytes("Hello, world"))
         #expect(commodore.screenRows[0] == "HELLO, WORLD")
         #expect(commodore.ram(at: 0x0400) == 8)
         #expect(commodore.cells[0][0].colour == .lightBlue)
@@ -66,46 +66,35 @@ struct ScreenTests {
     }
 
     @Test
-    func cursorCodesMoveTheCursor() throws {
-        let commodore = try printed([
-            0x41, ControlCode.down.rawValue, 0x42, ControlCode.up.rawValue, 0x43, ControlCode.left.rawValue,
-            ControlCode.left.rawValue, 0x44, ControlCode.right.rawValue, 0x45, ControlCode.home.rawValue, 0x46,
-        ])
-        #expect(commodore.screenRows[0] == "FDCE")
-        #expect(commodore.screenRows[1] == " B")
-    }
-
-    @Test
     func clearEmptiesTheScreen() throws {
-        let commodore = try printed("one\ntwo", .clear)
+        let commodore = try printed(Self.bytes("one\ntwo", .clear))
         #expect(commodore.screenRows.allSatisfy { $0.isEmpty })
     }
 
-    @Test
-    func deleteTakesTheCharacterBeforeTheCursor() throws {
-        #expect(try printed("abc", .delete).screenRows[0] == "AB")
-        #expect(try printed("abc", .left, .delete).screenRows[0] == "AC")
-    }
-
-    @Test
-    func insertMakesRoomAtTheCursor() throws {
-        let commodore = try printed("abc", .left, .left, .insert)
-        #expect(commodore.screenRows[0] == "A BC")
-    }
-
-    @Test
-    func theScreenScrollsWhenItIsFull() throws {
-        let commodore = try printed((1...30).map { "line \($0)" }.joined(separator: "\n"))
-        #expect(commodore.screenRows[24] == "LINE 30")
-        #expect(commodore.screenRows[0] == "LINE 6")
-    }
-
-    @Test
-    func aLongLineGoesOnInTheNextRow() throws {
-        let commodore = try printed(String(repeating: "a", count: 40) + "b\nc")
-        #expect(commodore.screenRows[0] == String(repeating: "A", count: 40))
-        #expect(commodore.screenRows[1] == "B")
-        #expect(commodore.screenRows[2] == "C")
+    @Test(
+        arguments: [
+            (
+                "cursor codes move the cursor",
+                [
+                    0x41, ControlCode.down.rawValue, 0x42, ControlCode.up.rawValue, 0x43, ControlCode.left.rawValue,
+                    ControlCode.left.rawValue, 0x44, ControlCode.right.rawValue, 0x45, ControlCode.home.rawValue, 0x46,
+                ], [0: "FDCE", 1: " B"]
+            ),
+            ("delete takes the character before the cursor", bytes("abc", .delete), [0: "AB"]),
+            ("delete closes the gap", bytes("abc", .left, .delete), [0: "AC"]),
+            ("insert makes room at the cursor", bytes("abc", .left, .left, .insert), [0: "A BC"]),
+            (
+                "a full screen scrolls", bytes((1...30).map { "line \($0)" }.joined(separator: "\n")),
+                [0: "LINE 6", 24: "LINE 30"]
+            ),
+            (
+                "a long line goes on in the next row", bytes(String(repeating: "a", count: 40) + "b\nc"),
+                [0: String(repeating: "A", count: 40), 1: "B", 2: "C"]
+            ),
+        ] as [(String, [UInt8], [Int: String])])
+    func rowsAreAsPrinted(_ what: String, _ bytes: [UInt8], _ rows: [Int: String]) throws {
+        let commodore = try printed(bytes)
+        for (row, text) in rows { #expect(commodore.screenRows[row] == text, "\(what)") }
     }
 
     @Test
@@ -126,7 +115,7 @@ struct ScreenTests {
 
     @Test
     func theScreenForATerminalHasItsBorder() throws {
-        let commodore = try printed("hi")
+        let commodore = try printed(Self.bytes("hi"))
         let rows = commodore.ansiRows(border: (columns: 3, rows: 1))
         #expect(rows.count == 27)
         #expect(rows[0] == "\u{1B}[48;2;108;94;181m" + String(repeating: " ", count: 46) + "\u{1B}[0m")

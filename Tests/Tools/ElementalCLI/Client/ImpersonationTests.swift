@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 /// Services whose TXT record claims to be another service.
-@Suite(
-    .serialized,
-    .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
+@Suite(.serialized, .needsAvahi)
 struct ImpersonationTests {
     /// Publishes `lab/NAME` with the element Speed, and passes its port to `body`.
     private func withService(

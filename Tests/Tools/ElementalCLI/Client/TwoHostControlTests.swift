@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Two hosts with an avahi-daemon each, and the command line on both.
-@Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+@Suite(.serialized, .needsTwoHosts)
 struct TwoHostControlTests {
     private static let elements = ["--element", "1:Speed:float=0.25", "--element", "2:Aim:float3:udp", "--json"]
 

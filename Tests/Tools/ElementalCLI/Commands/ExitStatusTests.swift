@@ -51,7 +51,7 @@ struct ExitStatusTests {
         }
     }
 
-    @Test(.enabled(if: PrivateAvahi.unavailableReason == nil))
+    @Test(.needsAvahi)
     func aSearchThatFindsNothingIsASuccess() async throws {
         try await PrivateAvahi.with(hostName: "nothing") { avahi in
             try await withCommand(["browse", "nothing", "--for", "0.5"], environment: avahi.environment) { browse in

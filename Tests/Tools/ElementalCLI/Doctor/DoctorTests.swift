@@ -11,7 +11,7 @@ struct DoctorTests {
 
     @Test(
         "on a host of a network everything works, and multicast reaches the other one",
-        .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")), .backstop)
+        .needsTwoHosts, .backstop)
     func healthy() async throws {
         try await withFolder { try await expectHealth(state: $0 + "/state") }
     }
@@ -42,10 +42,11 @@ struct DoctorTests {
         }
     }
 
+    private static let withoutBus = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
+
     @Test(.backstop)
     func withoutABusItSaysWhatToInstall() async throws {
-        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
-        try await withCommand(["doctor"], environment: environment) { doctor in
+        try await withCommand(["doctor"], environment: Self.withoutBus) { doctor in
             try await doctor.expectExit(1)
             #expect(doctor.lines(of: .output).first == "PROBLEM  D-Bus: there is no message bus at /nowhere/bus")
             #expect(doctor.lines(of: .output)[1].contains("sudo apt-get install dbus avahi-daemon"))
@@ -56,19 +57,14 @@ struct DoctorTests {
     @Test(.backstop)
     func aStateDirectoryThatCannotBeUsedIsAProblem() async throws {
         try await withFolder { folder in
-            try Data().write(to: URL(filePath: folder + "/file"))
-            try await expectProblem(ofState: folder + "/file")
-        }
-    }
-
-    private func expectProblem(ofState file: String) async throws {
-        let environment = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"]
-        try await withCommand(["doctor", "--json", "--state", file], environment: environment) { doctor in
-            try await doctor.expectExit(1)
-            #expect(Self.findings(doctor)["state directory"]?["state"] == "problem", "\(doctor.transcript)")
-            #expect(Self.findings(doctor)["avahi-daemon"]?["state"] == "skipped")
-            let end = doctor.lines(of: .output).compactMap { JSONLine($0) }.first { $0.event == "examined" }
-            #expect(end?.number("problems") == 2)
+            let file = folder + "/file"
+            try Data().write(to: URL(filePath: file))
+            try await withCommand(["doctor", "--json", "--state", file], environment: Self.withoutBus) { doctor in
+                try await doctor.expectExit(1)
+                #expect(Self.findings(doctor)["state directory"]?["state"] == "problem", "\(doctor.transcript)")
+                #expect(Self.findings(doctor)["avahi-daemon"]?["state"] == "skipped")
+                #expect(doctor.events("examined").first?.number("problems") == 2)
+            }
         }
     }
 }

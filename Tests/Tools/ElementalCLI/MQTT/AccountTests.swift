@@ -5,23 +5,6 @@ import Testing
 /// Brokers that do not let everybody in.
 @Suite(.needsMosquitto)
 struct AccountTests {
-    enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case mosquitto, nats
-
-        var testDescription: String { rawValue }
-        var isThere: Bool { self == .mosquitto || NATSBroker.unavailableReason == nil }
-
-        /// Runs a broker with the user ada during the body.
-        func with(_ body: (any MQTTBroker) async throws -> Void) async throws {
-            switch self {
-            case .mosquitto:
-                let settings = ["allow_anonymous false", "password_file {folder}/passwords"]
-                try await MosquittoBroker.with(settings, users: ["ada": "lovelace"]) { try await body($0) }
-            case .nats: try await NATSBroker(user: ("ada", "lovelace")).run { try await body($0) }
-            }
-        }
-    }
-
     /// Expects that a bridge with these options reaches the broker and publishes.
     private static func expectBridging(
         _ port: Int, _ target: String, _ url: String, _ options: [String], login: [String]
@@ -49,14 +32,14 @@ struct AccountTests {
         }
     }
 
-    @Test(.backstop, arguments: Kind.allCases.filter(\.isThere))
-    func aWrongPasswordIsSaidAndARightOneWorks(kind: Kind) async throws {
+    @Test(.backstop, arguments: [BrokerKind.mosquitto, .nats].filter(\.isThere))
+    func aWrongPasswordIsSaidAndARightOneWorks(kind: BrokerKind) async throws {
         try await withFolder { folder in
             func password(_ text: String) throws -> [String] {
                 try Data("\(text)\n".utf8).write(to: URL(filePath: "\(folder)/\(text)"))
                 return ["--password", "@\(folder)/\(text)"]
             }
-            try await kind.with { broker in
+            try await kind.with(user: "ada", password: "lovelace") { broker in
                 try await Robot.with { _, target in
                     for (user, option) in [("ada@", try password("wrong")), ("bob@", try password("lovelace"))] {
                         try await Self.expectRefusal(broker.port, target, user, option, hint: "password")

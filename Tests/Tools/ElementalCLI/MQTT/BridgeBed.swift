@@ -61,6 +61,36 @@ struct BridgeBed {
     }
 }
 
+enum BrokerKind: String, CaseIterable, CustomTestStringConvertible {
+    case mosquitto, nats, amqtt
+
+    var testDescription: String { rawValue }
+
+    var isThere: Bool {
+        switch self {
+        case .mosquitto: MosquittoBroker.unavailableReason == nil
+        case .nats: NATSBroker.unavailableReason == nil
+        case .amqtt: AMQTTBroker.unavailableReason == nil
+        }
+    }
+
+    /// Runs a broker during the body: for everybody, or for one user, which amqtt does not know.
+    func with(
+        user: String? = nil, password: String = "", _ body: (any MQTTBroker) async throws -> Void
+    ) async throws {
+        switch self {
+        case .mosquitto:
+            guard let user else { return try await MosquittoBroker().run { try await body($0) } }
+            let settings = ["allow_anonymous false", "password_file {folder}/passwords"]
+            try await MosquittoBroker.with(settings, users: [user: password]) { try await body($0) }
+        case .nats:
+            let user = user.map { (name: $0, password: password) }
+            try await NATSBroker(user: user).run { try await body($0) }
+        case .amqtt: try await AMQTTBroker().run { try await body($0) }
+        }
+    }
+}
+
 struct DeviceTopics {
     /// The levels above the elements', as in `elemental/robot/rover`.
     let base: String
@@ -100,6 +130,14 @@ extension TopicWatch {
 }
 
 extension Trait where Self == ConditionTrait {
+    static var needsAvahi: Self {
+        .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? ""))
+    }
+
+    static var needsTwoHosts: Self {
+        .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? ""))
+    }
+
     /// A test with mosquitto and its clients as peers.
     static var needsMosquitto: Self {
         .enabled(

@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 /// Services that come, change and go, and how the broker and Home Assistant are told.
-@Suite(
-    .needsMosquitto,
-    .enabled(if: PrivateAvahi.unavailableReason == nil, Comment(rawValue: PrivateAvahi.unavailableReason ?? "")))
+@Suite(.needsMosquitto, .needsAvahi)
 struct ComingAndGoingTests {
     @Test(.backstop)
     func everyServiceThatIsFoundIsThere() async throws {

@@ -7,28 +7,6 @@ import Testing
 struct FaultTests {
     private static let elements = ["1:Speed:float:0...1=0.5", "2:Camera:bool=off", "3:Load:double:ro=1"]
 
-    enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case mosquitto, nats, amqtt
-
-        var testDescription: String { rawValue }
-
-        var isThere: Bool {
-            switch self {
-            case .mosquitto: MosquittoBroker.unavailableReason == nil
-            case .nats: NATSBroker.unavailableReason == nil
-            case .amqtt: AMQTTBroker.unavailableReason == nil
-            }
-        }
-
-        func with(_ body: (any MQTTBroker) async throws -> Void) async throws {
-            switch self {
-            case .mosquitto: try await MosquittoBroker().run { try await body($0) }
-            case .nats: try await NATSBroker().run { try await body($0) }
-            case .amqtt: try await AMQTTBroker().run { try await body($0) }
-            }
-        }
-    }
-
     /// Waits until all that belongs to the device is there, from a new subscription.
     private func expectAll(_ port: Int, _ device: DeviceTopics, speed: String, bridge id: String = "tests") async throws
     {
@@ -44,8 +22,8 @@ struct FaultTests {
         }
     }
 
-    @Test(.backstop, arguments: Kind.allCases.filter(\.isThere))
-    func aBrokerThatEndsAndReturns(kind: Kind) async throws {
+    @Test(.backstop, arguments: BrokerKind.allCases.filter(\.isThere))
+    func aBrokerThatEndsAndReturns(kind: BrokerKind) async throws {
         try await kind.with { broker in
             let port = broker.port
             try await Robot.with(Self.elements) { service, target in

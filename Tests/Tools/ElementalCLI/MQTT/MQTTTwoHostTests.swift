@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 /// Between two hosts whose link is cut: the bridge beside the service, the broker on the other one.
-@Suite(
-    .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .needsMosquitto)
+@Suite(.needsTwoHosts, .needsMosquitto)
 struct MQTTTwoHostTests {
     @Test(.backstop)
     func theNewestValuesArriveOnceTheLinkIsBack() async throws {

@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 /// A bridge on one host and surfaces on the other, of which one is outside the networks that are allowed.
-@Suite(
-    .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: ScenarioScript.osc.isThere, "Tests/install osc has not installed what these need"))
+@Suite(.needsTwoHosts, .enabled(if: ScenarioScript.osc.isThere, "Tests/install osc has not installed what these need"))
 struct OSCTwoHostTests {
     @Test(.backstop)
     func surfacesOfAllowedNetworksAreHeard() async throws {

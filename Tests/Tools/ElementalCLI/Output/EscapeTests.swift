@@ -90,8 +90,7 @@ struct EscapeTests {
         }
     }
 
-    @Test(
-        "the name of a service at the prompt of a session", .enabled(if: PrivateAvahi.unavailableReason == nil))
+    @Test("the name of a service at the prompt of a session", .needsAvahi)
     func prompt() async throws {
         try await PrivateAvahi.with(hostName: "prompt") { avahi in
             let name = "Ro\u{202E}rev"

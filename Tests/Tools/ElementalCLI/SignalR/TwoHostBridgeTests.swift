@@ -4,9 +4,7 @@ import Testing
 
 /// `elemental signalr bridge --all` between two hosts, one with the hub and one with the services, where no other test's
 /// services are found.
-@Suite(
-    .serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
+@Suite(.serialized, .needsTwoHosts, .enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
 struct TwoHostBridgeTests {
     private func publish(
         _ host: TestBed.Host, _ service: String, _ name: String, _ elements: [String],

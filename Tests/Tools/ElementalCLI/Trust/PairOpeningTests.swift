@@ -115,7 +115,7 @@ struct PairOpeningTests {
     }
 
     /// Zeroconf gives the address of a network interface, for this host too.
-    @Test(.enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")))
+    @Test(.needsTwoHosts)
     func onlyTheHostItselfOpensTheWindowWithTheServicesIdentity() async throws {
         try await TestBed.with { bed in
             let robot = ["publish", "robot", "--name", "Rover", "--stay", "--json", "--element", "1:Speed:float=0.5"]

@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 
 /// Two hosts pair by a code and control each other, while somebody has a copy of every packet between them.
-@Suite(
-    .serialized,
-    .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")),
-    .enabled(if: SecurityPeers.areThere, "Tests/install security"), .backstop)
+@Suite(.serialized, .needsTwoHosts, .enabled(if: SecurityPeers.areThere, "Tests/install security"), .backstop)
 struct TwoHostPairingTests {
     private static let elements = [
         "--element", "1:Nursery lamp:string=out", "--element", "2:Camera aim:float3:udp=0,0,0",
