@@ -36,8 +36,10 @@ struct ObservationPageTests {
         while true { try await Task.sleep(for: .seconds(3600)) }
         """#
 
-    /// The line with which a viewer shows a value.
-    private static func connected(_ value: String) -> String { "Studio lamp: connected, \(value)" }
+    /// Waits until viewers show a value.
+    private static func expect(_ value: String, at phones: ChildProcess...) async throws {
+        for phone in phones { try await phone.nextLine { $0 == "Studio lamp: connected, \(value)" } }
+    }
 
     @Test
     func twoModelsAndTheCommandLineSeeTheSame() async throws {
@@ -78,25 +80,19 @@ struct ObservationPageTests {
                     try first.writeLine("0.875")
                 }
                 try await run(lamp) { _ in
-                    for phone in [first, second] {
-                        try await phone.nextLine { $0 == connected("0.875") }
-                    }
+                    try await expect("0.875", at: first, second)
                 }
             }
         }
     }
 
     private static func shareALamp(_ first: ChildProcess, _ second: ChildProcess) async throws {
-        for phone in [first, second] {
-            try await phone.nextLine { $0 == connected("0.5") }
-        }
+        try await expect("0.5", at: first, second)
         let watch = ["watch", "studio_lamp", "Brightness", "--json"]
         try await ChildProcess.with(ElementalProcess.path, watch) { watch in
             try await watch.nextEvent("value") { $0.number("value") == 0.5 }
             try first.writeLine("0.75")
-            for phone in [first, second] {
-                try await phone.nextLine { $0 == connected("0.75") }
-            }
+            try await expect("0.75", at: first, second)
             try await watch.nextEvent("value") { $0.number("value") == 0.75 }
 
             // A phone is suspended, and comes back to what the lamp is then.
@@ -106,9 +102,9 @@ struct ObservationPageTests {
                 #expect(result.status == .exited(0), "\(result)")
             }
             try await watch.nextEvent("value") { $0.number("value") == 0.25 }
-            try await first.nextLine { $0 == connected("0.25") }
+            try await expect("0.25", at: first)
             second.send(signal: SIGCONT)
-            try await second.nextLine { $0 == connected("0.25") }
+            try await expect("0.25", at: second)
         }
     }
 }

@@ -12,10 +12,7 @@ final class ShellSession {
     private var ports: [Substring: Int] = [:]
     private var running: [(command: ShellCommand, process: ChildProcess)] = []
 
-    /// - Parameters:
-    ///   - folder: where the commands run, in place of `/tmp` too.
-    ///   - environment: added to that of the commands.
-    ///   - hub: replaces the addresses of hubs on the pages.
+    /// The commands run in a folder, which is their `/tmp` too, and find this hub in place of those on the pages.
     init(in folder: String, environment: [String: String], hub: String?) throws {
         self.folder = folder
         self.hub = hub

@@ -39,13 +39,9 @@ struct SwiftCompiler {
         self.flags = flags
     }
 
-    /// Checks a program, or builds it.
+    /// Checks a program of this `main.swift` and other files, or builds it at a path. A program that is built has what
+    /// `elemental` is linked with, and `modules` of this package besides.
     ///
-    /// - Parameters:
-    ///   - main: its `main.swift`.
-    ///   - others: its other files by their names.
-    ///   - executable: where the built program goes; without it the program is checked only.
-    ///   - modules: those of this package that it is linked with and that `elemental` does not have.
     /// - Returns: the compiler's diagnostics; empty if there are none.
     func compile(
         _ main: String, with others: [String: String] = [:], to executable: String? = nil, modules: [String] = []

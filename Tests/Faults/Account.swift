@@ -17,9 +17,7 @@ struct Account {
         return (sent, sent - service.int("upDatagramReceived") - client.int("downDatagramReceived"))
     }
 
-    /// Checks the guarantees of TCP, UDP and `latest`, whatever happened.
-    ///
-    /// - Parameter reorders: whether the network may have changed the order of datagrams.
+    /// Checks the guarantees of TCP, UDP and `latest`, whatever happened; `reorders` is what the network may do to datagrams.
     func expectPromises(reorders: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) {
         let text = Comment(rawValue: "\(name)\nservice: \(service)\nclient: \(client)")
         for (line, prefix, sent) in [

@@ -2,9 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How faults affect a service, a reconnecting client, and the values in flight.
-///
-/// The duration of a fault is counted in the intervals at which the ledgers send. Whatever follows is waited for.
+/// How faults affect a service, a reconnecting client, and the values in flight. A fault lasts for so many of the intervals at
+/// which the ledgers send; whatever follows is waited for.
 @Suite(.serialized, .enabled(if: TestBed.isAvailable, Comment(rawValue: TestBed.unavailableReason ?? "")), .backstop)
 struct FaultTests {
     enum Fault: String, CaseIterable, Sendable {

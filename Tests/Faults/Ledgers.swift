@@ -8,9 +8,7 @@ struct Ledgers {
 
     /// Starts both, runs the body once all devices are connected, and ends them in every case.
     ///
-    /// - Parameters:
-    ///   - heartbeat: seconds of silence after which a peer is pinged; it times out after 4.5 times that.
-    ///   - keys: the ends' state directories, for encrypted connections.
+    /// A peer that is silent for `heartbeat` seconds is pinged, and times out after 4.5 of them. With `keys` all is sealed.
     static func with(
         devices: Int = 1, heartbeat: Double = 20, hasBadLink: Bool = false, keys: PairedStates? = nil,
         _ body: (Ledgers) async throws -> Void

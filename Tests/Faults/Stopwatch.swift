@@ -1,8 +1,6 @@
 import TestSupport
 
-/// Prints how long something took, on a line that begins with "fault:".
-///
-/// The figures are for the documentation; no test depends on them.
+/// Prints how long something took, on a line that begins with "fault:". No test depends on the figures.
 struct Stopwatch {
     private let fault: String
     private var start = SuspendingClock.now

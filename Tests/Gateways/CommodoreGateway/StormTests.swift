@@ -69,9 +69,8 @@ struct StormTests {
         await client.close()
     }
 
-    /// Reads records to the end of the line.
-    ///
-    /// - Returns: whether bytes never arrived faster than 1200 baud, and whether the last record is whole.
+    /// Reads records to the end of the line: whether bytes never came faster than 1200 baud, and whether the last record is
+    /// whole.
     private static func read(
         _ machine: RawSocket, _ records: Transcript<[UInt8]>, since start: ContinuousClock.Instant
     ) async throws -> (isPaced: Bool, isWhole: Bool) {

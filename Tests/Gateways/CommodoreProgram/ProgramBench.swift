@@ -2,10 +2,8 @@ import PETSCII
 import TestSupport
 import VirtualCommodore
 
-/// A virtual Commodore that runs the program, with the test as its modem.
-///
-/// Bytes are transferred at 1200 baud in emulated time: a test takes as long as the emulation, not as long as the line
-/// would.
+/// A virtual Commodore that runs the program, with the test as its modem. Bytes are transferred at 1200 baud in emulated
+/// time.
 final class Bench {
     struct Command: Equatable {
         let code: UInt8
@@ -64,9 +62,7 @@ final class Bench {
 
     // MARK: - From the program
 
-    /// Runs until a condition holds.
-    ///
-    /// - Throws: ``TestSupportError`` with the screen if it does not within that many pictures, or if the machine stops.
+    /// Runs until a condition holds. What is thrown if it does not, or if the machine stops, has the screen.
     func run(_ what: String, frames: Int = 3000, until condition: (Bench) throws -> Bool) throws {
         let isMet = try commodore.run(frames: frames) { _ in
             try collect()

@@ -33,9 +33,7 @@ struct ProgramGatewayTests {
         }
     }
 
-    /// Waits until the machine is as it should be.
-    ///
-    /// - Throws: ``TestSupportError`` with the screen.
+    /// Waits until the machine is as it should be. What is thrown otherwise has the screen.
     private func shows(
         _ machine: VirtualMachine, _ condition: @escaping @Sendable (Commodore64) -> Bool
     ) async throws {

@@ -2,9 +2,8 @@ import ElementalMicro
 import Foundation
 import TestSupport
 
-/// A board in QEMU, whose UART and monitor are connected to this process, with a client on the line. Its time is real.
-///
-/// Not for more than one thread: a test's body runs in one of its own.
+/// A board in QEMU, whose UART and monitor are connected to this process, with a client on the line. Its time is real. It is
+/// for one thread: a test's body runs in one of its own.
 final class Firmware {
     var client = LineClient()
     /// The line to the device, and the one from it.

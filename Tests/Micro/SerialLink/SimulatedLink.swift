@@ -59,9 +59,7 @@ final class SimulatedLink {
     var clock: UInt32 { UInt32(truncatingIfNeeded: now) &+ clockOffset }
     func run(_ milliseconds: Int) { for _ in 0..<milliseconds { step() } }
 
-    /// Runs until both programs have all that the other wrote, for a limited time.
-    ///
-    /// - Returns: whether it came to that.
+    /// Runs until both programs have all that the other wrote; false if that takes longer.
     func settle(within milliseconds: Int) -> Bool {
         a.writes = false
         b.writes = false

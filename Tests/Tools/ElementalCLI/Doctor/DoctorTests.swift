@@ -9,9 +9,7 @@ struct DoctorTests {
         return Dictionary(lines.compactMap { line in (line["check"] as String?).map { ($0, line) } }) { $1 }
     }
 
-    @Test(
-        "on a host of a network everything works, and multicast reaches the other one",
-        .needsTwoHosts, .backstop)
+    @Test("on a host of a network everything works, and multicast reaches the other one", .needsTwoHosts, .backstop)
     func healthy() async throws {
         try await withFolder { try await expectHealth(state: $0 + "/state") }
     }

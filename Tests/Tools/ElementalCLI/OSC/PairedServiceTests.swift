@@ -20,11 +20,10 @@ struct PairedServiceTests {
                     bytes.writeOSC(OSCMessage("/\(OSCAddressLevel.level(lamp.target))/Level", arguments))
                     try surface.send(datagram: Array(bytes.readableBytesView), to: Int(port))
                 }
+                try send([.float(0.25)])
                 if hasControl {
-                    try send([.float(0.25)])
                     try await lamp.process.nextEvent("value") { $0.number("value") == 0.25 }
                 } else {
-                    try send([.float(0.25)])
                     try await bridge.nextEvent("notPassed") { $0["direction"] == "toDevice" }
                 }
                 // Whoever asks is answered with what it is: a surface that set it may rest for a while first.

@@ -54,13 +54,8 @@ struct Crowd {
         try await ChildProcess.with("python3", ["-c", program, "\(port)"]) { try await body(Crowd(process: $0)) }
     }
 
-    /// Makes connections, one after the other, and keeps them.
-    ///
-    /// - Parameters:
-    ///   - perAddress: how many of them come from one address of this machine.
-    ///   - bytes: what each says.
-    ///   - reading: how many bytes each reads then.
-    ///   - untilEnd: whether the last one reads until its end.
+    /// Makes connections, one after the other, and keeps them: so many of each address of this machine. Each says something
+    /// and reads so many bytes then; the last one may read until its end.
     func connect(
         _ count: Int, perAddress: Int = .max, saying bytes: [UInt8] = [], reading: Int = 0, untilEnd: Bool = false
     ) async throws -> Answers {

@@ -9,9 +9,7 @@ final class Flood: Sendable {
     /// Kept open as long as the flood exists, so that everything sent arrives.
     private let sockets: [RawSocket]
 
-    /// - Parameters:
-    ///   - limit: how many values each device sends; `nil` for no limit.
-    ///   - value: the bytes of the value with that number.
+    /// Each device sends values up to a limit, if there is one; `value` makes the bytes of the one with that number.
     init(
         to port: Int, devices: Int, element: UInt8 = 1, limit: Int? = nil,
         value: @escaping @Sendable (Int) -> [UInt8] = { withUnsafeBytes(of: Int32($0).littleEndian, Array.init) }

@@ -1,9 +1,8 @@
 import TestSupport
 import Testing
 
-/// What hostile peers can cost a service: memory, descriptors and CPU time of an `elemental publish` process.
-///
-/// The figures are printed on lines that begin with `cost:`; the documentation's page "What a peer can cost" has them.
+/// What hostile peers can cost a service: memory, descriptors and CPU time of an `elemental publish` process. Lines that
+/// begin with `cost:` have the figures for the documentation's page "What a peer can cost".
 @Suite(.serialized)
 struct PeerCostTests {
     static let name: [UInt8] = [0xfe, 4, 0, 0, 0] + Array("host".utf8)

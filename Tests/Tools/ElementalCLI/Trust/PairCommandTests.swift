@@ -125,9 +125,8 @@ struct PairPromptTests {
     func theCodeIsTypedUnseen() async throws {
         try await PairingBed.with { bed in
             let code = try await bed.openWindow()
-            try await TerminalProcess.with(
-                try ElementalProcess.path, ["pair", bed.target, "--state", bed.state], columns: 200
-            ) { terminal in
+            let pair = ["pair", bed.target, "--state", bed.state]
+            try await TerminalProcess.with(ElementalProcess.path, pair, columns: 200) { terminal in
                 try await terminal.waitFor("while you type")
                 #expect(terminal.settings != terminal.settingsAtFirst)
                 // A slip of the finger is not an attempt.
@@ -147,9 +146,8 @@ struct PairPromptTests {
     func anInterruptionAtThePromptRestoresTheTerminal() async throws {
         try await PairingBed.with { bed in
             _ = try await bed.openWindow()
-            try await TerminalProcess.with(
-                try ElementalProcess.path, ["pair", bed.target, "--state", bed.state], columns: 200
-            ) { terminal in
+            let pair = ["pair", bed.target, "--state", bed.state]
+            try await TerminalProcess.with(ElementalProcess.path, pair, columns: 200) { terminal in
                 try await terminal.waitFor("while you type")
                 try terminal.type("\u{3}")
                 #expect(try await terminal.waitForExit() == .exited(130), "\(terminal.output)")
