@@ -71,6 +71,9 @@ struct ScreenTests {
         #expect(commodore.screenRows.allSatisfy { $0.isEmpty })
     }
 
+    private static let lines = (1...30).map { "line \($0)" }.joined(separator: "\n")
+    private static let row = String(repeating: "a", count: 40)
+
     @Test(
         arguments: [
             (
@@ -83,14 +86,8 @@ struct ScreenTests {
             ("delete takes the character before the cursor", bytes("abc", .delete), [0: "AB"]),
             ("delete closes the gap", bytes("abc", .left, .delete), [0: "AC"]),
             ("insert makes room at the cursor", bytes("abc", .left, .left, .insert), [0: "A BC"]),
-            (
-                "a full screen scrolls", bytes((1...30).map { "line \($0)" }.joined(separator: "\n")),
-                [0: "LINE 6", 24: "LINE 30"]
-            ),
-            (
-                "a long line goes on in the next row", bytes(String(repeating: "a", count: 40) + "b\nc"),
-                [0: String(repeating: "A", count: 40), 1: "B", 2: "C"]
-            ),
+            ("a full screen scrolls", bytes(lines), [0: "LINE 6", 24: "LINE 30"]),
+            ("a long line goes on in the next row", bytes(row + "b\nc"), [0: row.uppercased(), 1: "B", 2: "C"]),
         ] as [(String, [UInt8], [Int: String])])
     func rowsAreAsPrinted(_ what: String, _ bytes: [UInt8], _ rows: [Int: String]) throws {
         let commodore = try printed(bytes)

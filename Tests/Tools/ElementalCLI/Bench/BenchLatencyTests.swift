@@ -5,11 +5,12 @@ import Testing
 extension BenchTests {
     struct Latency {
         private static let ways = ["handlers", "streams", "task-streams", "ping"].map { ["--via", $0] }
-
         /// At any rate, at one that is given, and without sleeping.
-        @Test(
-            arguments: ["tcp", "udp"],
-            ways + ways.map { $0 + ["--rate", "2000"] } + ["0", "1000"].map { ["--lowest", "--rate", $0] })
+        private static let options: [[String]] =
+            ways + ways.map { $0 + ["--rate", "2000"] }
+            + [["--lowest", "--rate", "0"], ["--lowest", "--rate", "1000"]]
+
+        @Test(arguments: ["tcp", "udp"], options)
         func everyRoundTripIsCounted(_ transport: String, _ options: [String]) async throws {
             let report = try await ElementalProcess.report(
                 "latency", "--transport", transport, "--count", "200", options: options)

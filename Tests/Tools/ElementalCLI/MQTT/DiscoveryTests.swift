@@ -90,7 +90,7 @@ struct DiscoveryTests {
             #expect(check.components.allSatisfy { $0.fields["command_topic"] == nil })
             return
         }
-        for (key, field, number) in [("1", "max", 0.7), ("15", "step", 1), ("25", "step", 0.001)] {
+        for (key, field, number) in [("1", "max", 0.7), ("15", "step", 1.0), ("25", "step", 0.001)] {
             #expect(components[key]?.number(field) == number, "\(field) of \(key)")
         }
         #expect(components["5"]?.fields["options"] as? [String] == ["off", "heat"])

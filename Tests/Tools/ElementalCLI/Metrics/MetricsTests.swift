@@ -85,7 +85,7 @@ struct MetricsTests {
         try await withFolder { folder in
             try Data((token + "\n").utf8).write(to: URL(filePath: folder + "/token"))
             try await withMetrics(["--address", "0.0.0.0", "--token", "@\(folder)/token"]) { _, _, _, port in
-                for headers in [[:], ["Authorization": "Bearer \(token.dropLast())0"]] {
+                for headers in [[:], ["Authorization": "Bearer \(token.dropLast())0"]] as [[String: String]] {
                     let refused = try await get(port, headers)
                     #expect(refused.status == 401 && !refused.text.contains("elemental_up"), "\(refused)")
                 }
