@@ -13,8 +13,7 @@ struct BridgeBed {
     let broker: MosquittoBroker
 
     static func with(
-        _ elements: [String], _ options: [String] = [], isolation: isolated (any Actor)? = #isolation,
-        _ body: (BridgeBed) async throws -> Void
+        _ elements: [String], _ options: [String] = [], _ body: (BridgeBed) async throws -> Void
     ) async throws {
         try await MosquittoBroker.with { broker in
             try await Robot.with(elements) { service, target in
