@@ -26,7 +26,7 @@ struct HubTests {
             let machine = try RawSocket.connect(to: running.linePort)
             for command in [ModemCommand.stopWiFi, .startWiFi] {
                 try machine.write(command.bytes)
-                #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+                try await machine.expect(.ok)
             }
             try machine.write(ModemCommand.startWebSocket(Array(Self.address.utf8)).bytes)
             try await body(machine)
@@ -37,10 +37,10 @@ struct HubTests {
     func itChatsThroughARealHub() async throws {
         try await Peers.withHub { _, port in
             try await withProgram(hub: port) { machine in
-                #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+                try await machine.expect(.connected)
                 try machine.write(ModemCommand.send(ChatProgram.handshake).bytes)
-                #expect(try await machine.readRecord() == ModemResult.ok.bytes)
-                #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
+                try await machine.expect(.ok)
+                try await machine.expect(.data(Array("{}\u{1e}".utf8)))
 
                 try await Peers.with(
                     "signalrcore", "client_signalrcore.py", ["http://127.0.0.1:\(port)/hub", "Broadcast", "NewMessage"]
@@ -83,16 +83,16 @@ struct HubTests {
         try await withProgram(hub: port, pingInterval: .milliseconds(5)) { machine in
             let hub = ScriptedPeer(try await listener.accept())
             #expect(try await hub.upgrade().target == "/hub")
-            #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+            try await machine.expect(.connected)
             // Nothing else is sent before and within the program's handshake, however long it takes: at 1200 baud each answer
             // takes three of those intervals.
             for byte in ChatProgram.handshake {
                 try machine.write(ModemCommand.send([byte]).bytes)
                 #expect(try await hub.frame().bytes == [byte])
-                #expect(try await machine.readRecord() == ModemResult.ok.bytes)
+                try await machine.expect(.ok)
             }
             try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8), opcode: 2))
-            #expect(try await machine.readRecord() == ModemResult.data(Array("{}".utf8) + [0x1E]).bytes)
+            try await machine.expect(.data(Array("{}\u{1e}".utf8)))
             // Then it is silent: the hub gets the gateway's pings, and the program none of the hub's.
             let ping: [UInt8] = [0x02, 0x91, 0x06]
             for _ in 0..<3 {
@@ -102,14 +102,14 @@ struct HubTests {
             let said = ChatMessage.invocation("NewMessage", "Ada", "Hi")
             try hub.write(ScriptedPeer.frame(said, opcode: 2))
             let shown = ChatMessage.payloads(sender: Array("Ada".utf8), text: Array("Hi".utf8))[0]
-            #expect(try await machine.readRecord() == ModemResult.data(shown).bytes)
+            try await machine.expect(.data(shown))
         }
     }
 
     @Test
     func aHubThatIsNotThereIsDisconnected() async throws {
         try await withProgram(hub: PortLease.port()) { machine in
-            #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)
+            try await machine.expect(.disconnected)
         }
     }
 
@@ -117,10 +117,16 @@ struct HubTests {
     func theEndOfTheHubIsTold() async throws {
         try await Peers.withHub { server, port in
             try await withProgram(hub: port) { machine in
-                #expect(try await machine.readRecord() == ModemResult.connected.bytes)
+                try await machine.expect(.connected)
                 await server.end()
-                #expect(try await machine.readRecord() == ModemResult.disconnected.bytes)
+                try await machine.expect(.disconnected)
             }
         }
+    }
+}
+
+extension RawSocket {
+    fileprivate func expect(_ result: ModemResult, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        #expect(try await readRecord() == result.bytes, sourceLocation: sourceLocation)
     }
 }
