@@ -77,7 +77,10 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--lint", action="store_true", help="also checks the formatting and Tests/lint, as .ci/run does")
     repeating = made.add_argument_group("with --repeat")
-    repeating.add_argument("--load", metavar="K", type=_positive, default=0, help="K busy loops and a disk writer run beside it")
+    repeating.add_argument(
+        "--load", metavar="K", type=_positive, default=0, help="K busy loops and a disk writer run beside it; waits are longer by "
+        "what these take from the processor",
+    )
     repeating.add_argument(
         "--shuffle", metavar="SEED", type=int, help="draws the order and the neighbours of the tests from this seed and the round"
     )

@@ -101,10 +101,13 @@ class Repetition:
         def run(job: Job) -> None:
             started: list[subprocess.Popen] = []
             starving = load.Starving(started, self.program, f"{self.seed} {number} {name}") if self.starves else None
+            # What the load takes from the tests, their waits are longer for. The product's own limits stay as they are.
             slower = 1 + self.load / places.CORES + self.starves
+            patience = {"ELEMENTAL_TEST_PATIENCE": str(places.PATIENCE * slower)}
             with starving or contextlib.nullcontext():
                 found = modules.run_tests(
-                    name, self.program, pattern_of(part), log=job.log, limit=modules.LIMIT * slower, started=started
+                    name, self.program, pattern_of(part), log=job.log, environment=patience,
+                    limit=modules.LIMIT * slower, started=started,
                 )
             self.counts.add(found)
             total.merge(found)

@@ -40,7 +40,7 @@ enum DebianScripts {
         let folder = build.appending(path: "package")
         try? FileManager.default.removeItem(at: folder)
         let log = try await ChildProcess.run(
-            Repository.path("Tests/debian/package"), [build.path, folder.path])
+            Repository.path("Tests/debian/package"), [build.path, folder.path], within: Patience.wait * 4)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".deb") }
         guard let name = names.first, names.count == 1 else { throw TestSupportError("made: \(names)\n\(log)") }
         let path = folder.appending(path: name).path
