@@ -48,9 +48,7 @@ struct DashboardFixture: Sendable {
         var options = WebServerOptions()
         options.port = 0
         options.token = token
-        // How long a page may take nothing, or say nothing, is tested with a clock (TimeLimitTests).
-        options.limits.sendTimeout = Patience.wait * 9
-        options.limits.maximumSilence = Patience.wait * 9
+        options.limits.areForTests()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dashboard = DashboardServer(
             sessions, metrics: ServiceMetrics(), pairings: PagePairings(directory: nil, logger: logger), policy: policy,

@@ -26,8 +26,7 @@ final class WebServerFixture: Sendable {
     ) async throws -> Result {
         var options = WebServerOptions()
         options.port = 0
-        // At the end of a test nobody takes leave.
-        options.limits.stopTimeout = .milliseconds(50)
+        options.limits.areForTests()
         change(&options)
         let sockets = Sockets()
         var offered = WebRoutes(
@@ -100,5 +99,18 @@ final class Sockets: Sendable {
         connection.onText = { [texts] bytes in texts.withLock { $0.append(String(buffer: bytes)) } }
         connection.onClose = { [closed] in closed.withLock { $0.append(id) } }
         connection.onWritable = { [writable] in writable.withLock { $0 += 1 } }
+    }
+}
+
+extension WebServerLimits {
+    /// No time limit ends a test that is slow; at its end nobody takes leave.
+    mutating func areForTests() {
+        for time in [
+            \.headTimeout, \.idleTimeout, \.sendTimeout, \.lingerTimeout, \.computingTimeout, \.pingInterval,
+            \.maximumSilence, \.closeTimeout,
+        ] as [WritableKeyPath<WebServerLimits, Duration>] {
+            self[keyPath: time] = Patience.wait * 9
+        }
+        stopTimeout = .milliseconds(50)
     }
 }
