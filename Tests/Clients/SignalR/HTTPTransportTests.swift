@@ -7,7 +7,7 @@ import Testing
 /// Server-sent events and long polling, against a scripted server.
 struct HTTPTransportTests {
     private func connection(_ server: ScriptedServer, _ kind: TransportKind) -> HubConnection {
-        HubConnectionBuilder(url: server.url).withTransports(kind).withAccessToken { "t" }.build()
+        patientHub(url: server.url).withTransports(kind).withAccessToken { "t" }.build()
     }
 
     /// Answers the next POST and returns its body.

@@ -69,7 +69,7 @@ struct HubCostTests {
         let server = try ScriptedServer()
         let now = Locked(NIODeadline.uptimeNanoseconds(0))
         let waits = Transcript<Duration>()
-        let connection = HubConnectionBuilder(url: server.url).withoutNegotiation()
+        let connection = patientHub(url: server.url).withoutNegotiation()
             .withAutoReconnect(.exponential(first: .zero))
             .withOptions {
                 $0.now = { now.withLock { $0 } }

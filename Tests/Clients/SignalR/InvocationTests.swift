@@ -19,7 +19,7 @@ struct InvocationTests {
             try hub.say(#"{"type":3,"invocationId":"1","result":42}"#)
             try await hub.goodbye()
         }()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         try await connection.start()
         #expect(connection.state == .connected)
         #expect(connection.connectionID == "id")

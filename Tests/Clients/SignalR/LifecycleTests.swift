@@ -46,7 +46,7 @@ struct LifecycleTests {
     @Test
     func nothingCanBeCalledBeforeItIsOpen() async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         // Held, or its end would end the attempt.
         var peer: ScriptedPeer?
         for _ in 0..<2 {
@@ -69,7 +69,7 @@ struct LifecycleTests {
     @Test
     func eventsAreAStreamToo() async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         var events = connection.events.makeAsyncIterator()
         async let script: Void = server.negotiatedHub().goodbye()
         try await connection.start()
@@ -83,7 +83,7 @@ struct LifecycleTests {
     func eachKindOfEventHasItsHandler() async throws {
         let notes = Transcript<String>()
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).withAutoReconnect(delays: [.zero]).build()
+        let connection = patientHub(url: server.url).withAutoReconnect(delays: [.zero]).build()
         connection.onOpened { notes.add("opened") }
         connection.onFailedToOpen { notes.add("failed \($0.code)") }
         connection.onWillReconnect { notes.add("will \($0.map { "\($0.code)" } ?? "-")") }
@@ -133,7 +133,7 @@ struct LifecycleTests {
     @Test
     func stoppingWhileOpening() async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         let events = record(connection)
         async let started = signalRError { try await connection.start() }
         let peer = try await server.accept()
@@ -147,7 +147,7 @@ struct LifecycleTests {
     @Test
     func cancellingTheStart() async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         let task = Task { try await connection.start() }
         let peer = try await server.accept()
         _ = try await peer.request()
@@ -157,7 +157,7 @@ struct LifecycleTests {
         try await peer.readToEnd()
         // A provider that ignores the cancellation delays nobody.
         let waiting = Transcript<Void>()
-        let other = HubConnectionBuilder(url: server.url).withAccessToken {
+        let other = patientHub(url: server.url).withAccessToken {
             waiting.add(())
             await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
             return nil
@@ -197,7 +197,7 @@ struct LifecycleTests {
     ])
     func aCallAndACloseTogetherWithTheHandshakeAreReported(_ last: String, _ ending: String) async throws {
         let server = try ScriptedServer()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         let said = Transcript<Int>()
         connection.on("N") { (number: Int) in said.add(number) }
         let events = record(connection)

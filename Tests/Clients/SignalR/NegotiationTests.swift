@@ -16,7 +16,7 @@ struct NegotiationTests {
     func theRequestsAreThoseOfTheProtocol() async throws {
         let server = try ScriptedServer()
         let tokens = Transcript<Void>()
-        let connection = HubConnectionBuilder(url: server.url + "?user=a%20b").withHeaders(["X-Test": "1"])
+        let connection = patientHub(url: server.url + "?user=a%20b").withHeaders(["X-Test": "1"])
             .withAccessToken {
                 tokens.add(())
                 return "token\(tokens.all.count)"
@@ -58,7 +58,7 @@ struct NegotiationTests {
             hub.closeOutput()
             return request
         }()
-        let connection = HubConnectionBuilder(url: server.url).build()
+        let connection = patientHub(url: server.url).build()
         try await connection.start()
         #expect(try await script.target == "/hub?id=zero")
         await connection.stop()
@@ -77,7 +77,7 @@ struct NegotiationTests {
             hub.closeOutput()
             return [asked, again, opened]
         }()
-        let connection = HubConnectionBuilder(url: first.url).withAccessToken { "mine" }.build()
+        let connection = patientHub(url: first.url).withAccessToken { "mine" }.build()
         try await connection.start()
         let requests = try await script
         #expect(requests[0].headers["authorization"] == "Bearer mine")
@@ -102,7 +102,7 @@ struct NegotiationTests {
                 count += 1
             }
         }()
-        #expect(await failure(HubConnectionBuilder(url: server.url).build())?.code == .negotiationFailed)
+        #expect(await failure(patientHub(url: server.url).build())?.code == .negotiationFailed)
         try RawSocket.connect(to: server.port).write(Array("GET / HTTP/1.1\r\n\r\n".utf8))
         #expect(try await script == 101)
     }
@@ -131,7 +131,7 @@ struct NegotiationTests {
     func refusalsAreToldAsTheyAre(_ status: String, _ body: String, _ code: SignalRError.Code) async throws {
         let server = try ScriptedServer()
         async let script = server.answer(body, status: status)
-        let error = await failure(HubConnectionBuilder(url: server.url).build())
+        let error = await failure(patientHub(url: server.url).build())
         #expect(error?.code == code, "\(error.map { "\($0)" } ?? "")")
         if code == .refused { #expect(error?.httpStatus == Int(status.prefix(3))) }
         _ = try await script
@@ -141,12 +141,12 @@ struct NegotiationTests {
         "", "x", "ftp://example.org", "http://", "http://:80", "http://a:0", "http://a:99999", "http://a b/",
     ])
     func addressesThatAreNone(_ url: String) async {
-        #expect(await failure(HubConnectionBuilder(url: url).build())?.code == .invalidURL)
+        #expect(await failure(patientHub(url: url).build())?.code == .invalidURL)
     }
 
     @Test
     func optionsThatContradictThemselves() async {
-        let builder = HubConnectionBuilder(url: "http://127.0.0.1:1/hub")
+        let builder = patientHub(url: "http://127.0.0.1:1/hub")
         for change: (inout HubConnectionOptions) -> Void in [
             { $0.transports = [] }, { $0.skipsNegotiation = true }, { $0.keepAliveInterval = .zero },
             { $0.serverTimeout = .seconds(-1) }, { $0.handshakeTimeout = .zero }, { $0.maximumMessageSize = 0 },
@@ -159,15 +159,15 @@ struct NegotiationTests {
     func anUnreachableServer() async throws {
         let port = try PortLease.port()
         #expect(
-            await failure(HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").build())?.code == .connectionFailed)
-        #expect(await failure(HubConnectionBuilder(url: "ws://nobody.invalid/hub").build())?.code == .connectionFailed)
+            await failure(patientHub(url: "http://127.0.0.1:\(port)/hub").build())?.code == .connectionFailed)
+        #expect(await failure(patientHub(url: "ws://nobody.invalid/hub").build())?.code == .connectionFailed)
     }
 
     @Test
     func negotiationCanBeSkipped() async throws {
         let server = try ScriptedServer()
         async let script = server.hub()
-        let connection = HubConnectionBuilder(url: "ws://127.0.0.1:\(server.port)/hub").withoutNegotiation().build()
+        let connection = patientHub(url: "ws://127.0.0.1:\(server.port)/hub").withoutNegotiation().build()
         try await connection.start()
         #expect(connection.connectionID == nil)
         try await script.closeOutput()
@@ -193,7 +193,7 @@ struct NegotiationTests {
             }
             return seen
         }()
-        let error = await failure(HubConnectionBuilder(url: server.url).build())
+        let error = await failure(patientHub(url: server.url).build())
         #expect(try await script == ["websocket", "sse", "poll"])
         #expect(error?.code == .noTransport)
         #expect(error?.httpStatus == 503)
@@ -210,11 +210,11 @@ struct NegotiationTests {
             try hub.write(ScriptedPeer.frame(Array("{}\u{1e}".utf8), opcode: 2))
             hub.closeOutput()
         }()
-        let connection = HubConnectionBuilder(url: server.url).withHubProtocol(.messagePack).build()
+        let connection = patientHub(url: server.url).withHubProtocol(.messagePack).build()
         try await connection.start()
         try await script
         await connection.stop()
-        let only = HubConnectionBuilder(url: server.url).withHubProtocol(.messagePack).withTransports(.serverSentEvents)
+        let only = patientHub(url: server.url).withHubProtocol(.messagePack).withTransports(.serverSentEvents)
         async let again = server.negotiate(transports: ["ServerSentEvents"])
         #expect(await failure(only.build())?.code == .noTransport)
         _ = try await again
@@ -230,7 +230,7 @@ struct NegotiationTests {
             try hub.write(ScriptedPeer.frame(Array(#"{"error":"not you"}"#.utf8) + [0x1E]))
             try await hub.readToEnd()
         }()
-        let error = await failure(HubConnectionBuilder(url: server.url).build())
+        let error = await failure(patientHub(url: server.url).build())
         #expect(error?.code == .handshakeFailed)
         #expect(error?.message.contains("not you") == true)
         try await script
@@ -276,7 +276,7 @@ struct NegotiationTests {
             try await over.next()
             _ = peer
         }()
-        let connection = HubConnectionBuilder(url: server.url).withOptions { $0.handshakeTimeout = timeout }.build()
+        let connection = patientHub(url: server.url).withOptions { $0.handshakeTimeout = timeout }.build()
         let events = record(connection)
         let error = await failure(connection)
         let isReached = !reached.all.isEmpty
@@ -293,7 +293,7 @@ struct NegotiationTests {
 
     @Test
     func aTokenProviderThatHangsIsGivenUp() async throws {
-        let connection = HubConnectionBuilder(url: "http://127.0.0.1:1/hub").withAccessToken {
+        let connection = patientHub(url: "http://127.0.0.1:1/hub").withAccessToken {
             await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
             return nil
         }.withOptions { $0.handshakeTimeout = .milliseconds(100) }.build()
@@ -303,7 +303,7 @@ struct NegotiationTests {
     @Test
     func aTokenProviderThatFails() async throws {
         struct Locked: Error {}
-        let connection = HubConnectionBuilder(url: "http://127.0.0.1:1/hub").withAccessToken { throw Locked() }.build()
+        let connection = patientHub(url: "http://127.0.0.1:1/hub").withAccessToken { throw Locked() }.build()
         let error = await failure(connection)
         #expect(error?.code == .negotiationFailed)
         #expect(error?.cause is Locked)

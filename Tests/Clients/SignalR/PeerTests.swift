@@ -32,7 +32,7 @@ struct PeerTests {
         var testDescription: String { "\(kind), \(isBinary ? "MessagePack" : "JSON")" }
 
         func builder(_ port: Int) -> HubConnectionBuilder {
-            HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withTransports(kind)
+            patientHub(url: "http://127.0.0.1:\(port)/hub").withTransports(kind)
                 .withHubProtocol(isBinary ? .messagePack : .json)
         }
 
@@ -189,7 +189,7 @@ struct PeerTests {
     @Test
     func aServerThatIsRestarted() async throws {
         let port = try PortLease.port()
-        let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub")
+        let connection = patientHub(url: "http://127.0.0.1:\(port)/hub")
             .withAutoReconnect(.forever(every: .milliseconds(200))).build()
         let again = Transcript<Void>()
         connection.onDidReconnect { again.add(()) }
@@ -220,7 +220,7 @@ struct PeerTests {
         let tls = trusting
         try await Peers.withHub(isSecure: true) { _, port in
             for host in ["localhost", "127.0.0.1"] {
-                let builder = HubConnectionBuilder(url: "https://\(host):\(port)/hub").withTransports(kind)
+                let builder = patientHub(url: "https://\(host):\(port)/hub").withTransports(kind)
                 try await Peers.withConnection(builder.withOptions { $0.tlsConfiguration = tls }) { connection in
                     let sum: Int = try await connection.invoke("Add", 40, 2)
                     #expect(sum == 42)
@@ -233,7 +233,7 @@ struct PeerTests {
         }
         // Nor is it anybody else's.
         try await Peers.withHub(isSecure: true, address: "127.0.0.2") { _, port in
-            let other = HubConnectionBuilder(url: "wss://127.0.0.2:\(port)/hub").withoutNegotiation()
+            let other = patientHub(url: "wss://127.0.0.2:\(port)/hub").withoutNegotiation()
                 .withOptions { $0.tlsConfiguration = tls }.build()
             let error = await signalRError { try await other.start() }
             #expect(error?.code == .tlsFailed, "\(String(describing: error))")

@@ -17,6 +17,15 @@ func record(_ connection: HubConnection) -> Transcript<String> {
     return notes
 }
 
+/// A connection to a hub, no time limit of which ends a test that is slow.
+func patientHub(url: String) -> HubConnectionBuilder {
+    HubConnectionBuilder(url: url).withOptions {
+        for time in [\.serverTimeout, \.keepAliveInterval, \.handshakeTimeout] as [WritableKeyPath<_, Duration>] {
+            $0[keyPath: time] = Patience.wait * 9
+        }
+    }
+}
+
 /// The error that a body throws.
 func signalRError(_ body: () async throws -> Void) async -> SignalRError? {
     do {
@@ -37,7 +46,7 @@ func withHub(
     _ body: (HubConnection, ScriptedPeer, ScriptedServer) async throws -> Void
 ) async throws {
     let server = try ScriptedServer()
-    let connection = change(HubConnectionBuilder(url: server.url)).build()
+    let connection = change(patientHub(url: server.url)).build()
     prepare(connection)
     async let script = server.negotiatedHub()
     try await connection.start()

@@ -13,7 +13,7 @@ struct StatefulReconnectTests {
         _ body: (HubConnection, ScriptedPeer, ScriptedServer) async throws -> Void
     ) async throws {
         let server = try ScriptedServer()
-        let builder = HubConnectionBuilder(url: server.url).withStatefulReconnect(bufferSize: bufferSize)
+        let builder = patientHub(url: server.url).withStatefulReconnect(bufferSize: bufferSize)
         let connection = change(builder).build()
         prepare(connection)
         async let script: ScriptedPeer = {

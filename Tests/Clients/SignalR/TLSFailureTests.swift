@@ -78,7 +78,7 @@ struct TLSFailureTests {
     }
 
     private func failure(_ url: String, _ settings: TLSConfiguration) async -> SignalRError? {
-        let connection = HubConnectionBuilder(url: url).withOptions { $0.tlsConfiguration = settings }.build()
+        let connection = patientHub(url: url).withOptions { $0.tlsConfiguration = settings }.build()
         return await signalRError { try await connection.start() }
     }
 
