@@ -106,8 +106,8 @@ extension WebServerLimits {
     /// No time limit ends a test that is slow; at its end nobody takes leave.
     mutating func areForTests() {
         for time in [
-            \.headTimeout, \.idleTimeout, \.sendTimeout, \.lingerTimeout, \.computingTimeout, \.pingInterval,
-            \.maximumSilence, \.closeTimeout,
+            \.headTimeout, \.idleTimeout, \.sendTimeout, \.computingTimeout, \.pingInterval, \.maximumSilence,
+            \.closeTimeout,
         ] as [WritableKeyPath<WebServerLimits, Duration>] {
             self[keyPath: time] = Patience.wait * 9
         }

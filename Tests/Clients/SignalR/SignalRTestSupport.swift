@@ -20,9 +20,9 @@ func record(_ connection: HubConnection) -> Transcript<String> {
 /// A connection to a hub, no time limit of which ends a test that is slow.
 func patientHub(url: String) -> HubConnectionBuilder {
     HubConnectionBuilder(url: url).withOptions {
-        for time in [\.serverTimeout, \.keepAliveInterval, \.handshakeTimeout] as [WritableKeyPath<_, Duration>] {
-            $0[keyPath: time] = Patience.wait * 9
-        }
+        $0.serverTimeout = Patience.wait * 9
+        $0.keepAliveInterval = Patience.wait * 9
+        $0.handshakeTimeout = Patience.wait * 9
     }
 }
 
