@@ -40,7 +40,8 @@ package final class DashboardServer: Sendable {
         sessions.onEvent { event in metrics.note(event) }
         makeBoard = {
             Board(
-                sessions, pairings: pairings, policy: policy, host: hostName, on: web.eventLoop,
+                sessions, pairings: pairings, policy: policy, host: hostName,
+                helloTimeout: options.limits.helloTimeout, on: web.eventLoop,
                 verdict: { token, socket in web.verdict(token: token, from: socket) }, inbox: inbox)
         }
     }

@@ -83,6 +83,8 @@ package struct WebServerLimits: Sendable {
     package var pingInterval = Duration.seconds(20)
     /// How long a browser may send nothing, not even the answer to a ping.
     package var maximumSilence = Duration.seconds(60)
+    /// How long a page may take to say who it is, over a WebSocket.
+    package var helloTimeout = Duration.seconds(10)
     /// How long the other end may take to answer the closing of a WebSocket.
     package var closeTimeout = Duration.seconds(2)
 

@@ -194,6 +194,14 @@ struct BoardTests {
     }
 
     @Test
+    func whoSaysNothingIsNotWaitedFor() async throws {
+        try await DashboardFixture.with(Self.elements, helloTimeout: .milliseconds(50)) { fixture in
+            let socket = try await PageSocket.open(port: fixture.port)
+            #expect(try await socket.next() == .close(1008, "no hello"))
+        }
+    }
+
+    @Test
     func qualityAndPingsAreAnswered() async throws {
         try await DashboardFixture.with(Self.elements) { fixture in
             let page = try await fixture.openPage()

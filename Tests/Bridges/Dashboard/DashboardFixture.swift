@@ -24,12 +24,12 @@ struct DashboardFixture: Sendable {
     /// - Parameter others: the ports of further services that it shows.
     static func with(
         _ elements: ElementCatalogue, others: [Int] = [], policy: BoardPolicy = .full, token: String? = nil,
-        _ body: (DashboardFixture) async throws -> Void
+        helloTimeout: Duration? = nil, _ body: (DashboardFixture) async throws -> Void
     ) async throws {
         let service = makeService(elements, port: try PortLease.port())
         try await service.start()
         let servicePort = try #require(service.port)
-        try await with([servicePort] + others, policy: policy, token: token) { port in
+        try await with([servicePort] + others, policy: policy, token: token, helloTimeout: helloTimeout) { port in
             try await body(DashboardFixture(service: service, servicePort: servicePort, port: port))
         }
         await service.stop()
@@ -38,7 +38,7 @@ struct DashboardFixture: Sendable {
     /// Runs a dashboard of the services at those ports during the body, which is passed the page's port.
     static func with(
         _ servicePorts: [Int], policy: BoardPolicy = .full, token: String? = nil,
-        connect: ConnectOptions = ConnectOptions(), _ body: (Int) async throws -> Void
+        helloTimeout: Duration? = nil, connect: ConnectOptions = ConnectOptions(), _ body: (Int) async throws -> Void
     ) async throws {
         var session = SessionOptions(name: "page")
         session.connect = connect
@@ -49,6 +49,7 @@ struct DashboardFixture: Sendable {
         options.port = 0
         options.token = token
         options.limits.areForTests()
+        if let helloTimeout { options.limits.helloTimeout = helloTimeout }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let dashboard = DashboardServer(
             sessions, metrics: ServiceMetrics(), pairings: PagePairings(directory: nil, logger: logger), policy: policy,

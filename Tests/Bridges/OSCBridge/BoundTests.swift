@@ -58,20 +58,26 @@ struct BoundTests {
 
     @Test func whatWaitsForItsTimeIsBounded() throws {
         let bed = Bed()
-        let soon = OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 30_000_000_000)
-        let bundle = OSCPacket.bundle(soon, [OSCPacket](repeating: Self.message, count: 1000))
-        for _ in 0..<4 { try bed.receive(bundle) }
+        // The time of each is still to come, however slow this test is.
+        func receive(_ count: Int, of messages: [OSCPacket]) throws {
+            for _ in 0..<count {
+                let soon = OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 30_000_000_000)
+                try bed.receive(.bundle(soon, messages))
+            }
+        }
+        let many = [OSCPacket](repeating: Self.message, count: 1000)
+        try receive(4, of: many)
         #expect(bed.core.timedCount == 4000)
         #expect(bed.overloads == 0)
-        for _ in 0..<100 { try bed.receive(bundle) }
+        try receive(100, of: many)
         #expect(bed.core.timedCount == 4000)
         // Empty ones cost a timer each.
-        for _ in 0..<1000 { try bed.receive(.bundle(soon, [])) }
+        try receive(1000, of: [])
         #expect(bed.core.timedCount == BridgeCore.mostTimed)
         // Told once in ten seconds, not for each.
         #expect(bed.overloads == 1)
         bed.channel.embeddedEventLoop.advanceTime(by: .seconds(10))
-        for _ in 0..<10 { try bed.receive(bundle) }
+        try receive(10, of: many)
         #expect(bed.overloads == 2)
     }
 

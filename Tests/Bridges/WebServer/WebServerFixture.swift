@@ -107,7 +107,7 @@ extension WebServerLimits {
     mutating func areForTests() {
         for time in [
             \.headTimeout, \.idleTimeout, \.sendTimeout, \.computingTimeout, \.pingInterval, \.maximumSilence,
-            \.closeTimeout,
+            \.helloTimeout, \.closeTimeout, \.wrongTokenPeriod,
         ] as [WritableKeyPath<WebServerLimits, Duration>] {
             self[keyPath: time] = Patience.wait * 9
         }

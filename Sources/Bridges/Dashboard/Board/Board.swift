@@ -22,6 +22,8 @@ final class Board {
     private let host: String
     /// What the token of a page from that socket is worth.
     private let verdict: (String?, WebSocketConnection) -> TokenVerdict
+    /// How long a page may take to say hello.
+    private let helloTimeout: TimeAmount
 
     private(set) var services: [UInt32: BoardService] = [:]
     private var numbers: [ServiceKey: UInt32] = [:]
@@ -37,13 +39,14 @@ final class Board {
 
     init(
         _ sessions: ServiceSessions, pairings: PagePairings, policy: BoardPolicy, host: String,
-        on eventLoop: any EventLoop,
+        helloTimeout: Duration, on eventLoop: any EventLoop,
         verdict: @escaping (String?, WebSocketConnection) -> TokenVerdict, inbox: Inbox
     ) {
         self.sessions = sessions
         self.pairings = pairings
         self.policy = policy
         self.host = host
+        self.helloTimeout = TimeAmount(helloTimeout)
         self.eventLoop = eventLoop
         self.verdict = verdict
         self.inbox = inbox
@@ -55,8 +58,6 @@ final class Board {
 
     /// The most pages that have not said hello.
     private static let maximumUnadmittedCount = 32
-    /// How long a page may take to say hello.
-    private static let helloTime = TimeAmount.seconds(10)
 
     /// A page has connected.
     func add(_ socket: WebSocketConnection) {
@@ -81,7 +82,7 @@ final class Board {
         if silent.count > Self.maximumUnadmittedCount {
             silent.min { $0.socket.id < $1.socket.id }?.socket.close(code: 1008, reason: "no hello")
         }
-        eventLoop.assumeIsolated().scheduleTask(in: Self.helloTime) { [weak viewer] in
+        eventLoop.assumeIsolated().scheduleTask(in: helloTimeout) { [weak viewer] in
             if let viewer, !viewer.isAdmitted { viewer.socket.close(code: 1008, reason: "no hello") }
         }
     }
