@@ -115,6 +115,7 @@ extension ServiceConfiguration {
     /// Of a service on loopback that is not published.
     static func loopback(port: Int = 0) -> ServiceConfiguration {
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.address = "127.0.0.1"
         configuration.isPublished = false
         configuration.port = PortLease.again(port)

@@ -19,6 +19,7 @@ struct SessionListingTests {
         _ type: String, _ name: String, port: Int? = nil, txt: [String: String] = [:], security: ServiceSecurity = .open
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.port = try port.map(PortLease.again) ?? PortLease.port()
         configuration.txt = txt
         configuration.security = security

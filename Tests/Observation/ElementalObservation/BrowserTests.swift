@@ -20,6 +20,7 @@ struct BrowserTests {
         _ type: String, _ name: String, txt: [String: String] = [:], security: ServiceSecurity = .open
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.txt = txt
         configuration.security = security
         let service = ElementalService(type, displayName: name, elements: Lamp.all, configuration: configuration)

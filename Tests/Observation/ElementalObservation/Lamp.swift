@@ -44,6 +44,7 @@ enum Lamp {
         _ body: (ElementalService) async throws -> Void
     ) async throws {
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.address = "127.0.0.1"
         configuration.port = PortLease.again(port)
         configuration.isPublished = false

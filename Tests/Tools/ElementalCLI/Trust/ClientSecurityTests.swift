@@ -169,6 +169,7 @@ struct ClientSecurityTests {
             try peers.pin(lamp, own: state.identity.fingerprint)
         }
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.address = "127.0.0.1"
         let stranger = ElementalService(
             kind, displayName: "Stranger", elements: [PairingBed.light], configuration: configuration)

@@ -57,6 +57,7 @@ struct PairingBed: Sendable {
         _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
+        configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.address = "127.0.0.1"
         configuration.port = PortLease.again(port)
         configuration.isPublished = name != nil
