@@ -51,13 +51,13 @@ struct ReconnectionTests {
 
     /// Two clients with one identifier take the session from each other.
     @Test
-    func shortConnectionsCountAsFailedAttempts() {
+    func shortConnectionsCountAsFailedAttempts() throws {
         var retries = Retries(policy: EndlessDelays(every: .seconds(1)))
         var delays: [Duration] = []
         for round in Int64(0)..<6 {
             retries.connected(at: at(round * 10))
             retries.lost(at: at(round * 10 + 1))
-            guard let next = retries.next(after: error, now: at(round * 10 + 1)) else { return }
+            let next = try #require(retries.next(after: error, now: at(round * 10 + 1)))
             #expect(next.number == Int(round) + 1)
             delays.append(next.delay)
         }

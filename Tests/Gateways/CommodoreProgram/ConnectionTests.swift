@@ -49,9 +49,8 @@ struct ConnectionTests {
         try bench.expect(.init(code: 3, bytes: []))
         bench.send(2, "WL_NO_SSID_AVAIL here")
         try bench.run("the error's text") {
-            $0.window.first == "WL\u{1FB7D}NO\u{1FB7D}SSID\u{1FB7D}AVAIL here" || !$0.window.isEmpty
+            $0.window.first?.hasPrefix("WL") == true && $0.window.first?.hasSuffix("AVAIL here") == true
         }
-        #expect(bench.window.first?.hasPrefix("WL") == true && bench.window.first?.hasSuffix("AVAIL here") == true)
         try bench.connect()
     }
 

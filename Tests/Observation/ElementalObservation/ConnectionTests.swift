@@ -51,7 +51,7 @@ struct ConnectionTests {
                 guard case .reconnecting(let attempt, _) = model.state else { return false }
                 return attempt.number >= 2 && attempt.lastError?.message.hasPrefix("cannot connect") == true
             }
-            guard case .reconnecting(let attempt, _) = model.state else { return }
+            guard case .reconnecting(let attempt, _) = model.state else { throw TestSupportError("\(model.state)") }
             #expect(attempt.reason.kind == .closedByPeer || attempt.reason.code == "networkError")
             #expect(model.state.description.hasPrefix("reconnecting, attempt \(attempt.number): cannot connect"))
             // What was known is still shown, and what is written now is kept.
@@ -80,7 +80,7 @@ struct ConnectionTests {
         let model = Self.model(port: port)
         model[Lamp.brightness] = 0.5
         try await eventually { if case .failed = model.state { true } else { false } }
-        guard case .failed(let error) = model.state else { return }
+        guard case .failed(let error) = model.state else { throw TestSupportError("\(model.state)") }
         #expect(error.code == .connectionFailed && model.state.description.contains("127.0.0.1:\(port)"))
         // What was written is put back.
         #expect(model[Lamp.brightness] == nil)
@@ -104,7 +104,7 @@ struct ConnectionTests {
             try await eventually { model[Lamp.brightness] == 0.5 && service.devices.count == 1 }
             model.disconnect()
             try await eventually { if case .ended = model.state { true } else { false } }
-            guard case .ended(let reason) = model.state else { return }
+            guard case .ended(let reason) = model.state else { throw TestSupportError("\(model.state)") }
             #expect(reason.kind == .closedHere)
             try await eventually { service.devices.isEmpty }
             // Neither coming back from the background nor reading connects it.
@@ -197,7 +197,7 @@ struct ConnectionTests {
             try await eventually { model.state.isConnected && !model.isRoundUnderWay }
         }
         try await eventually { if case .ended = model.state { true } else { false } }
-        guard case .ended(let reason) = model.state else { return }
+        guard case .ended(let reason) = model.state else { throw TestSupportError("\(model.state)") }
         guard case .shutDown = reason.kind else { throw TestSupportError("\(reason)") }
         model[Lamp.brightness] = 0.5
         #expect(model[Lamp.brightness] == nil)

@@ -73,7 +73,7 @@ struct PairingTests {
                 $0.security = .required(identity: bed.client, store: bed.store)
             }
             try await eventually { if case .failed = model.state { true } else { false } }
-            guard case .failed(let error) = model.state else { return }
+            guard case .failed(let error) = model.state else { throw TestSupportError("\(model.state)") }
             #expect(error.code == .notPaired)
 
             let secret = try await bed.open()
@@ -93,7 +93,7 @@ struct PairingTests {
             #expect(pairing.mistake == nil)
             if case .checking = pairing.state {} else { Issue.record("\(pairing.state)") }
             try await eventually { Self.isPaired(pairing) }
-            guard case .paired(let service) = pairing.state else { return }
+            guard case .paired(let service) = pairing.state else { throw TestSupportError("\(pairing.state)") }
             #expect(service.service == "lamp" && service.role == .control && pairing.timeLeft == nil)
             #expect(watch.count == 3)
             // Nothing more happens to it.

@@ -27,8 +27,7 @@ struct AccountTests {
         try await withCommand(["mqtt", target, "--broker", url, "--json"] + option) { bridge in
             let told = try await bridge.nextLine("a refusal") { $0.contains(hint) }
             #expect(!told.text.contains("lovelace") && !told.text.contains("wrong"))
-            bridge.send(signal: SIGTERM)
-            _ = try await bridge.waitForExit()
+            try await bridge.expectExit(after: SIGTERM)
         }
     }
 

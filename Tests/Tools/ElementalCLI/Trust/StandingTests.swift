@@ -14,7 +14,7 @@ struct StandingTests {
     private static let other = Ed25519Identity().fingerprint
 
     private static func service(
-        _ name: String, _ service: String = "lamp", id: Fingerprint?, at address: String = "192.168.1.9"
+        _ name: String, _ service: String = "lamp", id: Fingerprint?
     ) throws -> ResolvedService {
         var txt = ["elemental": "1"]
         if let id { txt.merge(["sec": "1", "id": id.short]) { $1 } }
