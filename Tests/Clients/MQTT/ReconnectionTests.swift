@@ -57,7 +57,8 @@ struct ReconnectionTests {
         for round in Int64(0)..<6 {
             retries.connected(at: at(round * 10))
             retries.lost(at: at(round * 10 + 1))
-            let next = try #require(retries.next(after: error, now: at(round * 10 + 1)))
+            let attempt = retries.next(after: error, now: at(round * 10 + 1))
+            let next = try #require(attempt)
             #expect(next.number == Int(round) + 1)
             delays.append(next.delay)
         }
