@@ -31,17 +31,23 @@ struct StalledReaderTests {
 
     @Test
     func aSecondSignalEndsAServiceAtOnce() async throws {
-        try await UnreadPipe.with(Self.publish) { service, _ in
-            let flood = try Flood(to: try await port(of: service), devices: 6)
-            try await flood.waitUntilStuck(service)
-            service.send(signal: SIGINT)
-            // Signals within 250 ms of the first count as the same one.
-            try await eventually("the second signal takes effect") {
-                service.send(signal: SIGTERM)
-                return !service.isRunning
+        // Its devices keep the end in order waiting for a second. On a slow machine that may be over before the second signal.
+        var ended: ChildProcess.ExitStatus?
+        for _ in 0..<20 where ended != .exited(130) {
+            ended = try await UnreadPipe.with(Self.publish) { service, _ in
+                let flood = try Flood(to: try await port(of: service), devices: 6)
+                try await flood.waitUntilStuck(service)
+                service.send(signal: SIGINT)
+                // Signals within 250 ms of the first count as the same one.
+                try await eventually("the second signal takes effect") {
+                    service.send(signal: SIGTERM)
+                    return !service.isRunning
+                }
+                return try await service.waitForExit()
             }
-            try await service.expectExit(130)
+            try #require(ended == .exited(130) || ended == .exited(0))
         }
+        #expect(ended == .exited(130))
     }
 
     @Test
