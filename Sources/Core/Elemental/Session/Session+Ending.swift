@@ -77,8 +77,9 @@ extension Session {
         case .sendShutdown(let text):
             sender.queue(.shutdown, text.utf8.prefix(SystemElement.maximumNameByteCount))
         case .startTimer:
-            device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [self] in
-                handle(.timeUp)
+            // Its channel keeps it alive for as long as there is something to close.
+            device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [weak self] in
+                self?.handle(.timeUp)
             }
         case .read: bytes.read()
         case .flush: flush()
