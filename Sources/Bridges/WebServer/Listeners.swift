@@ -16,21 +16,16 @@ struct Listeners: Sendable {
         _ options: WebServerOptions, on eventLoop: any EventLoop, logger: Logger
     ) async throws -> Listeners {
         let core = Locked<NIOLoopBound<ServerCore>?>(nil)
-        func open(_ host: String, _ port: Int) async throws -> any Channel {
-            try await bootstrap(core, options, eventLoop, logger).bind(host: host, port: port).get()
+        func open(_ address: SocketAddress) async throws -> any Channel {
+            try await bootstrap(core, options, eventLoop, logger).bind(to: address).get()
         }
         var channels: [any Channel] = []
         let host: String
         do {
             if options.acceptsOwnAddresses {
-                // One socket for both families, where there is IPv6.
-                do { channels = [try await open("::", options.port)] } catch let error as IOError
-                    where error.errnoCode == EAFNOSUPPORT || error.errnoCode == EADDRNOTAVAIL
-                {
-                    channels = [try await open("0.0.0.0", options.port)]
-                }
+                channels = [try await ListeningAddress.bindToAll(port: options.port, open)]
             } else {
-                channels = [try await open(options.host, options.port)]
+                channels = [try await open(ListeningAddress.find(options.host, port: options.port))]
             }
             host = channels[0].localAddress?.ipAddress ?? options.host
         } catch {
@@ -40,7 +35,7 @@ struct Listeners: Sendable {
         let address = channels[0].localAddress.flatMap { IPAddress($0) }
         // A browser looks for localhost at ::1 first.
         if let twin = ["127.0.0.1": "::1", "::1": "127.0.0.1"][host] {
-            do { channels.append(try await open(twin, port)) } catch {
+            do { channels.append(try await open(SocketAddress(ipAddress: twin, port: port))) } catch {
                 logger.debug("only one of the loopback addresses is listened on", metadata: ["address": "\(host)"])
             }
         }

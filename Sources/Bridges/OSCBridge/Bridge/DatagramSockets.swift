@@ -47,7 +47,7 @@ struct DatagramSockets: Sendable {
                         try channel.pipeline.syncOperations.addHandler(makeHandler())
                     }
                 }
-                .bind(host: host, port: port).get()
+                .bind(to: SocketAddress(ipAddress: host, port: port)).get()
         }
         do {
             let first = try await open(isOpen ? "0.0.0.0" : "127.0.0.1", port)

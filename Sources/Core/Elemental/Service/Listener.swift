@@ -117,12 +117,8 @@ struct Listener: Sendable {
         if let address = configuration.address {
             return try await bootstrap.bind(to: ListeningAddress.find(address, port: configuration.port)).get()
         }
-        do {
-            // One socket for both families.
-            return try await bootstrap.bind(host: "::", port: configuration.port).get()
-        } catch let error as IOError where error.errnoCode == EAFNOSUPPORT || error.errnoCode == EADDRNOTAVAIL {
-            // A machine without IPv6.
-            return try await bootstrap.bind(host: "0.0.0.0", port: configuration.port).get()
+        return try await ListeningAddress.bindToAll(port: configuration.port) { [bootstrap] in
+            try await bootstrap.bind(to: $0).get()
         }
     }
 
