@@ -27,14 +27,14 @@ struct AddressFamilyTests {
         let arguments = [
             "publish", "robot", "--unlisted", "--security", "open", "--stay", "--element", "1:Count:int32=5",
         ]
-        try await Self.withCommand(setUp, arguments + ["--port", "7123"]) { service in
-            try await service.nextLine(of: .error) { $0.contains("listens at port 7123") }
+        try await Self.withCommand(setUp, arguments) { service in
+            let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
+            let port = try #require(line.text.split(separator: " ").last)
             let values = try await ChildProcess.run(
                 "nsenter",
                 [
-                    "--target", "\(service.processID)", "--net", try ElementalProcess.path, "get", "\(host):7123",
-                    "Count",
-                    "--timeout", Patience.seconds,
+                    "--target", "\(service.processID)", "--net", try ElementalProcess.path, "get", "\(host):\(port)",
+                    "Count", "--timeout", Patience.seconds,
                 ])
             #expect(values == "Count=5")
         }
