@@ -40,6 +40,27 @@ struct HostileFileTests {
         return (recording, values)
     }
 
+    /// A file says how many messages each of its channels has.
+    @Test
+    func countsBeyondAllNumbersAreTheLargest() async throws {
+        var bytes = try await recorded()
+        func number(at place: Int, _ byteCount: Int) -> Int {
+            bytes[place..<place + byteCount].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        // The footer and the magic bytes are the last 37; the footer's checksum is not needed.
+        let footer = bytes.count - 28
+        bytes.replaceSubrange(footer + 16..<footer + 20, with: [0, 0, 0, 0])
+        var place = number(at: footer, 8)
+        while bytes[place] != MCAP.Opcode.statistics.rawValue { place += 9 + number(at: place + 1, 8) }
+        // Behind 42 bytes of totals: the length of the list, then each channel and its count.
+        let list = place + 9 + 42
+        for entry in stride(from: list + 4, to: list + 4 + number(at: list, 4), by: 10) {
+            bytes.replaceSubrange(entry + 2..<entry + 10, with: [UInt8](repeating: 0xFF, count: 8))
+        }
+        let recording = try Recording(MemoryBytes(bytes: bytes), "memory")
+        #expect(recording.valueCount == .max && recording.eventCount == .max)
+    }
+
     /// Whatever is cut off: all that is whole is read, in order.
     @Test
     func aFileCutOffAnywhereHasItsBeginning() async throws {

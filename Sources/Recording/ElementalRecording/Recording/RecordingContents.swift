@@ -1,5 +1,6 @@
 internal import Elemental
 internal import ElementalWire
+internal import Support
 
 /// What a file has, from its summary, or read through where it has none.
 struct RecordingContents {
@@ -107,7 +108,7 @@ struct RecordingContents {
             uses[id] = ChannelUse.none
             if RecordedEvent.isChannel(channel) {
                 uses[id] = .events
-                eventCount += Int(clamping: counts[id] ?? 0)
+                eventCount = eventCount.clampedSum(Int(clamping: counts[id] ?? 0))
             } else if let recorded = RecordedChannel(channel) {
                 own.append((id, recorded))
             } else if channel.messageEncoding != "json" {
@@ -162,9 +163,7 @@ struct RecordingContents {
 
     private mutating func append(_ service: RecordedService) {
         services.append(service)
-        for count in service.valueCounts.joined() {
-            valueCount = valueCount.addingReportingOverflow(count).partialValue
-        }
+        for count in service.valueCounts.joined() { valueCount = valueCount.clampedSum(count) }
     }
 
     /// Makes one service of the channels of others: an element for each topic, with the type of its first message.
