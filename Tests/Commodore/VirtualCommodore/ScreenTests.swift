@@ -33,6 +33,15 @@ struct ScreenTests {
         [UInt8](petscii: text, in: .graphics) + codes.map(\.rawValue)
     }
 
+    /// The table from $D9 on, as the KERNAL leaves it on an empty screen.
+    @Test
+    func eachRowHasThePageOfItsCells() throws {
+        let commodore = try printed([ControlCode.clear.rawValue])
+        let links = (0..<25).map { commodore.ram(at: 0xD9 + $0) }
+        let pages: [(page: UInt8, rows: Int)] = [(0x84, 7), (0x85, 6), (0x86, 7), (0x87, 5)]
+        #expect(links == pages.flatMap { [UInt8](repeating: $0.page, count: $0.rows) })
+    }
+
     @Test
     func textAppearsInCapitals() throws {
         let commodore = try printed(Self.bytes("Hello, world"))

@@ -21,7 +21,7 @@ extension Machine {
     func setContinuation(_ row: Int, _ isContinuation: Bool) {
         guard row < Self.rows else { return }
         let page = memory.ram[Kernal.Variable.screenPage] & 0x7F
-        let link = (page &+ UInt8(row * Self.columns >> 8)) & 0x7F
+        let link = (page &+ UInt8((row * Self.columns) >> 8)) & 0x7F
         memory.ram[Kernal.Variable.lineLinks + UInt16(row)] = isContinuation ? link : link | Self.startsLine
     }
 
