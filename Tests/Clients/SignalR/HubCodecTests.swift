@@ -220,6 +220,28 @@ struct HubCodecTests {
         }
     }
 
+    /// Each piece ends within a message, so that there is always something left.
+    @Test(arguments: [false, true])
+    func whatWasReadIsNotKept(_ isBinary: Bool) throws {
+        let length = 10_000
+        let body = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+        let prefix = [UInt8(length & 0x7F | 0x80), UInt8(length >> 7)]
+        let message = ByteBuffer(bytes: isBinary ? prefix + body : body + [0x1E])
+        var reader = FrameReader(isBinary: isBinary, maximum: length)
+        reader.append(message.getSlice(at: 0, length: 100) ?? message)
+        var (rest, count) = (message, 0)
+        for _ in 0..<1000 {
+            var piece = message.getSlice(at: 100, length: message.readableBytes - 100) ?? message
+            piece.writeImmutableBuffer(rest.getSlice(at: 0, length: 100) ?? rest)
+            rest = message
+            reader.append(piece)
+            while try reader.next() != nil { count += 1 }
+            try #require(reader.pending.readableBytes == 100)
+            try #require(reader.pending.storageCapacity < 10 * length)
+        }
+        #expect(count == 1000)
+    }
+
     @Test
     func tooLargeMessagesAreRefusedBeforeTheyArrive() throws {
         var text = FrameReader(isBinary: false, maximum: 10)

@@ -16,11 +16,10 @@ struct FrameReader {
     }
 
     mutating func append(_ bytes: ByteBuffer) {
-        if pending.readableBytes == 0 {
-            pending = bytes
-        } else {
-            pending.writeImmutableBuffer(bytes)
-        }
+        guard pending.readableBytes > 0 else { return pending = bytes }
+        // The beginning of a message is moved to the front once, and what follows is added to it.
+        if pending.readerIndex > 0 { pending.discardReadBytes() }
+        pending.writeImmutableBuffer(bytes)
     }
 
     /// The next message without its framing; `nil` until it is complete.
