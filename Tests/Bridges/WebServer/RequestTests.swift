@@ -42,7 +42,22 @@ struct RequestTests {
             #expect(method == "CONNECT" ? [400, 405].contains(response.status) : response.status == 405)
             if response.status == 405 { #expect(response.headers["allow"] == "GET, HEAD") }
             #expect(try await fixture.status("/live", method: "HEAD", WebClient.upgrade) == 405)
-            #expect(try await fixture.status("http://localhost/") == 400)
+        }
+    }
+
+    /// RFC 9112, 3.2.2: the address in the first line counts, and not the Host header.
+    @Test func theWholeAddressMayBeAsked() async throws {
+        try await WebServerFixture.with { fixture in
+            let here = "localhost:\(fixture.port)"
+            for (address, host, status) in [
+                ("http://\(here)/", here, 200), ("HTTP://\(here)", here, 200), ("http://\(here)?x=/", here, 200),
+                ("http://\(here)/metrics?x", "evil.example", 200), ("http://\(here)/none", here, 404),
+                ("http://evil.example/", here, 421), ("http://ada@\(here)/", here, 400), ("http:///", here, 400),
+                ("ftp://\(here)/", here, 400),
+            ] {
+                let answered = try await fixture.status(address, host: host)
+                #expect(answered == status, "\(address) \(host)")
+            }
         }
     }
 

@@ -127,6 +127,7 @@ struct SocketTests {
             "too many fragments",
             masked([], 1, isLast: false) + (0..<10).flatMap { _ in masked([], 0, isLast: false) }, 1009
         ),
+        ("a reason that is not UTF-8", masked([0x03, 0xE8, 0xFF], 8), 1007),
         ("continuation of nothing", masked([65], 0), 1002),
         ("message within another", masked([65], 1, isLast: false) + masked([65], 1), 1002),
         ("fragmented ping", masked([65], 9, isLast: false), 1002),

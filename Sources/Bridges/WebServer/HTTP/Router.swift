@@ -21,7 +21,8 @@ struct Router {
         tokens = TokenGuard(options)
     }
 
-    mutating func decide(_ head: HTTPRequestHead, from host: IPAddress, at now: NIODeadline) -> Decision {
+    mutating func decide(_ asked: HTTPRequestHead, from host: IPAddress, at now: NIODeadline) -> Decision {
+        let head = asked.inOriginForm
         let path = String(head.uri.prefix { $0 != "?" })
         let other = routes.others.map { route in
             let query = head.uri.utf8.count > path.utf8.count ? String(head.uri.dropFirst(path.count + 1)) : nil
@@ -117,6 +118,20 @@ struct Router {
 }
 
 extension HTTPRequestHead {
+    /// With the path alone where the first line has a whole address. Its host counts then, and not the Host header's
+    /// (RFC 9112, 3.2.2).
+    fileprivate var inOriginForm: HTTPRequestHead {
+        guard headers["host"].count == 1,
+            let scheme = ["http://", "https://"].first(where: { uri.prefix($0.count).lowercased() == $0 })
+        else { return self }
+        let rest = uri.dropFirst(scheme.count)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        var head = self
+        head.headers.replaceOrAdd(name: "Host", value: String(authority))
+        head.uri = (rest.dropFirst(authority.count).first == "/" ? "" : "/") + rest.dropFirst(authority.count)
+        return head
+    }
+
     /// Whether a body follows, which is never read.
     var hasBody: Bool {
         headers.contains(name: "transfer-encoding") || headers["content-length"].contains { $0 != "0" }

@@ -72,8 +72,11 @@ struct MessageAssembler {
 
     private func complete(_ bytes: ByteBuffer) -> Step {
         guard bytes.readableBytes <= maximumBytes else { return tooLarge }
-        let isText = bytes.withUnsafeReadableBytes { String(validating: $0, as: UTF8.self) != nil }
-        return isText ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
+        return Self.isText(bytes) ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
+    }
+
+    private static func isText(_ bytes: ByteBuffer) -> Bool {
+        bytes.withUnsafeReadableBytes { String(validating: $0, as: UTF8.self) != nil }
     }
 
     private var tooLarge: Step { .failed(code: 1009, reason: "a message over \(maximumBytes) bytes") }
@@ -82,6 +85,7 @@ struct MessageAssembler {
         var data = data
         guard data.readableBytes > 0 else { return .closed(1005) }
         guard let code = data.readInteger(as: UInt16.self) else { return .failed(code: 1002, reason: "half a code") }
+        guard Self.isText(data) else { return .failed(code: 1007, reason: "a reason that is not UTF-8") }
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: return .closed(code)
         default: return .failed(code: 1002, reason: "a code that may not be sent")
