@@ -43,7 +43,7 @@ final class CommandProcess: Sendable {
     private static let lingering = Duration.milliseconds(200)
     /// How often it is looked whether the shell has ended, in milliseconds: while its output is open, and after that.
     private static let pollTime: Int32 = 50
-    private static let endTime: Int32 = 2
+    private static let shortPollTime: Int32 = 2
     /// The most bytes of a piece of output.
     static let pieceByteCount = 16384
     /// Held from making pipes until the child has its ends: another child that is started in between would inherit them.
@@ -87,30 +87,27 @@ final class CommandProcess: Sendable {
         for descriptor in [pipes.input.write, pipes.output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
         if rest.isEmpty { closeInput() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceByteCount)
-        var ended: (status: Int32, time: ContinuousClock.Instant)?
+        var endTime: ContinuousClock.Instant?
         while true {
-            if ended == nil, let status = reap(pid) { ended = (status, .now) }
-            if let ended, !open.output || .now - ended.time > Self.lingering {
-                // What it left behind is not to keep anything.
-                kill(-pid, SIGKILL)
-                return state.withLock({ $0.isStopped }) ? .stopped : Self.end(ended.status)
+            if endTime == nil, hasEnded(pid) { endTime = .now }
+            if let endTime, !open.output || .now - endTime > Self.lingering {
+                let status = finish(pid)
+                return state.withLock({ $0.isStopped }) ? .stopped : Self.end(status)
             }
             if let deadline, .now > deadline {
-                kill(-pid, SIGKILL)
-                if ended == nil { wait(for: pid) }
+                _ = finish(pid)
                 return .timedOut
             }
             var entries = [
                 pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.input ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
             ]
-            _ = poll(&entries, 2, open.output ? Self.pollTime : Self.endTime)
+            _ = poll(&entries, 2, open.output ? Self.pollTime : Self.shortPollTime)
             if entries[0].revents != 0 {
                 let count = buffer.withUnsafeMutableBytes { Descriptor.read(pipes.output.read, $0) }
                 if count > 0 {
                     guard buffer.withUnsafeBytes({ take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
-                        kill(-pid, SIGKILL)
-                        if ended == nil { wait(for: pid) }
+                        _ = finish(pid)
                         return .wroteTooMuch
                     }
                 } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
@@ -184,6 +181,17 @@ final class CommandProcess: Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        // Nothing else is inherited: a command that outlives this program would keep its port, and a client's connection.
+        #if canImport(Darwin)
+        let closesOthers = POSIX_SPAWN_CLOEXEC_DEFAULT
+        posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
+        #else
+        let closesOthers: Int32 = 0
+        // What is opened meanwhile gets the lowest free numbers, some beyond the last. To close one that is not open is no
+        // error. (Swift does not see posix_spawn_file_actions_addclosefrom_np.)
+        let last = Directory.names("/proc/self/fd").compactMap { Int32($0) }.max() ?? 255
+        for descriptor in 3...max(3, last) + 64 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        #endif
         // The signals that this program ignores or handles are the child's own affair.
         var signals = sigset_t()
         sigfillset(&signals)
@@ -192,7 +200,7 @@ final class CommandProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | closesOthers))
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(text), nil]
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0
@@ -210,8 +218,17 @@ final class CommandProcess: Sendable {
         }
     }
 
-    private func wait(for pid: pid_t) {
-        while reap(pid) == nil {
+    /// Whether it has ended. Its number stays its own, and its group's, until ``reap(_:)``.
+    private func hasEnded(_ pid: pid_t) -> Bool {
+        var information = siginfo_t()
+        return waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0 && information.si_signo != 0
+    }
+
+    /// Ends what is left of it and of what it has started, which is not to keep anything, and returns its status.
+    private func finish(_ pid: pid_t) -> Int32 {
+        kill(-pid, SIGKILL)
+        while true {
+            if let status = reap(pid) { return status }
             var pause = timespec(tv_sec: 0, tv_nsec: 2_000_000)
             nanosleep(&pause, nil)
         }

@@ -54,6 +54,20 @@ struct PublishFromTests {
         }
     }
 
+    /// A command that outlives the service would keep its port, and the connections of its clients.
+    @Test(.backstop)
+    func commandsInheritOnlyTheirInputOutputAndErrors() async throws {
+        let script = """
+            1:Open:string:ro
+                read 0.05: cd /proc/$$/fd; echo [0-9]*
+            """
+        try await withService(script) { _, target, _ in
+            // The last is that of the folder, which the shell reads.
+            let output = try await expectSuccess("get", target, "Open")
+            #expect(output == ["Open=0 1 2 3"])
+        }
+    }
+
     @Test(.backstop)
     func whatFailsHangsOrFloodsHarmsNobody() async throws {
         let script = """
