@@ -121,7 +121,7 @@ extension HTTPRequestHead {
     /// With the path alone where the first line has a whole address. Its host counts then, and not the Host header's
     /// (RFC 9112, 3.2.2).
     fileprivate var inOriginForm: HTTPRequestHead {
-        guard headers["host"].count == 1,
+        guard uri.utf8.first != UInt8(ascii: "/"), headers["host"].count == 1,
             let scheme = ["http://", "https://"].first(where: { uri.prefix($0.count).lowercased() == $0 })
         else { return self }
         let rest = uri.dropFirst(scheme.count)

@@ -25,11 +25,10 @@ struct AddressFamilyTests {
         ])
     func aServiceListensOnWhatThereIs(_ setUp: String, _ host: String) async throws {
         let arguments = [
-            "publish", "robot", "--unlisted", "--security", "open", "--stay", "--element", "1:Count:int32=5",
+            "publish", "robot", "--unlisted", "--security", "open", "--json", "--element", "1:Count:int32=5",
         ]
         try await Self.withCommand(setUp, arguments) { service in
-            let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
-            let port = try #require(line.text.split(separator: " ").last)
+            let port = try await service.listeningPort()
             let values = try await ChildProcess.run(
                 "nsenter",
                 [
