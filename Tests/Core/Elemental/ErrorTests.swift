@@ -134,6 +134,50 @@ struct ErrorTests {
         }
     }
 
+    private static let earlyHello = frame(
+        SystemElement.hello.rawValue, Hello(features: [.catalogue, .wantsCatalogue]).wireBytes)
+    private static let earlyValue = frame(Int8(Lamp.brightness.id), [0, 0, 0, 0x3f])
+
+    /// Also in pieces, which a hello permits.
+    @Test(arguments: [
+        earlyHello, earlyValue, earlyHello + earlyValue,
+        earlyHello
+            + frame(SystemElement.piece.rawValue, [UInt8(Lamp.brightness.id), 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3f]),
+    ])
+    func aDecisionByNameIsNotSkipped(_ bytes: [UInt8]) async throws {
+        try await withService(Lamp.all, { $0.limits.handshakeTimeout = .milliseconds(50) }) { service, port in
+            let values = Transcript<Float>()
+            service.onValue(of: Lamp.brightness) { value, _ in values.add(value) }
+            service.onConnectionRequest { $0.name == nil ? .accept : .refuse("no names") }
+            let client = try RawSocket.connect(to: port)
+            try client.write(bytes)
+            #expect(try await client.readFrame().id == SystemElement.udpIdentifier.rawValue)
+            var refusal = try await client.readFrame()
+            // Pieces are acknowledged, whatever is in them.
+            if refusal.id == SystemElement.piecesTaken.rawValue { refusal = try await client.readFrame() }
+            #expect(refusal.id == SystemElement.shutdown.rawValue)
+            #expect(
+                String(decoding: refusal.value, as: UTF8.self)
+                    == "refused: the client's name did not come within 0.05 seconds")
+            client.closeOutput()
+            #expect(try await client.readToEnd().isEmpty)
+            #expect(values.all.isEmpty)
+        }
+    }
+
+    @Test
+    func aHelloBeforeTheNameIsAnsweredAfterTheDecision() async throws {
+        try await withService { service, port in
+            service.onConnectionRequest { $0.name == "intruder" ? .refuse("no intruders") : .accept }
+            for (name, answer) in [("intruder", SystemElement.shutdown), ("guest", .hello)] {
+                let client = try RawSocket.connect(to: port)
+                try client.write(Self.earlyHello + frame(SystemElement.deviceName.rawValue, Array(name.utf8)))
+                #expect(try await client.readFrame().id == SystemElement.udpIdentifier.rawValue)
+                #expect(try await client.readFrame().id == answer.rawValue)
+            }
+        }
+    }
+
     @Test
     func stoppingAServiceTellsItsDevicesWhyAfterWhatWasQueued() async throws {
         let gone = Transcript<String>()

@@ -103,6 +103,8 @@ final class ClientConnection: SessionOwner {
         session.sender.queue(.hello, hello.wireBytes)
     }
 
+    var decidesByName: Bool { false }
+
     func session(_ session: Session, refuses name: String) -> String? { nil }
 
     func session(_ session: Session, received hello: Hello) {}

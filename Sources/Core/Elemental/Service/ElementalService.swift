@@ -116,6 +116,9 @@ public final class ElementalService: Sendable {
 
     /// Accepts or refuses connections before they are set up: called once with the address and once with the name, on
     /// the event loop. It must not block.
+    ///
+    /// A client is admitted after both. One that does not say its name within ``DeviceLimits/handshakeTimeout`` is
+    /// refused; values that it sent before its name are rejected.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }

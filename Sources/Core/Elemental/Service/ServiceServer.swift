@@ -165,6 +165,8 @@ final class ServiceServer: SessionOwner {
         session.sender.queue(.udpIdentifier, [identifier])
     }
 
+    var decidesByName: Bool { service.admission.withLock { $0 != nil } }
+
     func session(_ session: Session, refuses name: String) -> String? {
         guard case .refuse(let why) = admission(session, name: name) else { return nil }
         return why

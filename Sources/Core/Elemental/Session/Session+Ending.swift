@@ -44,8 +44,10 @@ extension Session {
         switch finding {
         case .handshakeTimedOut:
             guard !isReady else { return }
-            let limit = device.limits.handshakeTimeout
-            fail(DisconnectReason(.timedOut("\(handshake.awaited) did not come within \(limit)"), isExpected: false))
+            let text = "\(handshake.awaited) did not come within \(device.limits.handshakeTimeout)"
+            fail(
+                DisconnectReason(.timedOut(text), isExpected: false),
+                shutdownText: awaitsName ? "refused: \(text)" : nil)
         case .needsPing:
             sender.queue(.ping, repeatElement(0, count: MemoryLayout<UInt64>.size))
             flush()

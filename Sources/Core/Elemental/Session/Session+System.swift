@@ -18,6 +18,7 @@ extension Session {
         case .named(let name):
             if !name.isEmpty { device.state.withLock { $0.identity.name = name } }
             if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
+            if !isReady, let hello = device.hello { answer(hello) }
         case .hello(let hello):
             receiver.takesEmptyValues = true
             device.state.withLock { $0.identity.hello = hello }
@@ -25,9 +26,8 @@ extension Session {
                 outbound.peer.emptyValues = hello.features.contains(.emptyValues)
                 outbound.peer.pieces = hello.features.contains(.pieces)
             }
-            owner?.session(self, received: hello)
-            updateDatagramState()
-            startHeartbeat()
+            if awaitsName { return }
+            answer(hello)
             if device.role == .client {
                 if !isReady { becomeReady() }
                 return
@@ -63,6 +63,15 @@ extension Session {
         {
             becomeReady()
         }
+    }
+
+    /// Whether a decision about the client's name has to come first.
+    var awaitsName: Bool { device.role == .client && !handshake.hasName && owner?.decidesByName == true }
+
+    private func answer(_ hello: Hello) {
+        owner?.session(self, received: hello)
+        updateDatagramState()
+        startHeartbeat()
     }
 
     private func answerPing(_ value: UnsafeRawBufferPointer, over transport: Transport) {

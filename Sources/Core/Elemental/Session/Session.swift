@@ -290,7 +290,11 @@ extension Session: ReceiverOwner {
     /// name, or a service that has read this client's name and not yet its hello. A client that learns the elements
     /// from the service cannot use a value before it has them.
     func receiveEarlyValue() {
-        if device.role == .client || handshake.hasIdentifier && !receiver.table.catalogue.isEmpty { becomeReady() }
+        if awaitsName {
+            receiver.counts.messagesRejected += 1
+        } else if device.role == .client || handshake.hasIdentifier && !receiver.table.catalogue.isEmpty {
+            becomeReady()
+        }
     }
 
     func noteTaken(_ byteCount: Int) { sender.noteTaken(byteCount) }

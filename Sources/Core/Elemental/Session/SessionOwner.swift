@@ -4,6 +4,9 @@ import ElementalWire
 protocol SessionOwner: AnyObject {
     /// The TCP connection is open; nothing was exchanged yet.
     func sessionOpened(_ session: Session)
+    /// Whether a client is admitted by its name: before it arrives, the client's values do not count and its hello is
+    /// not answered.
+    var decidesByName: Bool { get }
     /// The client sent its name. Returns a reason to refuse it, or `nil`.
     func session(_ session: Session, refuses name: String) -> String?
     /// The peer sent a hello.

@@ -95,6 +95,8 @@ struct SessionClockTests {
     private final class Owner: SessionOwner {
         var reason: DisconnectReason?
 
+        let decidesByName = false
+
         func sessionOpened(_ session: Session) {}
         func session(_ session: Session, refuses name: String) -> String? { nil }
         func session(_ session: Session, received hello: Hello) {}
