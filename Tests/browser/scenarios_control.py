@@ -15,6 +15,7 @@ ELEMENTS = [
     "8:Colour:float3=0,0,0", "9:Arm:float4=0,0,0,0", "10:Ticks:int64=9007199254740993", "11:Total:uint64=18446744073709551615",
     "12:Power:double:unit W:ro:udp=7.5", "13:Pose:float4x4:ro=1,0,0,0,0,1,0,0,0,0,1,0,0.5,0.25,0,1", "14:State:string:ro=ready",
     "15:Speed:string:choices slow,fast=slow", "16:Charging:bool:ro=on", "17:Tilt:float3:ro=1,2,3",
+    "20:Reach:float3",
 ]
 # The colour of a picture's upper left corner, within five of what it should be in each part.
 CORNER = """image => {
@@ -63,6 +64,7 @@ def controls(bed, browser, ok):
         sets_every_element(page, card, bed, service, check)
         shows_what_others_set(page, card, bed, service, check)
         if size == "desktop":
+            sets_a_vector_of_which_nothing_is_known(card, service, check)
             shows_readings(page, card, service, check)
             sends_at_a_measured_pace(page, card, bed, service, check)
             bed.set(service.place, "Gear=2")
@@ -253,6 +255,19 @@ def refusals(page, card, bed, service, ok):
     if bed.get(service.place, "Gear") != 2:
         raise Failure("the service took a value beyond its range")
     ok("a value that is refused is told at its control, which goes back")
+
+
+def sets_a_vector_of_which_nothing_is_known(card, service, ok):
+    for axis, number in (("y", 2), ("z", 3), ("x", 1)):
+        field = card.get_by_role("spinbutton", name=f"Reach {axis}")
+        field.fill(str(number))
+        field.press("Enter")
+        if axis != "x":
+            expect(card.get_by_text("Set the other components too")).to_be_visible()
+    service.value("Reach", near(1, 2, 3))
+    if len([each for each in service.events("value") if each["element"] == "Reach"]) != 1:
+        raise Failure("components that were not set were sent too")
+    ok("a vector is sent as soon as all its components are known")
 
 
 def together(bed, browser, ok):

@@ -76,6 +76,7 @@ struct MappingTests {
         #expect(try Self.platforms(Self.element(1, .uint8, choices: colours, access: .read)) == ["sensor"])
         #expect(try Self.platforms(Self.element(1, .string)) == ["text"])
         #expect(try Self.platforms(Self.element(1, .float3)) == ["number", "number", "number"])
+        #expect(try Self.platforms(Self.element(1, .float3, access: .write)) == ["text"])
         #expect(try Self.platforms(Self.element(1, .float4, access: .read)) == Array(repeating: "sensor", count: 4))
         #expect(try Self.platforms(Self.element(1, .float4x4)) == [])
         #expect(try Self.platforms(Self.element(1, .data)) == [])

@@ -75,14 +75,16 @@ struct ComponentMapping: Sendable {
         return component
     }
 
-    /// A sensor or a number for each component of a vector; a matrix is not shown.
+    /// A sensor or a number for each component of a vector, a text for one that can only be set; a matrix is not shown.
     private func vector(
         _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool
     ) -> [Component] {
         guard element.type != .float4x4, let count = element.type.fixedByteCount.map({ $0 / 4 }) else { return [] }
+        // Components whose values nobody tells cannot be set one by one.
+        guard reads else { return [component("text", element, topics, reads, writes)] }
         return (0..<count).map { index in
             var component = base(writes ? "number" : "sensor", element, topics, reads, writes, index)
-            if reads { component.set("val_tpl", .string("{{ value_json[\(index)] }}")) }
+            component.set("val_tpl", .string("{{ value_json[\(index)] }}"))
             if writes { addNumber(element, to: &component) } else { addMeasurement(element, to: &component) }
             return component
         }

@@ -1,3 +1,4 @@
+internal import Bridging
 import Elemental
 internal import ElementalWire
 internal import NIOCore
@@ -43,17 +44,14 @@ struct Command: Hashable {
         do {
             return try ElementValue(text: element.type.isVector ? text.withoutBrackets : text, of: element)
         } catch {
-            // A whole number may come as 5.0 or 1e3.
-            if let value = Self.integer(text, element.type) { return value }
+            // Home Assistant converts units: 70 °F are 21.11111111111111 °C.
+            if element.type.isInteger, let digits = WholeNumber(rounding: text)?.digits,
+                let value = try? ElementValue(text: digits, type: element.type)
+            {
+                return value
+            }
             throw Refusal(error.message)
         }
-    }
-
-    /// Home Assistant computes in double precision, so a number may have been rounded, even beyond its type.
-    private static func integer(_ text: String, _ type: ElementType) -> ElementValue? {
-        guard type.isInteger, let number = Double(text) else { return nil }
-        let digits = Int64(exactly: number).map { String($0) } ?? UInt64(exactly: number).map { String($0) }
-        return digits.flatMap { try? ElementValue(text: $0, type: type) }
     }
 
     private func value(
@@ -66,14 +64,12 @@ struct Command: Hashable {
         guard case .float(let number)? = try? ElementValue(text: text, type: .float) else {
             throw Refusal("'\(text.excerpt)' is no number")
         }
-        var numbers = [Float](repeating: 0, count: count)
-        if case .floats(let known)? = current?.plainForm, known.count == count { numbers = known }
+        guard case .floats(var numbers)? = current?.plainForm, numbers.count == count else {
+            throw Refusal("the other components are not known: publish all \(count) of them at .../set, as in 0,0.5,1")
+        }
         numbers[component] = number
         let whole = numbers.map { $0.description }.joined(separator: ",")
-        guard let value = try? ElementValue(text: whole, type: element.type) else {
-            throw Refusal("the other components of the value are not known")
-        }
-        return value
+        do { return try ElementValue(text: whole, type: element.type) } catch { throw Refusal(error.message) }
     }
 
     private func text(atMost limit: Int) throws(Refusal) -> String {

@@ -1,3 +1,4 @@
+internal import Bridging
 import Elemental
 internal import ElementalWire
 internal import NIOCore
@@ -214,14 +215,19 @@ extension ElementDefinition {
         case .bool(let isOn): whole = isOn ? 1 : 0
         case .impulse: whole = 1
         case .string(let text), .symbol(let text):
-            guard let value = try? ElementValue(text: text, of: self),
-                case .integer(let digits) = value.plainForm, let number = Integer(digits)
-            else { throw expectation }
-            whole = number
+            if let value = try? ElementValue(text: text, of: self), case .integer(let digits) = value.plainForm,
+                let number = Integer(digits)
+            {
+                whole = number
+            } else {
+                guard let number = WholeNumber(rounding: text) else { throw expectation }
+                whole = number.clamped()
+            }
         case .float, .double:
-            guard let number = argument.number, !number.isNaN else { throw OSCRefusal("the value is not a number") }
-            let rounded = number.rounded()
-            whole = Integer(exactly: rounded) ?? (rounded < 0 ? .min : .max)
+            guard let number = argument.number.flatMap({ WholeNumber(rounding: $0) }) else {
+                throw OSCRefusal("the value is not a number")
+            }
+            whole = number.clamped()
         case .blob, .null, .array: throw expectation
         }
         guard let range else { return whole }

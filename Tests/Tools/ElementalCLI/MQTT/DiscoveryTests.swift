@@ -16,7 +16,7 @@ struct DiscoveryTests {
         "23:Colour:string:choices red,green,blue=green", "24:Power:float:wo:0...100",
         "25:Fine:float:0...0.001:step 0.0001=0.0005", "26:State:uint8:ro:choices idle,run=idle",
         "27:Serial:uint64:ro=123", "28:Delay:float:ro:unit µs=1.5", "29:Lux:uint16:unit lx=7",
-        "30:Ünï cödé/+#.$:int16=-300", "31:Depth:float:unit mm:ro=nan",
+        "30:Ünï cödé/+#.$:int16=-300", "31:Depth:float:unit mm:ro=nan", "32:Push:float3:wo",
     ]
 
     /// The component that each element becomes, by its key: with and without control.
@@ -31,6 +31,7 @@ struct DiscoveryTests {
         ("20", "sensor", "sensor"), ("21", "sensor", "sensor"), ("22", "text", "sensor"), ("23", "select", "sensor"),
         ("24", "number", nil), ("25", "number", "sensor"), ("26", "sensor", "sensor"), ("27", "sensor", "sensor"),
         ("28", "sensor", "sensor"), ("29", "number", "sensor"), ("30", "number", "sensor"), ("31", "sensor", "sensor"),
+        ("32", "text", nil),
     ]
 
     /// The smallest PNG picture: its signature and header are enough to be taken for one.
@@ -64,7 +65,7 @@ struct DiscoveryTests {
         // Each of them has a state that Home Assistant takes, apart from those that have no state at all.
         for component in check.components {
             guard let topic = component.text("state_topic") ?? component.text("image_topic") else {
-                #expect(["9", "12", "24"].contains(component.key), "component \(component.key) has no state")
+                #expect(["9", "12", "24", "32"].contains(component.key), "component \(component.key) has no state")
                 continue
             }
             let message = try await watch.wait("a value at \(topic)") { $0.newest(of: topic) }

@@ -73,6 +73,7 @@ struct ValueTests {
         ("i64", "-9223372036854775808", "-9223372036854775808"), ("i64", "9007199254740993", "9007199254740993"),
         ("u8", "255", "255"), ("u8", "0", "0"), ("u16", "65535", "65535"), ("u32", "4294967295", "4294967295"),
         ("u64", "18446744073709551615", "18446744073709551615"), ("u64", "1", "1"), ("f", "1e-07", "1e-07"),
+        ("u8", "21.11111111111111", "21"), ("u64", "9007199254740993.0", "9007199254740993"),
         ("f", "0.25", "0.25"), ("f", "1", "1.0"), ("d", "1e-07", "1e-07"), ("d", "-0.1", "-0.1"), ("b", "true", "true"),
         ("b", "0", "false"), ("b", "on", "true"), ("b", "off", "false"), ("b", "1", "true"), ("b", "false", "false"),
         ("s", "grün 🙂", "grün 🙂"), ("s", "", ""), ("s", String(longText), String(longText)),
@@ -127,7 +128,7 @@ struct ValueTests {
 
     /// What no element of this service takes: topic and payload.
     private static let refused: [(topic: String, payload: String)] = [
-        ("i8", "128"), ("i8", "-129"), ("i8", "1.5"), ("i8", "nan"), ("i8", ""), ("i8", "five"), ("u8", "-1"),
+        ("i8", "128"), ("i8", "-129"), ("i8", "127.5"), ("i8", "nan"), ("i8", ""), ("i8", "five"), ("u8", "-1"),
         ("u8", "256"), ("i64", "9223372036854775808"), ("u64", "18446744073709551616"), ("u64", "1e30"),
         ("u64", String(repeating: "9", count: 1000)), ("f", "1e39"), ("f", ""), ("f", "0,1"), ("d", "1e309"),
         ("d", "one"), ("b", "maybe"), ("b", ""), ("b", "2"), ("f3", "1,2"), ("f3", "[1,2,3,4]"), ("f3", "[1,2,\"3\"]"),
@@ -170,6 +171,21 @@ struct ValueTests {
             // The service has received nothing, apart from what it had.
             let received = service.events("value")
             #expect(received.count == 0, "\(service.transcript)")
+        }
+    }
+
+    /// Zeros for the rest would move a robot's other axes.
+    @Test(.backstop)
+    func aComponentIsNotSetWhileTheOthersAreUnknown() async throws {
+        try await BridgeBed.with(["1:Arm:float3", "2:Go:bool=off"], ["--control"]) { bed in
+            try await bed.watch.wait(for: bed.device("go"), toBe: "false")
+            try await bed.set("arm/1", "7")
+            try await bed.watch.wait(for: bed.device("arm/refused")) { $0.contains("components are not known") }
+            for (topic, payload, value) in [("arm", "1,2,3", "[1.0,2.0,3.0]"), ("arm/1", "7", "[1.0,7.0,3.0]")] {
+                try await bed.set(topic, payload)
+                try await bed.watch.wait(for: bed.device("arm"), toBe: value)
+            }
+            #expect(bed.service.events("value").count == 2, "\(bed.service.transcript)")
         }
     }
 

@@ -11,7 +11,7 @@ class VectorControl extends Control {
 		super(element, send);
 		this.names = axes(element.type);
 		this.component = { ...element, type: "float" };
-		this.shownValue = this.names.map(() => 0);
+		this.shownValue = this.names.map(() => undefined);
 		this.fields = this.names.map((axis, index) => new NumberField(
 			this, this.component, `${element.name} ${axis}`, (value) => this.change(index, value)));
 	}
@@ -19,7 +19,14 @@ class VectorControl extends Control {
 	change(index, value) {
 		const changed = this.shownValue.map((each, place) => (place === index ? value : each));
 		this.show(changed);
-		this.send(changed.map((each) => (Number.isFinite(toNumber(each)) ? each : 0)));
+		if (this.knows(changed)) this.send(changed);
+	}
+
+	// Whether all components are known, and says so if not: zeros would move what they control.
+	knows(value) {
+		const isKnown = value.every((each) => Number.isFinite(toNumber(each)));
+		if (!isKnown) this.tell("Set the other components too: their values are not known.");
+		return isKnown;
 	}
 
 	render(value) {
@@ -86,7 +93,7 @@ export class PadControl extends VectorControl {
 			span("axis", axis), this.fields[index].input,
 			element.unit && span("unit", element.unit)));
 		this.node.append(this.head(), make("div", { class: "pad-row" }, this.pad, make("div", { class: "pad-fields" }, ...fields)), this.refusal);
-		this.show([0, 0]);
+		this.show(this.shownValue);
 	}
 
 	show(value) {
@@ -98,7 +105,7 @@ export class PadControl extends VectorControl {
 		this.dot.style.setProperty("--x", part(numbers[0]));
 		this.dot.style.setProperty("--y", part(numbers[1]));
 		this.pad.setAttribute("aria-valuenow", numbers[0]);
-		this.pad.setAttribute("aria-valuetext", inWords(this.element, value));
+		this.pad.setAttribute("aria-valuetext", inWords(this.element, value[0] === undefined ? undefined : value));
 	}
 
 	enable(isEnabled) {
@@ -117,8 +124,9 @@ export class PadControl extends VectorControl {
 		const direction = KEYS[event.key];
 		if (!direction || !this.isEnabled) return;
 		event.preventDefault();
+		if (!this.knows(this.shownValue)) return;
 		const step = stepOf(this.component, ...this.limit) * (event.shiftKey ? 10 : 1);
-		this.#set(this.shownValue.map((each, index) => (toNumber(each) || 0) + direction[index] * step));
+		this.#set(this.shownValue.map((each, index) => toNumber(each) + direction[index] * step));
 	}
 
 	#set(value) {
