@@ -87,7 +87,7 @@ async def package(bed, ok):
     served = bed.program(command, "publish", "robot", "--element", "1:Speed:float:0...1=0.25", "--element",
                          "2:Name:string:unit a\\:b=x:=y", "--unlisted", "--address", "127.0.0.1", "--json", state="served")
     place = f"127.0.0.1:{(await beside(served.event, 'listening'))['port']}"
-    served.write("Speed=0.5")
+    served.write("\ufeffSpeed=0.5\r")
     served.write("Speed=7")
     served.write("nonsense")
     await beside(served.errors.next, "the mistake", lambda line: "not within" in line or "0...1" in line)

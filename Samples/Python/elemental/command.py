@@ -252,9 +252,10 @@ async def _lines(service: Service) -> None:
 
     def read() -> None:
         try:
-            for line in sys.stdin:
+            for number, line in enumerate(sys.stdin):
                 free.acquire()
-                loop.call_soon_threadsafe(handle, line)
+                # Files from Windows may begin with a byte-order mark.
+                loop.call_soon_threadsafe(handle, line if number else line.lstrip("\ufeff"))
             loop.call_soon_threadsafe(ended.set)
         except (RuntimeError, ValueError):
             pass  # The loop has ended.

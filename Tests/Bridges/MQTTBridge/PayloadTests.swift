@@ -64,7 +64,8 @@ struct PayloadTests {
         ("0.5", .int32(1)), ("-2.5", .int8(-3)), ("25449e-2", .uint8(254)), (".04e2", .uint8(4)),
         ("1e-99999999999999999999", .int8(0)), ("0e99999999999999999999", .int8(0)),
         ("ON", .bool(true)), ("off", .bool(false)), ("1", .bool(true)), ("[0.5, 1]", .float2([0.5, 1])),
-        ("0.5,1", .float2([0.5, 1])),
+        ("0.5,1", .float2([0.5, 1])), ("7\n", .uint8(7)), ("off\r\n", .bool(false)), ("[0.5,1]\n", .float2([0.5, 1])),
+        ("1.5\r\n", .double(1.5)), ("a\r\n", .string("a\r\n")),
     ])
     func numbersComeAsOthersPrintThem(text: String, value: ElementValue) throws {
         #expect(try Self.value(text, Self.element(value.type)) == value)
@@ -107,6 +108,7 @@ struct PayloadTests {
         #expect(String(buffer: format.payload(.uint8(9), of: element)) == "9")
         #expect(try Self.value("Light Blue", element) == .uint8(7))
         #expect(try Self.value("7", element) == .uint8(7))
+        #expect(try Self.value("off\r\n", element) == .uint8(0))
         #expect(throws: Command.Refusal.self) { try Self.value("red", element) }
         #expect(throws: Command.Refusal.self) { try Self.value("9", element) }
     }

@@ -2,6 +2,7 @@ internal import Bridging
 import Elemental
 internal import ElementalWire
 internal import NIOCore
+internal import Support
 
 #if canImport(FoundationEssentials)
 internal import struct FoundationEssentials.Data
@@ -40,7 +41,10 @@ struct Command: Hashable {
 
     private func wholeValue(of element: ElementDefinition) throws(Refusal) -> ElementValue {
         if element.type == .data { return .data(Data(payload.readableBytesView)) }
-        let text = try text(atMost: element.type == .string ? .max : Self.longestText)
+        let text =
+            if element.type == .string, element.choices.isEmpty { try text(payload.readableBytesView) } else {
+                try word(atMost: element.type == .string ? .max : Self.longestText)
+            }
         do {
             return try ElementValue(text: element.type.isVector ? text.withoutBrackets : text, of: element)
         } catch {
@@ -60,7 +64,7 @@ struct Command: Hashable {
         guard element.type.isVector, let count = element.type.fixedByteCount.map({ $0 / 4 }), component < count else {
             throw Refusal("\(element.type) has no component \(component)")
         }
-        let text = try text(atMost: Self.longestText)
+        let text = try word(atMost: Self.longestText)
         guard case .float(let number)? = try? ElementValue(text: text, type: .float) else {
             throw Refusal("'\(text.excerpt)' is no number")
         }
@@ -72,11 +76,14 @@ struct Command: Hashable {
         do { return try ElementValue(text: whole, type: element.type) } catch { throw Refusal(error.message) }
     }
 
-    private func text(atMost limit: Int) throws(Refusal) -> String {
+    /// A number, or the name of a choice. Programs that send the output of a command send the end of its line too.
+    private func word(atMost limit: Int) throws(Refusal) -> String {
         guard payload.readableBytes <= limit else { throw Refusal("\(payload.readableBytes) bytes are too many") }
-        guard let text = String(validating: payload.readableBytesView, as: UTF8.self) else {
-            throw Refusal("the text is not valid UTF-8")
-        }
+        return try text(payload.readableBytesView.withoutLineEnd)
+    }
+
+    private func text(_ bytes: ByteBufferView) throws(Refusal) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal("the text is not valid UTF-8") }
         return text
     }
 }

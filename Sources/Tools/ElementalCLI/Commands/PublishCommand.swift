@@ -178,7 +178,7 @@ struct PublishCommand: ReportingCommand {
 
     private func read(_ path: String) async throws -> ElementScript {
         let content = try await FileContent.read(path, atMost: Self.longestScript, timeout: output.limit)
-        guard let text = String(validating: content, as: UTF8.self) else {
+        guard let text = String(validating: content.withoutByteOrderMark, as: UTF8.self) else {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not UTF-8 text")
         }
         do throws(ElementScript.Problem) {

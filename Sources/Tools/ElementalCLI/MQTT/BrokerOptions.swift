@@ -1,5 +1,6 @@
 import ArgumentParser
 import MQTT
+import Support
 
 /// Where a broker is, and how to log in.
 struct BrokerOptions: ParsableArguments {
@@ -79,9 +80,7 @@ struct BrokerOptions: ParsableArguments {
 
     private static func read(_ path: String, _ timeout: Duration) async throws -> String {
         let content = try await FileContent.read(path, atMost: longestPassword, timeout: timeout)
-        var text = String(decoding: content, as: UTF8.self)
         // Blanks may belong to a password, the end of the line does not.
-        if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
-        return text
+        return String(decoding: content.withoutByteOrderMark.withoutLineEnd, as: UTF8.self)
     }
 }

@@ -64,8 +64,12 @@ final class CommandProcess: Sendable {
     /// - Parameters:
     ///   - input: its standard input.
     ///   - timeout: how long it may take; `nil` for as long as it likes.
+    ///   - onError: gets what it writes to its standard error, piece by piece.
     ///   - take: gets what it writes to its standard output, piece by piece, and returns whether it wants more.
-    func run(input: [UInt8], timeout: Duration?, _ take: (UnsafeRawBufferPointer) -> Bool) -> End {
+    func run(
+        input: [UInt8], timeout: Duration?, onError: (UnsafeRawBufferPointer) -> Void,
+        _ take: (UnsafeRawBufferPointer) -> Bool
+    ) -> End {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let pipes: Pipes
         let pid: pid_t
@@ -75,7 +79,7 @@ final class CommandProcess: Sendable {
         case .failure(.system(let reason)): return .failed(reason)
         }
         var rest = input[...]
-        var open = (input: true, output: true)
+        var open = (input: true, output: true, errors: true)
         func closeInput() {
             if open.input { Descriptor.close(pipes.input.write) }
             open.input = false
@@ -83,14 +87,18 @@ final class CommandProcess: Sendable {
         defer {
             closeInput()
             Descriptor.close(pipes.output.read)
+            Descriptor.close(pipes.errors.read)
         }
-        for descriptor in [pipes.input.write, pipes.output.read] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+        for descriptor in [pipes.input.write, pipes.output.read, pipes.errors.read] {
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
         if rest.isEmpty { closeInput() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceByteCount)
         var endTime: ContinuousClock.Instant?
         while true {
             if endTime == nil, hasEnded(pid) { endTime = .now }
-            if let endTime, !open.output || .now - endTime > Self.lingering {
+            let isOpen = open.output || open.errors
+            if let endTime, !isOpen || .now - endTime > Self.lingering {
                 let status = finish(pid)
                 return state.withLock({ $0.isStopped }) ? .stopped : Self.end(status)
             }
@@ -100,21 +108,19 @@ final class CommandProcess: Sendable {
             }
             var entries = [
                 pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: open.errors ? pipes.errors.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.input ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
             ]
-            _ = poll(&entries, 2, open.output ? Self.pollTime : Self.shortPollTime)
-            if entries[0].revents != 0 {
-                let count = buffer.withUnsafeMutableBytes { Descriptor.read(pipes.output.read, $0) }
-                if count > 0 {
-                    guard buffer.withUnsafeBytes({ take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
-                        _ = finish(pid)
-                        return .wroteTooMuch
-                    }
-                } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-                    open.output = false
-                }
+            _ = poll(&entries, nfds_t(entries.count), isOpen ? Self.pollTime : Self.shortPollTime)
+            // Errors first: they say why it failed.
+            if entries[1].revents != 0 { open.errors = Self.read(pipes.errors.read, &buffer) { onError($0) } }
+            var wantsMore = true
+            if entries[0].revents != 0 { open.output = Self.read(pipes.output.read, &buffer) { wantsMore = take($0) } }
+            guard wantsMore else {
+                _ = finish(pid)
+                return .wroteTooMuch
             }
-            if entries[1].revents != 0 {
+            if entries[2].revents != 0 {
                 let count = rest.withUnsafeBytes { Descriptor.write(pipes.input.write, $0) }
                 if count >= 0 { rest = rest.dropFirst(count) }
                 // A command need not read what it gets.
@@ -123,39 +129,59 @@ final class CommandProcess: Sendable {
         }
     }
 
+    /// Reads a piece from a pipe.
+    ///
+    /// - Returns: whether more may come.
+    private static func read(
+        _ descriptor: Int32, _ buffer: inout [UInt8], _ take: (UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        let count = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
+        guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+        buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        return true
+    }
+
     private struct Pipes {
-        var input: (read: Int32, write: Int32)
-        var output: (read: Int32, write: Int32)
+        let input: (read: Int32, write: Int32)
+        let output: (read: Int32, write: Int32)
+        let errors: (read: Int32, write: Int32)
+
+        init() throws {
+            var made: [(read: Int32, write: Int32)] = []
+            do {
+                for _ in 0..<3 { made.append(try Descriptor.pipe()) }
+            } catch {
+                for end in made.flatMap({ [$0.read, $0.write] }) { Descriptor.close(end) }
+                throw error
+            }
+            (input, output, errors) = (made[0], made[1], made[2])
+        }
+
+        func closeChildsEnds() {
+            for end in [input.read, output.write, errors.write] { Descriptor.close(end) }
+        }
+
+        func closeOwnEnds() {
+            for end in [input.write, output.read, errors.read] { Descriptor.close(end) }
+        }
     }
 
     private func start() -> Result<(pid_t, Pipes), Failure> {
         Self.starting.withLock { _ in
             let pipes: Pipes
             do {
-                let input = try Descriptor.pipe()
-                do {
-                    pipes = Pipes(input: input, output: try Descriptor.pipe())
-                } catch {
-                    Descriptor.close(input.read)
-                    Descriptor.close(input.write)
-                    throw error
-                }
+                pipes = try Pipes()
             } catch {
                 return .failure(.system(CommandFailure(error).description))
             }
             let started = state.withLock { state -> Result<pid_t, Failure> in
                 if state.isStopped { return .failure(.stopped) }
-                let started = spawn(input: pipes.input.read, output: pipes.output.write)
+                let started = spawn(pipes)
                 if case .success(let pid) = started { state.pid = pid }
                 return started
             }
-            Descriptor.close(pipes.input.read)
-            Descriptor.close(pipes.output.write)
-            guard case .success = started else {
-                Descriptor.close(pipes.input.write)
-                Descriptor.close(pipes.output.read)
-                return started.map { ($0, pipes) }
-            }
+            pipes.closeChildsEnds()
+            if case .failure = started { pipes.closeOwnEnds() }
             return started.map { ($0, pipes) }
         }
     }
@@ -165,7 +191,7 @@ final class CommandProcess: Sendable {
         case system(String)
     }
 
-    private func spawn(input: Int32, output: Int32) -> Result<pid_t, Failure> {
+    private func spawn(_ pipes: Pipes) -> Result<pid_t, Failure> {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -179,12 +205,12 @@ final class CommandProcess: Sendable {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, pipes.input.read, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, pipes.output.write, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, pipes.errors.write, STDERR_FILENO)
         // Nothing else is inherited: a command that outlives this program would keep its port, and a client's connection.
         #if canImport(Darwin)
         let closesOthers = POSIX_SPAWN_CLOEXEC_DEFAULT
-        posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
         #else
         let closesOthers: Int32 = 0
         // What is opened meanwhile gets the lowest free numbers, some beyond the last. To close one that is not open is no

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// A file of elements, each with commands that give its readings or take its values: a device for which nobody has to
 /// write a program.
@@ -60,7 +61,7 @@ struct ElementScript: Sendable, Equatable {
     /// - Throws: ``Problem`` with the number of the line.
     init(parsing text: String) throws(Problem) {
         var entries: [Entry] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).enumerated() {
             func problem(_ what: String) -> Problem { Problem(description: "line \(index + 1): \(what)") }
             let content = line.drop { $0 == " " || $0 == "\t" }
             if String(content).trimmed.isEmpty || content.first == "#" { continue }

@@ -14,6 +14,8 @@ final class ScriptedElement: Sendable {
     private let service: ElementalService
     private let console: Console
     private let values: SetValues
+    /// What the commands, by their words, have written to their standard error.
+    private let errors = Locked<[String: CommandErrors]>([:])
     /// Why a command failed last, which is told once.
     private let told = Locked<[String: String]>([:])
 
@@ -39,7 +41,7 @@ final class ScriptedElement: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let output = Locked<[UInt8]>([])
-            let end = await execute(command.text, input: [], timeout: Self.timeout) { bytes in
+            let end = await execute(command, input: [], timeout: Self.timeout) { bytes in
                 output.withLock { output in
                     output += bytes
                     return output.count <= Self.longestReading
@@ -55,15 +57,12 @@ final class ScriptedElement: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let reader = Locked(NewestLines(limit: Self.longestReading))
-            let end = await execute(command.text, input: [], timeout: nil) { bytes in
+            let end = await execute(command, input: [], timeout: nil) { bytes in
                 let (lines, isFlood) = reader.withLock { $0.take(bytes) }
                 for line in lines {
                     self.report(.exited(0), command) { try self.take(Array(try line.get().utf8)) }
                 }
-                guard isFlood else { return true }
-                // The rest waits in the pipe, and then in the command.
-                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.floodPause.nanoseconds))
-                nanosleep(&time, nil)
+                if isFlood { Self.pause() }
                 return true
             }
             if let last = reader.withLock({ $0.last() }) {
@@ -83,7 +82,7 @@ final class ScriptedElement: Sendable {
     private func write(_ command: ElementScript.Command) async {
         while let value = await values.next(of: element) {
             let written = Locked(0)
-            let end = await execute(command.text, input: Self.input(value, of: element), timeout: Self.timeout) {
+            let end = await execute(command, input: Self.input(value, of: element), timeout: Self.timeout) {
                 bytes in
                 written.withLock { written in
                     written += bytes.count
@@ -108,27 +107,46 @@ final class ScriptedElement: Sendable {
         if element.type == .data {
             value = .data(.init(output))
         } else {
-            guard let text = String(validating: output, as: UTF8.self) else {
+            guard let line = String(validating: output.firstLine, as: UTF8.self) else {
                 throw CommandFailure("invalidText", "its output is not UTF-8 text")
             }
-            let line = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
             let isText = element.type == .string && element.choices.isEmpty
-            value = try ElementValue(text: isText ? String(line) : String(line).trimmed, of: element)
+            value = try ElementValue(text: isText ? line : line.trimmed, of: element)
         }
         try service.send(value, to: element)
     }
 
     /// Runs a command on a thread of its own, and ends it when the task is cancelled.
     private func execute(
-        _ text: String, input: [UInt8], timeout: Duration?,
+        _ command: ElementScript.Command, input: [UInt8], timeout: Duration?,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async -> CommandProcess.End {
-        let process = CommandProcess(text)
-        return await withTaskCancellationHandler {
-            await Blocking.finish { process.run(input: input, timeout: timeout, take) }
+        let process = CommandProcess(command.text)
+        let word = command.purpose.word
+        let end = await withTaskCancellationHandler {
+            await Blocking.finish {
+                process.run(input: input, timeout: timeout) { bytes in
+                    self.show(self.errors.withLock { $0[word, default: CommandErrors()].take(bytes, at: .now) }, word)
+                    if bytes.count == CommandProcess.pieceByteCount { Self.pause() }
+                } _: {
+                    take($0)
+                }
+            }
         } onCancel: {
             process.stop()
         }
+        show(errors.withLock { $0[word]?.finish() ?? [] }, word)
+        return end
+    }
+
+    private func show(_ lines: [String], _ word: String) {
+        for line in lines { console.offer(CommandErrorEvent(element: element.name, command: word, text: line)) }
+    }
+
+    /// Lets a command that floods wait: what it writes stays in the pipe. Only on the command's own thread.
+    private static func pause() {
+        var time = timespec(tv_sec: 0, tv_nsec: Int(floodPause.nanoseconds))
+        nanosleep(&time, nil)
     }
 
     /// Tells once that a command fails, and once that it works again.

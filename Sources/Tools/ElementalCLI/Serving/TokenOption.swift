@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import Support
 
 /// What clients of a web server have to know: `--token @FILE`.
 struct TokenOption: ParsableArguments {
@@ -27,7 +28,7 @@ struct TokenOption: ParsableArguments {
         guard let token else { return nil }
         let path = String(token.dropFirst())
         let content = try await FileContent.read(path, atMost: Self.maximumLength, timeout: output.limit)
-        let text = String(decoding: content, as: UTF8.self).trimmed
+        let text = String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
         guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw CommandFailure(
                 "invalidFile",

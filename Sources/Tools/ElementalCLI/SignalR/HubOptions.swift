@@ -1,6 +1,7 @@
 import ArgumentParser
 import Elemental
 import SignalR
+import Support
 
 /// The options of every command that connects to a hub.
 struct HubOptions: ParsableArguments {
@@ -101,7 +102,7 @@ struct HubOptions: ParsableArguments {
     private static func read(_ token: String, _ timeout: Duration) async throws -> String {
         guard token.hasPrefix("@") else { return token }
         let content = try await FileContent.read(String(token.dropFirst()), atMost: longestToken, timeout: timeout)
-        return String(decoding: content, as: UTF8.self).trimmed
+        return String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
     }
 }
 

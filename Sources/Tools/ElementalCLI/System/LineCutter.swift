@@ -13,6 +13,8 @@ struct LineCutter {
     private var position = 0
     /// The beginning of a line whose end has not arrived.
     private var beginning: [UInt8] = []
+    /// Whether no line has been returned yet: the first may begin with a byte-order mark.
+    private var isFirst = true
     /// Whether the rest of the current line is skipped.
     private var isTooLong = false
 
@@ -55,8 +57,9 @@ struct LineCutter {
         if isTooLong {
             return .failure(CommandFailure("invalidText", "a line of input is longer than \(limit) bytes"))
         }
-        if beginning.last == UInt8(ascii: "\r") { beginning.removeLast() }
-        guard let text = String(validating: beginning, as: UTF8.self) else {
+        let line = isFirst ? beginning.firstLine : beginning.withoutLineEnd
+        isFirst = false
+        guard let text = String(validating: line, as: UTF8.self) else {
             return .failure(CommandFailure("invalidText", "a line of input is not UTF-8 text"))
         }
         return .success(text)

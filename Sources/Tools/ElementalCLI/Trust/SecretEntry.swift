@@ -99,6 +99,6 @@ struct CodeArgument: Sendable {
         guard argument.hasPrefix("@") else { return argument }
         let content = try await FileContent.read(
             String(argument.dropFirst()), atMost: SecretEntry.longestLine, timeout: timeout)
-        return String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return String(decoding: content.firstLine, as: UTF8.self)
     }
 }

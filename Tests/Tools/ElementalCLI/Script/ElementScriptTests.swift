@@ -53,6 +53,30 @@ struct ElementScriptTests {
     }
 
     @Test
+    func linesMayEndAsWindowsEndsThem() throws {
+        let text = "# a comment\n\n1:A:string=x\n  read 1: echo a\n2:B:float\n"
+        #expect(try ElementScript(parsing: text.replacing("\n", with: "\r\n")) == ElementScript(parsing: text))
+    }
+
+    @Test
+    func ofErrorsAsMuchIsShownAsAMinuteMayHave() {
+        func take(_ text: String, _ errors: inout CommandErrors, after seconds: Int) -> [String] {
+            let time = ContinuousClock.now.advanced(by: .seconds(seconds * 1000))
+            return Array(text.utf8).withUnsafeBytes { errors.take($0, at: time) }
+        }
+        var errors = CommandErrors()
+        #expect(take("a\r\n\nb", &errors, after: 0) == ["a"])
+        #expect(errors.finish() == ["b"])
+        let long = take(String(repeating: "x", count: 5000) + "\nc\n", &errors, after: 0)
+        #expect(long.map(\.utf8.count) == [CommandErrors.maximumLineLength, 1])
+        let flood = take(String(repeating: "y\n", count: 100_000), &errors, after: 0)
+        #expect(flood.count < 100 && flood.allSatisfy { $0 == "y" })
+        let later = take("d\n", &errors, after: 1)
+        #expect(later.count == 2 && later[0].hasSuffix("bytes more)") && later[1] == "d")
+        #expect(errors.finish().isEmpty)
+    }
+
+    @Test
     func onlyOtherElementsMakeAnotherService() throws {
         let one = try ElementScript(parsing: "1:A:float=1\n  read 1: x")
         #expect(one == (try ElementScript(parsing: "# the same\n1:A:float=1\n  read 1: x\n")))

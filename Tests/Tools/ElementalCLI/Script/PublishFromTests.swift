@@ -54,6 +54,55 @@ struct PublishFromTests {
         }
     }
 
+    /// What a client sets can be part of a complaint.
+    @Test(.backstop)
+    func whatCommandsWriteToStandardErrorIsShownInPrintableLinesAndNotWithoutEnd() async throws {
+        let script = """
+            1:Bad:uint8:ro
+                read 60: printf 'bad \\033[2J\\377\\nvalue' >&2; echo 1
+            2:Flood:uint8:ro
+                read 60: yes | head -c 200000 >&2; echo 2
+            """
+        try await withFolder { folder in
+            try script.write(toFile: folder + "/elements", atomically: true, encoding: .utf8)
+            let arguments = ["publish", "pi", "--from", folder + "/elements", "--unlisted", "--address", "127.0.0.1"]
+            try await withCommand(arguments) { service in
+                for text in ["'Bad': read says: bad \\u{1B}[2J\u{FFFD}", "'Bad': read says: value"] {
+                    try await service.nextLine(of: .error, text) { $0 == text }
+                }
+                try await service.nextLine(of: .error, "what was left out") {
+                    $0.hasPrefix("'Flood': read says: (and ") && $0.hasSuffix(" bytes more)")
+                }
+                let lines = service.lines(of: .error)
+                #expect(lines.joined().utf8.count < 8192 && !lines.joined().contains("\u{1B}"))
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func filesOutputAndInputMayComeFromWindows() async throws {
+        let script = """
+            \u{FEFF}1:Text:string:ro\r
+                read 60: printf '\\357\\273\\277hello\\r\\nworld\\r\\n'\r
+            2:Number:uint8:ro\r
+                read 60: printf '7\\r\\n8\\r\\n'\r
+            3:Raw:data:ro\r
+                read 60: printf '\\357\\273\\2771\\r\\n'\r
+            """
+        try await withService(script) { _, target, _ in
+            let output = try await expectSuccess("get", target, "Text", "Number", "Raw")
+            #expect(output == ["Text=hello", "Number=7", "Raw=efbbbf310d0a"])
+        }
+        let elements = ["--element", "1:Text:string", "--element", "2:Number:uint8"]
+        let arguments = ["publish", "pi", "--unlisted", "--address", "127.0.0.1", "--json"] + elements
+        try await withCommand(arguments) { service in
+            for line in ["\u{FEFF}Text=a\r", "Number=7\r"] { try service.writeLine(line) }
+            let output = try await expectSuccess(
+                "get", "127.0.0.1:\(try await service.listeningPort())", "Text", "Number")
+            #expect(output == ["Text=a", "Number=7"])
+        }
+    }
+
     /// A command that outlives the service would keep its port, and the connections of its clients.
     @Test(.backstop)
     func commandsInheritOnlyTheirInputOutputAndErrors() async throws {

@@ -1,0 +1,78 @@
+import Support
+
+/// What a command writes to its standard error, as lines to show: of a command that floods only so many bytes a minute.
+struct CommandErrors {
+    /// The most bytes of a line. The rest is left out.
+    static let maximumLineLength = 1024
+    /// The most bytes that are shown in a minute.
+    static let maximumByteCount = 4096
+    /// What a line costs besides its text.
+    private static let lineCost = 32
+    private static let period = Duration.seconds(60)
+
+    /// The beginning of a line whose end has not come.
+    private var line: [UInt8] = []
+    private var start: ContinuousClock.Instant?
+    /// How many bytes have been shown since then, and how many left out.
+    private var shownCount = 0
+    private var omittedCount = 0
+
+    /// Takes the next piece.
+    ///
+    /// - Returns: the lines to show now.
+    mutating func take(_ bytes: UnsafeRawBufferPointer, at now: ContinuousClock.Instant) -> [String] {
+        var lines: [String] = []
+        if let start, now - start >= Self.period {
+            lines += takeOmitted()
+            self.start = nil
+        }
+        if start == nil {
+            start = now
+            shownCount = 0
+        }
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                lines += takeLine()
+            } else if line.count < Self.maximumLineLength, shownCount + line.count < Self.maximumByteCount {
+                line.append(byte)
+            } else {
+                omittedCount += 1
+            }
+        }
+        return lines
+    }
+
+    /// The command has ended.
+    ///
+    /// - Returns: what is left to show.
+    mutating func finish() -> [String] { takeLine() + takeOmitted() }
+
+    private mutating func takeLine() -> [String] {
+        defer { line = [] }
+        let text = String(decoding: line.withoutLineEnd, as: UTF8.self)
+        guard !text.isEmpty else { return [] }
+        shownCount += line.count + Self.lineCost
+        return [text]
+    }
+
+    private mutating func takeOmitted() -> [String] {
+        defer { omittedCount = 0 }
+        return omittedCount > 0 ? ["(and \(omittedCount) bytes more)"] : []
+    }
+}
+
+/// A line that a command has written to its standard error.
+struct CommandErrorEvent: ConsoleEvent {
+    let element: String
+    let command: String
+    let text: String
+
+    var isResult: Bool { false }
+    var lines: [String] { ["'\(element)': \(command) says: \(text)"] }
+
+    var json: JSONText {
+        .event(
+            "commandError",
+            [("element", .string(element)), ("command", .string(command)), ("message", .string(text))])
+    }
+}
