@@ -12,6 +12,8 @@ public struct ReceivedBytes {
     public let bytes: UnsafeRawBufferPointer
     /// Whether ``long`` keeps more memory alive than its own bytes. Copy it to store it for long.
     public let isLent: Bool
+    /// Whether the value came in a datagram: its sender does not slow down while nobody reads.
+    public let isDatagram: Bool
     private let kept: UnsafePointer<Data>?
 
     /// The same bytes if they can be stored without a copy, as for a long value; otherwise `nil`.
@@ -21,8 +23,9 @@ public struct ReceivedBytes {
     public var isLong: Bool { kept != nil }
 
     /// The bytes of a value that has to be copied to be stored.
-    public init(_ bytes: UnsafeRawBufferPointer) {
+    public init(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool = false) {
         self.bytes = bytes
+        self.isDatagram = isDatagram
         isLent = false
         kept = nil
     }
@@ -30,6 +33,7 @@ public struct ReceivedBytes {
     init(_ bytes: UnsafeRawBufferPointer, isLent: Bool, _ kept: UnsafePointer<Data>) {
         self.bytes = bytes
         self.isLent = isLent
+        isDatagram = false
         self.kept = kept
     }
 }

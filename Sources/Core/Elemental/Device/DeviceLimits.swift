@@ -11,8 +11,12 @@ public struct DeviceLimits: Sendable, Hashable {
     /// eighth is left. Queued values arrive late, and values that no longer fit in the processor's cache are sent more
     /// slowly (measured): a sender that can wait need not fill the whole queue.
     public var readyQueueByteCount = 256 * 1024
-    /// Values that an async stream buffers before reading is paused, which makes the peer wait.
+    /// Values that an async stream buffers before reading is paused, which makes the peer wait. As many values from
+    /// datagrams are buffered, and the oldest of them are dropped.
     public var streamBufferCount = 256
+    /// The same in bytes, counting the memory that the values take. A single value is always buffered, however long it
+    /// is.
+    public var streamBufferByteCount = 8 * 1024 * 1024
     /// How long a client may take to complete its part of the handshake with a service. A client's own limit is
     /// ``ConnectOptions/timeout`` instead.
     public var handshakeTimeout: Duration = .seconds(10)
@@ -35,8 +39,8 @@ public struct DeviceLimits: Sendable, Hashable {
     /// Silence after which the peer is considered dead; `nil` for never.
     var maximumSilence: Duration? { heartbeatInterval.map { $0 * max(1, heartbeatPatience) } }
 
-    /// The defaults: 128 MiB per value, 8 MiB unsent, 256 KiB before `sendWhenReady` suspends, 256 values in a stream,
-    /// 10 s for the handshake, a ping after 20 s of silence, dead after 90 s, a million unknown frames, 1 s for
+    /// The defaults: 128 MiB per value, 8 MiB unsent, 256 KiB before `sendWhenReady` suspends, 256 values or 8 MiB in a
+    /// stream, 10 s for the handshake, a ping after 20 s of silence, dead after 90 s, a million unknown frames, 1 s for
     /// closing.
     public init() {}
 }

@@ -19,6 +19,9 @@ public struct DeviceStatistics: Sendable, Hashable {
     /// Values outside the element's range, or of an element that does not accept values from that end or from a client
     /// of that role. They were skipped.
     public var messagesRejected = 0
+    /// Values that an async stream dropped because its consumer was too slow. Those that ``StreamBuffering/newest(_:)``
+    /// replaces are not counted.
+    public var messagesOverrun = 0
     /// Values queued now or, after the end of the connection, those that were never sent.
     public var messagesUnsent = 0
     /// The most recent round-trip time measured by a ping, the heartbeat's or the program's; `nil` until there is one.

@@ -47,20 +47,10 @@ extension ElementalDevice {
     public func onAnyValue(
         _ handler: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        let untyped: AnyValueHandler = { element, bytes, device in
+        addHandlerForAll { element, bytes, device in
             guard let value = ElementValue(received: bytes, type: element.type) else { return }
             handler(element, value, device)
         }
-        let token = handlers.reserve()
-        onLoop { [self] in
-            guard handlers.addForAll(token, untyped) else { return }
-            let elements = knownElements
-            for id in newest.ids {
-                guard let element = elements[id: id], let bytes = newest[id] else { continue }
-                bytes.withUnsafeBytes { untyped(element, ReceivedBytes($0), self) }
-            }
-        }
-        return HandlerRegistration(table: handlers, token: token)
     }
 
     /// The newest value received for the element, or `nil` if there is none.
@@ -103,6 +93,19 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
+    func addHandlerForAll(_ handler: @escaping AnyValueHandler) -> HandlerRegistration {
+        let token = handlers.reserve()
+        onLoop { [self] in
+            guard handlers.addForAll(token, handler) else { return }
+            let elements = knownElements
+            for id in newest.ids {
+                guard let element = elements[id: id], let bytes = newest[id] else { continue }
+                bytes.withUnsafeBytes { handler(element, ReceivedBytes($0), self) }
+            }
+        }
+        return HandlerRegistration(table: handlers, token: token)
+    }
+
     /// Adding a handler and delivering the newest value to it happen in one turn of the loop, so that no value is
     /// delivered twice; and that turn precedes the next received value, so that none sent from now on is missed.
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
@@ -110,8 +113,9 @@ extension ElementalDevice {
         if eventLoop.inEventLoop { handlers.catchUp() } else { eventLoop.execute { [handlers] in handlers.catchUp() } }
     }
 
-    /// Stops reading from the network until ``resume()`` has been called as many times. What the other end sends
-    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered.
+    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. What the other end sends
+    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered, and so
+    /// are those that arrive in datagrams: nothing would hold these back.
     public func pause() { _ = addPause() }
 
     /// Undoes one ``pause()``.

@@ -124,7 +124,7 @@ final class Receiver {
             return
         }
         if id >= 0 {
-            deliver(id, ReceivedBytes(value), for: owner)
+            deliver(id, ReceivedBytes(value, isDatagram: true), for: owner)
         } else {
             owner.receiveSystem(id, value, over: .udp)
         }

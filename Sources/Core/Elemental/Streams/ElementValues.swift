@@ -4,8 +4,9 @@ public import NIOConcurrencyHelpers
 ///
 /// It ends when the device does. ``StreamBuffering`` determines what happens to values that arrive faster than they are
 /// consumed. By default a slow consumer exerts backpressure on the peer: once ``DeviceLimits/streamBufferCount`` values
-/// are buffered, reading from the connection pauses until half of them are consumed (all elements of the connection
-/// share its one byte stream, so all of them wait).
+/// or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from the connection pauses until half of them
+/// are consumed (all elements of the connection share its one byte stream, so all of them wait). Of values that arrive
+/// in datagrams, which nothing can hold back, the oldest are dropped instead.
 ///
 /// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
 /// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.

@@ -11,7 +11,7 @@ extension ElementalDevice {
         stream(buffering) { stream in
             self.addHandler(for: element.id) { bytes, _ in
                 guard let value = Value(received: bytes) else { return }
-                stream.add(value)
+                stream.add(value, wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
             }
         }
     }
@@ -19,13 +19,10 @@ extension ElementalDevice {
     /// The values of all elements as an async sequence, untyped.
     ///
     /// - Parameter buffering: what happens to values that arrive faster than they are consumed.
-    @inlinable
     public func values(
         buffering: StreamBuffering = .waiting
     ) -> ElementValues<(element: ElementDefinition, value: ElementValue)> {
-        stream(buffering) { stream in
-            self.onAnyValue { element, value, _ in stream.add((element, value)) }
-        }
+        values(buffering) { ($0, $1) }
     }
 
     /// The results of `make` for each value of any element, called on arrival, on the connection's event loop. They let
@@ -33,8 +30,17 @@ extension ElementalDevice {
     package func values<Item: Sendable>(
         making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
     ) -> ElementValues<Item> {
-        stream(.waiting) { stream in
-            self.onAnyValue { element, value, _ in stream.add(make(element, value)) }
+        values(.waiting, making: make)
+    }
+
+    private func values<Item: Sendable>(
+        _ buffering: StreamBuffering, making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
+    ) -> ElementValues<Item> {
+        stream(buffering) { stream in
+            self.addHandlerForAll { element, bytes, _ in
+                guard let value = ElementValue(received: bytes, type: element.type) else { return }
+                stream.add(make(element, value), wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
+            }
         }
     }
 
@@ -53,7 +59,9 @@ extension ElementalDevice {
         _ buffering: StreamBuffering, _ register: (ValueStream<Value>) -> HandlerRegistration
     ) -> ElementValues<Value> {
         let stream = ValueStream<Value>(
-            policy(buffering), pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) })
+            policy(buffering), maximumByteCount: limits.streamBufferByteCount,
+            pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
+            didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
         whenEnded(finish: { stream.finish() }) { removeEnding in
             stream.onTermination {
@@ -62,6 +70,19 @@ extension ElementalDevice {
             }
         }
         return ElementValues(stream)
+    }
+
+    /// A stream dropped values because its consumer was too slow for them.
+    @usableFromInline
+    func noteOverrun(_ count: Int) {
+        let isFirst = state.withLock { state in
+            defer { state.inbound.statistics.messagesOverrun += count }
+            return state.inbound.statistics.messagesOverrun == 0
+        }
+        guard isFirst else { return }
+        logger.warning(
+            "values dropped: a stream's consumer is slower than they arrive; consume faster, or ask for the newest only",
+            metadata: ["device": "\(name)"])
     }
 
     /// Calls `finish` when the device ends, and passes `body` a closure that cancels this.

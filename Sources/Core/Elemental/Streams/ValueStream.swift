@@ -4,7 +4,8 @@ public import NIOConcurrencyHelpers
 /// Passes values from the event loop, which adds them, to a task, which consumes them one at a time.
 ///
 /// A value that finds a task waiting is handed to it directly. Otherwise it is buffered, and the policy determines what
-/// happens when the buffer is full. In the steady state nothing is allocated. It is inlinable so that it is specialized
+/// happens when the buffer is full: of values, or of bytes. Nothing slows down the sender of a datagram, so values from
+/// datagrams are never a reason to pause: the oldest of them are dropped. In the steady state nothing is allocated. It is inlinable so that it is specialized
 /// for the type of the values in the program's module: determining the type at run time, value by value, costs several
 /// times as much as all the rest.
 @usableFromInline
@@ -12,17 +13,59 @@ final class ValueStream<Value: Sendable>: Sendable {
     /// What happens when values arrive faster than they are consumed.
     @usableFromInline
     enum Policy: Sendable {
-        /// The device is paused when `high` values are buffered, and resumed when `low` are left.
+        /// The device is paused when `high` values are buffered, and resumed when `low` are left. Of those from datagrams
+        /// the newest `high` are kept.
         case pausing(low: Int, high: Int)
         /// Only the newest `count` values are kept.
         case newest(count: Int)
+    }
+
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let value: Value
+        /// The memory that it takes.
+        @usableFromInline let byteCount: Int
+        /// Orders the entries of both buffers.
+        @usableFromInline let number: UInt64
+
+        @inlinable
+        init(_ value: Value, wireByteCount: Int, number: UInt64) {
+            self.value = value
+            byteCount = wireByteCount + MemoryLayout<Entry>.stride
+            self.number = number
+        }
+    }
+
+    @usableFromInline
+    struct Buffer: Sendable {
+        @usableFromInline var entries: Deque<Entry> = []
+        @usableFromInline var byteCount = 0
+
+        @inlinable init() {}
+
+        @inlinable
+        mutating func append(_ entry: Entry) {
+            entries.append(entry)
+            byteCount += entry.byteCount
+        }
+
+        @inlinable
+        mutating func popFirst() -> Entry? {
+            guard let entry = entries.popFirst() else { return nil }
+            byteCount -= entry.byteCount
+            return entry
+        }
     }
 
     @usableFromInline typealias Consumer = UnsafeContinuation<Value?, Never>
 
     @usableFromInline
     struct State: Sendable {
-        @usableFromInline var values: Deque<Value> = []
+        /// Values that wait for the consumer, however slow it is.
+        @usableFromInline var kept = Buffer()
+        /// Values of which the oldest may be dropped.
+        @usableFromInline var droppable = Buffer()
+        @usableFromInline var lastNumber: UInt64 = 0
         /// Tasks that wait for a value, in order; normally there is at most one.
         @usableFromInline var consumers: Deque<Consumer> = []
         /// The token of the pause that this stream has put on its device.
@@ -32,6 +75,14 @@ final class ValueStream<Value: Sendable>: Sendable {
         @usableFromInline var onTermination: (@Sendable () -> Void)?
 
         @inlinable init() {}
+
+        /// Removes the oldest entry.
+        @inlinable
+        mutating func popFirst() -> Entry? {
+            guard let other = droppable.entries.first else { return kept.popFirst() }
+            if let first = kept.entries.first, first.number < other.number { return kept.popFirst() }
+            return droppable.popFirst()
+        }
     }
 
     @usableFromInline
@@ -42,19 +93,26 @@ final class ValueStream<Value: Sendable>: Sendable {
     }
 
     @usableFromInline let policy: Policy
+    /// The bound of each buffer. A single value may be longer.
+    @usableFromInline let maximumByteCount: Int
     /// Pauses reading. The result identifies this pause.
     @usableFromInline let pause: @Sendable () -> UInt64
     /// Undoes one pause.
     @usableFromInline let resume: @Sendable (UInt64) -> Void
+    /// Told how many values were dropped that the consumer did not ask to have dropped.
+    @usableFromInline let didDrop: @Sendable (Int) -> Void
     @usableFromInline let state = NIOLockedValueBox(State())
 
     @inlinable
     init(
-        _ policy: Policy, pause: @escaping @Sendable () -> UInt64, resume: @escaping @Sendable (UInt64) -> Void
+        _ policy: Policy, maximumByteCount: Int, pause: @escaping @Sendable () -> UInt64,
+        resume: @escaping @Sendable (UInt64) -> Void, didDrop: @escaping @Sendable (Int) -> Void
     ) {
         self.policy = policy
+        self.maximumByteCount = maximumByteCount
         self.pause = pause
         self.resume = resume
+        self.didDrop = didDrop
     }
 
     /// Runs `body` once, when the stream has finished or its consumer is gone; at once if that has happened already.
@@ -70,23 +128,48 @@ final class ValueStream<Value: Sendable>: Sendable {
     // MARK: The event loop's side
 
     /// Hands the value to a waiting task, or buffers it.
+    ///
+    /// - Parameters:
+    ///   - wireByteCount: the length of its wire form.
+    ///   - isDatagram: whether it came in a datagram.
     @inlinable
-    func add(_ value: Value) {
+    func add(_ value: Value, wireByteCount: Int, isDatagram: Bool) {
+        var dropCount = 0
         let consumer: Consumer? = state.withLockedValue { state in
             if state.isFinished { return nil }
             if let consumer = state.consumers.popFirst() { return consumer }
-            state.values.append(value)
-            switch policy {
-            case .pausing(_, let high):
+            state.lastNumber &+= 1
+            let entry = Entry(value, wireByteCount: wireByteCount, number: state.lastNumber)
+            if case .pausing(_, let high) = policy, !isDatagram {
+                state.kept.append(entry)
                 // Pause under the lock: a consumer that empties the buffer meanwhile must find the pause in order to
                 // undo it.
-                if state.values.count >= high, state.pause == nil { state.pause = pause() }
-            case .newest(let count):
-                if state.values.count > count { state.values.removeFirst() }
+                let isFull = state.kept.entries.count >= high || state.kept.byteCount >= maximumByteCount
+                if isFull, state.pause == nil { state.pause = pause() }
+            } else {
+                state.droppable.append(entry)
+                dropCount = drop(from: &state.droppable)
             }
             return nil
         }
         consumer?.resume(returning: value)
+        if dropCount > 0 { didDrop(dropCount) }
+    }
+
+    /// Drops the oldest values beyond the bounds.
+    ///
+    /// - Returns: how many, except those that the consumer asked to have dropped.
+    @inlinable
+    func drop(from buffer: inout Buffer) -> Int {
+        var count = 0
+        switch policy {
+        case .pausing(_, let high):
+            while buffer.entries.count > high, buffer.popFirst() != nil { count += 1 }
+        case .newest(let newest):
+            while buffer.entries.count > newest { _ = buffer.popFirst() }
+        }
+        while buffer.byteCount > maximumByteCount, buffer.entries.count > 1, buffer.popFirst() != nil { count += 1 }
+        return count
     }
 
     /// No further values will follow. Those that are buffered can still be consumed, and no longer exert backpressure.
@@ -123,8 +206,10 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     @inlinable
     func take(_ state: inout State) -> Next {
-        guard let value = state.values.popFirst() else { return state.isFinished ? .end : .empty }
-        guard case .pausing(let low, _) = policy, state.values.count <= low else { return .value(value, resume: nil) }
+        guard let value = state.popFirst()?.value else { return state.isFinished ? .end : .empty }
+        guard case .pausing(let low, _) = policy, state.kept.entries.count <= low,
+            state.kept.byteCount <= maximumByteCount / 2
+        else { return .value(value, resume: nil) }
         return .value(value, resume: state.pause.take())
     }
 
@@ -150,7 +235,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     func terminate(keepingValues: Bool) {
         let (consumers, pause, onTermination) = state.withLockedValue { state in
             state.isFinished = true
-            if !keepingValues { state.values.removeAll() }
+            if !keepingValues { (state.kept, state.droppable) = (Buffer(), Buffer()) }
             defer { state.consumers.removeAll() }
             return (state.consumers, state.pause.take(), state.onTermination.take())
         }

@@ -15,8 +15,16 @@ struct ValueStreamTests {
         var isPaused: Bool { pauses.withLock { !$0.open.isEmpty } }
         var pauseCount: UInt64 { pauses.withLock { $0.last } }
 
-        func stream<Value>(_ policy: ValueStream<Value>.Policy) -> ValueStream<Value> {
-            ValueStream(policy, pause: { self.pause() }, resume: { self.resume($0) })
+        private let drops = Atomic(0)
+
+        var dropCount: Int { drops.load(ordering: .relaxed) }
+
+        func stream<Value>(
+            _ policy: ValueStream<Value>.Policy, maximumByteCount: Int = 1_000_000
+        ) -> ValueStream<Value> {
+            ValueStream(
+                policy, maximumByteCount: maximumByteCount, pause: { self.pause() }, resume: { self.resume($0) },
+                didDrop: { self.drops.add($0, ordering: .relaxed) })
         }
 
         func pause() -> UInt64 {
@@ -31,6 +39,8 @@ struct ValueStreamTests {
             #expect(pauses.withLock { $0.open.remove(pause) } != nil, "a pause was taken back twice")
         }
     }
+
+    typealias Policy = ValueStream<Int>.Policy
 
     private func rest(of stream: ValueStream<Int>) async -> [Int] {
         var values: [Int] = []
@@ -63,6 +73,46 @@ struct ValueStreamTests {
         stream.finish()
         #expect(await rest(of: stream) == [3, 4])
         #expect(reading.pauseCount == 0)
+    }
+
+    /// Of 100 bytes each, with room for four or five.
+    @Test(arguments: [(.newest(count: 9), false), (.pausing(low: 4, high: 9), true)] as [(Policy, Bool)])
+    func theNewestBytesAreKept(_ policy: Policy, _ isDatagram: Bool) async {
+        let reading = Reading()
+        let stream = reading.stream(policy, maximumByteCount: 700)
+        for value in 0..<8 { stream.add(value, wireByteCount: 100, isDatagram: isDatagram) }
+        // A single value may be longer.
+        stream.add(8, wireByteCount: 1000, isDatagram: isDatagram)
+        stream.finish()
+        #expect(await rest(of: stream) == [8])
+        #expect(reading.dropCount == 8)
+        #expect(reading.pauseCount == 0)
+    }
+
+    @Test
+    func datagramsGiveWayToNewerOnesAndNeverToTheStream() async {
+        let reading = Reading()
+        let stream: ValueStream<Int> = reading.stream(.pausing(low: 2, high: 4))
+        for value in 0..<12 { stream.add(value, wireByteCount: 8, isDatagram: !value.isMultiple(of: 3)) }
+        // Four of the stream, with pause, and the newest four datagrams.
+        #expect(reading.pauseCount == 1)
+        #expect(reading.dropCount == 4)
+        stream.finish()
+        #expect(await rest(of: stream) == [0, 3, 6, 7, 8, 9, 10, 11])
+    }
+
+    @Test
+    func readingPausesWhenTheBytesAreTooManyAndResumesAtHalf() async {
+        let reading = Reading()
+        let stream: ValueStream<Int> = reading.stream(.pausing(low: 50, high: 100), maximumByteCount: 4000)
+        for value in 0..<3 { stream.add(value, wireByteCount: 1000, isDatagram: false) }
+        #expect(!reading.isPaused)
+        stream.add(3, wireByteCount: 1000, isDatagram: false)
+        #expect(reading.isPaused)
+        for value in 0..<2 { #expect(await stream.next(isolation: nil) == value) }
+        #expect(reading.isPaused)
+        #expect(await stream.next(isolation: nil) == 2)
+        #expect(!reading.isPaused)
     }
 
     @Test
@@ -124,7 +174,7 @@ struct ValueStreamTests {
         let hasTaken = DispatchSemaphore(value: 0)
         let box = Locked<ValueStream<Int>?>(nil)
         let stream = ValueStream<Int>(
-            .pausing(low: 1, high: 2),
+            .pausing(low: 1, high: 2), maximumByteCount: 1_000_000,
             pause: {
                 let stream = box.withLock { $0 }
                 DispatchQueue.global().async {
@@ -134,7 +184,7 @@ struct ValueStreamTests {
                 // Time enough to take both, were it not for the lock.
                 _ = hasTaken.wait(timeout: .now() + .milliseconds(50))
                 return reading.pause()
-            }, resume: { reading.resume($0) })
+            }, resume: { reading.resume($0) }, didDrop: { _ in })
         box.withLock { $0 = stream }
         for value in 0..<2 { stream.add(value) }
         try await eventually { !reading.isPaused }
@@ -154,4 +204,8 @@ struct ValueStreamTests {
         #expect(await rest(of: stream) == Array(0..<count))
         #expect(!reading.isPaused)
     }
+}
+
+extension ValueStream {
+    fileprivate func add(_ value: Value) { add(value, wireByteCount: 8, isDatagram: false) }
 }
