@@ -141,6 +141,15 @@ def surfaces(bed, ok):
         other.hears(cutoff, [single(delay / 100)])
         check(delay < 50 or bridged.value("Gate") == [True], "a bundle was early")
     until(lambda: bridged.value("Gate") == [False], "what the later bundle sets")
+    # Senders that count from elsewhere mean at once: from 1900, from boot, from 1970, from 2001.
+    for number, seconds in enumerate((0, 12_345, int(time.time()), int(time.time()) - 978_307_200)):
+        unknown = b"/x\0\0,x\0\0\0\0\0\0"
+        sent = message(cutoff, number / 8).dgram
+        packets = b"".join(struct.pack(">I", len(packet)) + packet for packet in (unknown, sent, unknown))
+        mover.socket.sendto(b"#bundle\0" + struct.pack(">II", seconds, 0) + packets, bridged.osc)
+        other.hears(cutoff, [number / 8])
+    bridged.bridge.event("invalid")
+    ok("a bundle counts from anywhere, and types that are not known spoil one of its messages alone")
     mover.send_to(bridged.osc, "/*/{Cutof,Gat}[a-f]", 1.0)
     until(lambda: bridged.value("Gate") == [True] and bridged.value("Cutoff") == [1], "what the pattern sets")
     bridged.end()
@@ -176,6 +185,8 @@ def query(bed, ok):
     check(access == {"Cutoff": 3, "Level": 1, "Kick": 2}, f"{access}")
     check(bridged.query(bridged.address("Mode"))["RANGE"] == [{"VALS": [0, 1]}], "choices")
     check(bridged.query(bridged.address("Level") + "?RANGE") is None, "a range that is not there")
+    check(bridged.query(bridged.address("Pad") + "/?VALUE=") == {"VALUE": [1, 2]}, "slashes and equals signs")
+    check(bridged.query("//?HOST_INFO=")["OSC_PORT"] == bridged.osc[1], "the host with slashes and equals signs")
     for path, status in [("/nothing", 404), ("/?NOTHING", 400), ("/%zz", 400)]:
         try:
             bridged.query(path)
@@ -184,7 +195,12 @@ def query(bed, ok):
             check(error.code == status, f"{path}: {error.code}")
     page = f"ws://127.0.0.1:{bridged.listening['queryPort']}/"
     with connect(page, open_timeout=patience()) as socket:
-        socket.send(json.dumps({"COMMAND": "LISTEN", "DATA": bridged.address("Cutoff")}))
+        # What others speak is left alone.
+        for other in ("hello", "5", "[1]", '{"COMMAND": 1}', '{"COMMAND": "LISTEN", "DATA": ["/a", "/b"]}',
+                      '{"COMMAND": "START_OSC_STREAMING", "DATA": {"LOCAL_SERVER_PORT": 4321}}', '{"COMMAND": "RENAMED"}',
+                      message(bridged.address("Cutoff"), 0.25).dgram, [b"#bund", b"le\0"]):
+            socket.send(other)
+        socket.send(json.dumps({"COMMAND": "LISTEN", "DATA": bridged.address("Cutoff") + "/"}))
         Surface().send(bridged, "Cutoff", 0.75)
         heard = OscMessage(socket.recv(timeout=patience()))
         check(heard.address == bridged.address("Cutoff") and heard.params == [0.75], f"{heard.params}")

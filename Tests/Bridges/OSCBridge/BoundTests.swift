@@ -92,6 +92,19 @@ struct BoundTests {
         #expect(bed.unknown == 1)
     }
 
+    /// The sender's seconds, this machine's since 1970, and the wait: in 2026 and after 2036, when NTP's begin again.
+    @Test(arguments: [
+        (0, 1_795_828_036, 0), (86_400, 1_795_828_036, 0), (817_520_836, 1_795_828_036, 0),
+        (1_795_828_036, 1_795_828_036, 0), (1_795_828_036 + 2_208_988_800 + 30, 1_795_828_036, 30),
+        (1_795_828_036 + 2_208_988_800 + 5000, 1_795_828_036, nil), (0, 2_100_000_000, 0), (86_400, 2_100_000_000, 0),
+        (1_121_692_800, 2_100_000_000, 0), (2_100_000_000, 2_100_000_000, 0), (14_021_504 + 30, 2_100_000_000, 30),
+        (14_021_504 + 5000, 2_100_000_000, nil),
+    ] as [(UInt64, UInt64, UInt64?)])
+    func timesThatAreCountedFromElsewhereAreDue(_ seconds: UInt64, _ now: UInt64, _ wait: UInt64?) {
+        let time = OSCTimeTag(rawValue: seconds << 32)
+        #expect(BridgeCore.wait(for: time, at: now * 1_000_000_000) == wait.map { $0 * 1_000_000_000 })
+    }
+
     @Test func whatIsSpentFillsUpAgain() {
         let start = NIODeadline.now()
         var allowance = Allowance(100, perSecond: 10, at: start)

@@ -33,6 +33,10 @@ struct ValueTests {
         (.float, nil, .int32(7), .float(7)), (.float, nil, .double(0.5), .float(0.5)),
         (.float, 0...1, .float(1.5), .float(1)), (.float, 0...1, .string("0.25"), .float(0.25)),
         (.float, nil, .float(-.infinity), .float(-.infinity)), (.float, nil, .bool(true), .float(1)),
+        (.float, nil, .double(1e300), .float(.greatestFiniteMagnitude)),
+        (.float, nil, .double(-1e300), .float(-.greatestFiniteMagnitude)), (.float, 0...1, .double(1e300), .float(1)),
+        (.float, nil, .double(.infinity), .float(.infinity)), (.float, 0...1, .string("1.5"), .float(1)),
+        (.float2, nil, .array([.double(-1e300), .double(1)]), .float2([-.greatestFiniteMagnitude, 1])),
         (.double, nil, .float(0.5), .double(0.5)), (.double, nil, .int64(1 << 53), .double(9_007_199_254_740_992)),
         (.string, nil, .string("ä"), .string("ä")), (.string, nil, .int32(5), .string("5")),
         (.string, nil, .symbol("s"), .string("s")), (.string, nil, .character(65), .string("A")),
@@ -62,7 +66,8 @@ struct ValueTests {
     }
 
     static let refused: [(ElementType, ClosedRange<Double>?, [OSCArgument])] = [
-        (.int8, nil, [.float(.nan)]), (.float, 0...1, [.float(.nan)]), (.bool, nil, [.float(.nan)]),
+        (.int8, nil, [.float(.nan)]), (.float, 0...1, [.float(.nan)]), (.double, 0...1, [.double(.nan)]),
+        (.float, 0...1, [.string("nan")]), (.int8, 0...1, [.string("nan")]), (.bool, nil, [.float(.nan)]),
         (.int8, nil, [.string("x")]), (.int8, nil, [.blob(ByteBuffer())]), (.float, nil, [.null]),
         (.float2, nil, [.float(1)]), (.float2, nil, [.float(1), .string("x")]), (.float, nil, [.float(1), .float(2)]),
         (.data, nil, [.float(1)]), (.string, nil, [.null]), (.string, nil, [.character(0xD800)]),

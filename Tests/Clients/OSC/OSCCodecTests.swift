@@ -73,6 +73,25 @@ struct OSCCodecTests {
         }
     }
 
+    /// The messages of a bundle, the second of which has the type `x`, and one within a bundle an array without its end.
+    @Test
+    func unknownTypesSpoilOneMessageAlone() throws {
+        let bytes = Self.bytes(
+            "2362756e 646c6500 0000000000000001 00000008 2f610000 2c540000 0000000c 2f620000 2c780000 00000001"
+                + "0000001c 2362756e 646c6500 0000000000000001 00000008 2f630000 2c5b0000 00000008 2f640000 2c460000")
+        var unknown = 0
+        let packet = try OSCPacket(reading: bytes, unknownMessages: &unknown)
+        #expect(
+            packet
+                == .bundle(
+                    .immediately,
+                    [
+                        .message(OSCMessage("/a", [.bool(true)])), .bundle(.immediately, []),
+                        .message(OSCMessage("/d", [.bool(false)])),
+                    ]))
+        #expect(unknown == 2)
+    }
+
     @Test(arguments: [
         ("", OSCError.length), ("2f61", .length), ("2f616161", .text), ("61000000", .beginning),
         ("2362756e 646c6500", .truncated), ("2362756e 646c6501 0000000000000001", .beginning),

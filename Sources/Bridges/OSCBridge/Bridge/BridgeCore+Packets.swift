@@ -14,21 +14,40 @@ extension BridgeCore {
     func receive(_ bytes: ByteBuffer, from address: SocketAddress, _ channel: any Channel) {
         guard surfaces.admits(address) else { return }
         let packet: OSCPacket
+        var unknownMessages = 0
         do throws(OSCError) {
-            packet = try OSCPacket(reading: bytes)
+            packet = try OSCPacket(reading: bytes, unknownMessages: &unknownMessages)
         } catch {
             // Who sends no OSC is no surface, unless it was one before.
-            if let surface = surfaces[address], !surface.wasToldInvalid {
-                surface.wasToldInvalid = true
-                emit(.invalid(surface: surface.name, reason: error.reason))
-            } else if surfaces[address] == nil {
+            if let surface = surfaces[address] {
+                invalid(error, surface)
+            } else {
                 emitRarely(.invalid(surface: address.oscName, reason: error.reason))
             }
             return
         }
         let (surface, isNew) = surfaces.surface(at: address, channel)
         if isNew { emit(.surface(surface.name)) }
+        if unknownMessages > 0 { invalid(.typeTags, surface) }
         perform(packet, from: surface)
+    }
+
+    private func invalid(_ error: OSCError, _ surface: Surface) {
+        guard !surface.wasToldInvalid else { return }
+        surface.wasToldInvalid = true
+        emit(.invalid(surface: surface.name, reason: error.reason))
+    }
+
+    /// How long a bundle waits for its time; `nil` for one that is too far ahead.
+    ///
+    /// Senders that count from boot, 1970 or 2001 have times without the highest bit, as 0 is. Unless such a time is of a
+    /// day from now, after 2036, it is of OSC's first years, and due at once.
+    static func wait(for time: OSCTimeTag, at clock: UInt64) -> UInt64? {
+        let due = time.unixNanoseconds
+        guard time != .immediately, due > clock else { return 0 }
+        let wait = due - clock
+        if wait <= longestWait { return wait }
+        return time.rawValue >> 63 == 0 && wait > 86_400_000_000_000 ? 0 : nil
     }
 
     private func perform(_ packet: OSCPacket, from surface: Surface) {
@@ -36,15 +55,13 @@ extension BridgeCore {
         case .message(let message): perform(message, from: surface)
         case .bundle(let time, let packets):
             let now = loop.now
-            let (due, clock) = (time.unixNanoseconds, WallClock.nanoseconds)
-            let wait = time == .immediately || due <= clock ? 0 : due - clock
+            guard let wait = Self.wait(for: time, at: WallClock.nanoseconds) else {
+                return overload(
+                    "a bundle is for more than a minute ahead; the clocks of this machine and the surface differ")
+            }
             guard wait > 0 else {
                 for packet in packets { perform(packet, from: surface) }
                 return
-            }
-            guard wait <= Self.longestWait else {
-                return overload(
-                    "a bundle is for more than a minute ahead; the clocks of this machine and the surface differ")
             }
             let count = max(packets.reduce(0) { $0 + $1.messageCount }, 1)
             guard timedCount + count <= Self.mostTimed else {

@@ -30,7 +30,7 @@ final class QueryListeners {
     private struct Command: Decodable {
         // The names of OSCQuery.
         let COMMAND: String
-        let DATA: String?
+        let DATA: String
     }
 
     /// The most addresses that a program listens to: as many as there can be.
@@ -55,6 +55,8 @@ final class QueryListeners {
             guard let self, let listener else { return }
             take(text, of: listener, isThere)
         }
+        // OSC of extensions that HOST_INFO does not name.
+        socket.onBinary = { _ in }
         socket.onWritable = { [weak self, weak listener] in
             guard let self, let listener else { return }
             catchUp(listener)
@@ -67,11 +69,9 @@ final class QueryListeners {
     }
 
     private func take(_ text: ByteBuffer, of listener: Listener, _ isThere: (String) -> Bool) {
-        guard let command = try? JSONDecoder().decode(Command.self, from: Data(buffer: text)) else {
-            return listener.socket.close(code: 1008, reason: "not a command of OSCQuery")
-        }
-        // Others are of extensions that HOST_INFO does not name.
-        guard let address = command.DATA else { return }
+        // Others are of extensions that HOST_INFO does not name, with data of their own.
+        guard let command = try? JSONDecoder().decode(Command.self, from: Data(buffer: text)) else { return }
+        let address = QueryTree.withoutSlashes(command.DATA)
         switch command.COMMAND {
         case "LISTEN":
             guard isThere(address), listener.addresses.count < Self.mostAddresses,

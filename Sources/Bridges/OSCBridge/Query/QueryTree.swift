@@ -49,13 +49,15 @@ struct QueryTree: Sendable {
 
     /// - Parameter find: finds what is at an address.
     func answer(_ request: WebRequest, _ find: @Sendable (String) async -> Node?) async -> WebResponse {
-        guard let path = Self.decoded(request.path) else { return WebResponse(status: 400, "The path is not valid.") }
-        if request.query == "HOST_INFO" { return Self.response(hostInfo) }
+        guard let path = Self.decoded(request.path).map(Self.withoutSlashes) else { return WebResponse(status: 400, "The path is not valid.") }
+        // Some programs write an attribute like a form's field: `?VALUE=`.
+        let query = request.query?.prefix { $0 != "=" }
+        if query == "HOST_INFO" { return Self.response(hostInfo) }
         guard let node = await find(path) else {
             return WebResponse(status: 404, "There is nothing at this address.")
         }
-        guard let query = request.query, !query.isEmpty else { return Self.response(full(node)) }
-        guard Self.attributes.contains(query) else {
+        guard let query, !query.isEmpty else { return Self.response(full(node)) }
+        guard let query = Self.attributes.first(where: { $0 == query }) else {
             return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
         }
         // A node that has no such attribute has nothing to say.
@@ -169,6 +171,13 @@ struct QueryTree: Sendable {
         case .text where value.type == .data: return [.null]
         case .integer, .bool, .text: return [value.json]
         }
+    }
+
+    /// An address without slashes at its end, with which some programs mean the same.
+    static func withoutSlashes(_ path: String) -> String {
+        var path = Substring(path)
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
     }
 
     /// A path without its percent signs, which no address has; `nil` if they are wrong.

@@ -103,7 +103,7 @@ extension ElementDefinition {
             var numbers: [Float] = []
             for argument in arguments {
                 guard let number = argument.number else { throw expectation }
-                numbers.append(Float(number))
+                numbers.append(single(number))
             }
             switch type {
             case .float2: return .float2(Vector2(numbers))
@@ -181,15 +181,19 @@ extension ElementDefinition {
 
     private func float(_ argument: OSCArgument) throws(OSCRefusal) -> Float {
         if case .float(let number) = argument, range == nil { return number }
-        return Float(try double(argument))
+        return single(try double(argument))
+    }
+
+    /// The nearest float: not infinity, unless the number is infinite.
+    private func single(_ number: Double) -> Float {
+        let nearest = Float(number)
+        guard nearest.isInfinite, number.isFinite else { return nearest }
+        return number < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude
     }
 
     private func double(_ argument: OSCArgument) throws(OSCRefusal) -> Double {
-        if let text = argument.text {
-            guard let number = (try? ElementValue(text: text, of: self))?.numericValue else { throw expectation }
-            return number
-        }
-        guard let number = argument.number else { throw expectation }
+        let typed = argument.text.flatMap { (try? ElementValue(text: $0, of: self))?.numericValue }
+        guard let number = typed ?? argument.number else { throw expectation }
         guard let range else { return number }
         guard !number.isNaN else { throw OSCRefusal("the value is not a number") }
         return clamped(number, range)

@@ -7,6 +7,7 @@ struct MessageAssembler {
         /// Nothing to do, such as for a pong or a part of a message.
         case nothing
         case text(ByteBuffer)
+        case binary(ByteBuffer)
         case ping(ByteBuffer)
         /// The browser closes; the code is its own, or 1005 if it sent none.
         case closed(UInt16)
@@ -14,10 +15,12 @@ struct MessageAssembler {
         case failed(code: UInt16, reason: String)
     }
 
+    /// Whether binary messages are understood.
+    var takesBinary = false
     private let maximumBytes: Int
     private let maximumFragments: Int
     private var bucket: FrameBucket
-    private var partial: (bytes: ByteBuffer, fragments: Int)?
+    private var partial: (bytes: ByteBuffer, fragments: Int, isText: Bool)?
 
     init(_ limits: WebServerLimits, at now: NIODeadline) {
         maximumBytes = limits.maximumMessageBytes
@@ -31,12 +34,13 @@ struct MessageAssembler {
         guard bucket.take(at: now) else { return .failed(code: 1008, reason: "too fast") }
         let data = frame.unmaskedData
         switch frame.opcode {
-        case .text:
+        case .text, .binary:
+            let isText = frame.opcode == .text
+            guard isText || takesBinary else {
+                return .failed(code: 1003, reason: "binary messages are not understood")
+            }
             guard partial == nil else { return .failed(code: 1002, reason: "a message within another") }
-            guard frame.fin else { return begin(data) }
-            return complete(data)
-        case .binary:
-            return .failed(code: 1003, reason: "binary messages are not understood")
+            return frame.fin ? complete(data, isText) : begin(data, isText)
         case .continuation:
             return proceed(data, isLast: frame.fin)
         case .ping:
@@ -50,28 +54,29 @@ struct MessageAssembler {
         }
     }
 
-    private mutating func begin(_ data: ByteBuffer) -> Step {
+    private mutating func begin(_ data: ByteBuffer, _ isText: Bool) -> Step {
         guard data.readableBytes <= maximumBytes else { return tooLarge }
-        partial = (data, 1)
+        partial = (data, 1, isText)
         return .nothing
     }
 
     private mutating func proceed(_ data: ByteBuffer, isLast: Bool) -> Step {
         // Taken out, so that its bytes are not copied for each fragment.
-        guard var (bytes, fragments) = partial.take() else {
+        guard var message = partial.take() else {
             return .failed(code: 1002, reason: "a continuation of nothing")
         }
-        guard bytes.readableBytes + data.readableBytes <= maximumBytes else { return tooLarge }
-        guard fragments < maximumFragments else { return .failed(code: 1009, reason: "too many fragments") }
-        bytes.writeImmutableBuffer(data)
-        fragments += 1
-        if isLast { return complete(bytes) }
-        partial = (bytes, fragments)
+        guard message.bytes.readableBytes + data.readableBytes <= maximumBytes else { return tooLarge }
+        guard message.fragments < maximumFragments else { return .failed(code: 1009, reason: "too many fragments") }
+        message.bytes.writeImmutableBuffer(data)
+        message.fragments += 1
+        if isLast { return complete(message.bytes, message.isText) }
+        partial = message
         return .nothing
     }
 
-    private func complete(_ bytes: ByteBuffer) -> Step {
+    private func complete(_ bytes: ByteBuffer, _ isText: Bool) -> Step {
         guard bytes.readableBytes <= maximumBytes else { return tooLarge }
+        guard isText else { return .binary(bytes) }
         return Self.isText(bytes) ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
     }
 

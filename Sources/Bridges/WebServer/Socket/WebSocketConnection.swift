@@ -18,6 +18,9 @@ package final class WebSocketConnection {
     package let isEncrypted: Bool
     /// Called with each complete text message, valid UTF-8 of at most ``WebServerLimits/maximumMessageBytes``.
     package var onText: ((ByteBuffer) -> Void)?
+    /// Called with each complete binary message, of the same length at most. Without it a binary frame closes the
+    /// connection.
+    package var onBinary: ((ByteBuffer) -> Void)? { didSet { assembler.takesBinary = onBinary != nil } }
     /// Called when the connection has room again after it had none.
     package var onWritable: (() -> Void)?
     /// Called once, when the connection has ended or is about to: nothing is received or sent afterwards.
@@ -144,7 +147,7 @@ package final class WebSocketConnection {
     private func notifyClosed() {
         let onClose = onClose.take()
         // What they hold may hold this.
-        (onText, onWritable, unansweredPing) = (nil, nil, nil)
+        (onText, onBinary, onWritable, unansweredPing) = (nil, nil, nil, nil)
         onClose?()
     }
 
@@ -160,6 +163,7 @@ package final class WebSocketConnection {
         switch assembler.receive(frame, at: lastArrival) {
         case .nothing: break
         case .text(let bytes): onText?(bytes)
+        case .binary(let bytes): onBinary?(bytes)
         case .ping(let data): receivePing(data)
         case .failed(let code, let reason): close(code: code, reason: reason)
         case .closed(let code): close(code == 1005 ? 1000 : code, "", isAnswer: true)

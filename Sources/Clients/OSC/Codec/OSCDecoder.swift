@@ -4,26 +4,35 @@ extension OSCPacket {
     /// Reads the packet that a datagram is. Whatever the bytes are, it takes time and memory in proportion to their number.
     ///
     /// A message without type tags, as programs of before OSC 1.0 send it, is one without arguments; what follows the
-    /// address is not read then.
+    /// address is not read then. A bundle's messages with type tags that OSC 1.0 does not know are left out.
     ///
     /// - Throws: ``OSCError`` for anything that is not a packet as a whole, or exceeds ``OSCLimits``.
-    public init(reading bytes: ByteBuffer) throws(OSCError) { self = try OSCDecoder.decode(bytes) }
+    public init(reading bytes: ByteBuffer) throws(OSCError) {
+        var unknown = 0
+        try self.init(reading: bytes, unknownMessages: &unknown)
+    }
+
+    /// Reads the packet that a datagram is, as ``init(reading:)`` does, and counts the messages that it leaves out.
+    ///
+    /// - Parameter unknownMessages: grows by the number of a bundle's messages whose type tags OSC 1.0 does not know.
+    public init(reading bytes: ByteBuffer, unknownMessages: inout Int) throws(OSCError) {
+        var decoder = OSCDecoder(bytes)
+        self = try decoder.packet(end: bytes.writerIndex, depth: 0)
+        unknownMessages += decoder.unknownCount
+    }
 }
 
 /// Reads OSC 1.0 packets.
 private struct OSCDecoder {
     private var bytes: ByteBuffer
     private var packetCount = 0
+    /// Messages of bundles that were left out.
+    private(set) var unknownCount = 0
 
-    private init(_ bytes: ByteBuffer) { self.bytes = bytes }
-
-    fileprivate static func decode(_ bytes: ByteBuffer) throws(OSCError) -> OSCPacket {
-        var decoder = OSCDecoder(bytes)
-        return try decoder.packet(end: bytes.writerIndex, depth: 0)
-    }
+    init(_ bytes: ByteBuffer) { self.bytes = bytes }
 
     /// Reads a packet that takes all bytes up to `end`.
-    private mutating func packet(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
+    mutating func packet(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
         packetCount += 1
         guard packetCount <= OSCLimits.packets else { throw .limit }
         let count = end - bytes.readerIndex
@@ -42,7 +51,15 @@ private struct OSCDecoder {
         var packets: [OSCPacket] = []
         while bytes.readerIndex < end {
             guard let length: UInt32 = integer(end), Int(length) <= end - bytes.readerIndex else { throw .truncated }
-            packets.append(try packet(end: bytes.readerIndex + Int(length), depth: depth + 1))
+            let next = bytes.readerIndex + Int(length)
+            do throws(OSCError) {
+                packets.append(try packet(end: next, depth: depth + 1))
+            } catch {
+                // Such a message is discarded (OSC 1.0, "OSC Type Tag String"), and the others are not.
+                guard error == .typeTags else { throw error }
+                unknownCount += 1
+                bytes.moveReaderIndex(to: next)
+            }
         }
         return .bundle(OSCTimeTag(rawValue: time), packets)
     }
