@@ -43,8 +43,10 @@ private struct RetainedTopics: Sendable {
     /// What a topic that came has to begin with, or to be.
     private let prefix: String
     private let configs: (prefix: String, isWhole: Bool)
+    private let discovery: DiscoveryTopics
 
     init(_ subject: MQTTBridge.Subject, _ options: MQTTBridgeOptions) throws(MQTTError) {
+        discovery = DiscoveryTopics(prefix: options.discoveryPrefix)
         let key: ServiceKey
         switch subject {
         case .all, .service(_, nil):
@@ -54,12 +56,12 @@ private struct RetainedTopics: Sendable {
             configs = (level == "+" ? "elemental_" : ServiceTopics.idPrefix(level), false)
             filters =
                 ["\(options.base)/\(level)/+/+"]
-                + (options.discovery == .homeAssistant ? [ServiceTopics.allConfigs] : [])
+                + (options.discovery == .homeAssistant ? [discovery.allConfigs] : [])
             return
         case .service(let service, let name?): key = ServiceKey(service: service, name: name)
         case .address(let host, let port): key = ServiceKey(host: host, port: port)
         }
-        let topics = try ServiceTopics(key, base: options.base)
+        let topics = try ServiceTopics(key, base: options.base, discovery)
         prefix = "\(options.base)/\(topics.path)/"
         configs = (topics.id, true)
         filters =
@@ -69,7 +71,7 @@ private struct RetainedTopics: Sendable {
 
     /// Whether a topic that came is one of them.
     func covers(_ topic: String) -> Bool {
-        guard let id = ServiceTopics.id(ofConfig: topic) else { return topic.hasPrefix(prefix) }
+        guard let id = discovery.id(ofConfig: topic) else { return topic.hasPrefix(prefix) }
         if configs.isWhole { return id == configs.prefix }
         // Another service's name may begin like this one's; an instance has no underscore.
         return id.hasPrefix(configs.prefix)

@@ -73,7 +73,8 @@ public final class MQTTBridge: Sendable {
     ) throws(MQTTBridgeError) {
         try options.check()
         do throws(MQTTError) {
-            topics = try BridgeTopics(base: options.base, id: options.id)
+            topics = try BridgeTopics(
+                base: options.base, id: options.id, discovery: DiscoveryTopics(prefix: options.discoveryPrefix))
         } catch {
             throw MQTTBridgeError(error.message)
         }

@@ -74,6 +74,8 @@ struct MappingTests {
         #expect(try Self.platforms(Self.element(1, .int8, range: 5...5)) == ["text"])
         #expect(try Self.platforms(Self.element(1, .uint8, choices: colours)) == ["select"])
         #expect(try Self.platforms(Self.element(1, .uint8, choices: colours, access: .read)) == ["sensor"])
+        #expect(try Self.platforms(Self.element(1, .float, range: 0...0.0001)) == ["text"])
+        #expect(try Self.platforms(Self.element(1, .float, range: 0...0.01)) == ["number"])
         #expect(try Self.platforms(Self.element(1, .string)) == ["text"])
         #expect(try Self.platforms(Self.element(1, .float3)) == ["number", "number", "number"])
         #expect(try Self.platforms(Self.element(1, .float3, access: .write)) == ["text"])
@@ -128,6 +130,28 @@ struct MappingTests {
         #expect(problems.isEmpty, "\(problems)")
         #expect(Set(told.map(\.platform)) == ["light", "sensor", "button", "event", "notify"])
         #expect(told.first { $0.key == "2" }?.number("expire_after") == 60)
+    }
+
+    @Test
+    func whatIsCalledNoneIsNotUnknown() throws {
+        let names = [ElementChoice(.string("none"), "none"), ElementChoice(.string("Red"), "Red")]
+        let select = ["Element 2": try MQTTComponent(.select, settings: ["options": "None|Red"])]
+        let elements = [try Self.element(1, .string, choices: names), try Self.element(2, .string)]
+        let (problems, components) = try Self.check(elements, as: select)
+        #expect(problems.isEmpty, "\(problems)")
+        #expect(components.map { $0.fields["options"] as? [String] } == [["'none'", "Red"], ["'None'", "Red"]])
+        for (component, state) in zip(components, ["none", "None"]) {
+            #expect(component.problem(ofState: Array(state.utf8)) == nil)
+            #expect(component.text("command_template")?.contains("'none'") == true)
+        }
+    }
+
+    /// Its steps are not rounded to zero.
+    @Test
+    func aLightOfANarrowRange() throws {
+        let light = ["Element 1": try MQTTComponent(.light)]
+        let (_, components) = try Self.check([Self.element(1, .double, range: 0...0.0001)], as: light)
+        #expect(components.first?.text("brightness_command_template") == "{{ (value / 255 * 0.0001)|round(7) }}")
     }
 
     @Test

@@ -97,6 +97,11 @@ struct TopicTests {
         #expect(!service.isValue("site/elemental/robot/rover/availability"))
         #expect(!service.isValue("site/elemental/robot/rover/speed/set"))
         #expect(!service.isValue("site/elemental/robot/rover2/speed"))
+        let other = try BridgeTopics(base: "elemental", id: "pi", discovery: DiscoveryTopics(prefix: "ha"))
+        #expect(other.place(of: "ha/device/elemental_robot_rover/config") == .config(id: "elemental_robot_rover"))
+        #expect(other.place(of: service.config.name) == nil)
+        // It says that it has started where it always did, unless it was told otherwise.
+        #expect(other.place(of: "ha/status") == .birth && other.place(of: "homeassistant/status") == .birth)
         let address = try topics.service(ServiceKey(host: "192.168.1.7", port: 5000))
         #expect(address.path.hasPrefix("address/192-168-1-7-5000-"))
     }

@@ -137,6 +137,7 @@ extension DiscoveryCheck {
             return add("\(place) is no list of texts")
         }
         if Set(options).count != options.count { add("\(place) has one twice") }
+        if options.contains(where: { $0.lowercased() == "none" }) { add("\(place) has one that is read as unknown") }
         if options.contains(where: { $0.count > 255 }) { add("\(place) has one of more than 255 characters") }
     }
 
@@ -186,19 +187,20 @@ extension DiscoveryCheck.Component {
             }
             return nil
         case "select":
-            return (fields["options"] as? [String] ?? []).contains(value) || value == "None"
-                ? nil : "'\(value)' is no option"
+            return (fields["options"] as? [String] ?? []).contains(value) ? nil : "'\(value)' is no option"
         case "sensor":
             if fields["unit_of_measurement"] != nil || fields["state_class"] != nil
                 || fields["suggested_display_precision"] != nil
             {
                 guard value == "None" || Double(value)?.isFinite == true else { return "'\(value)' is no number" }
             }
-            if let options = fields["options"] as? [String], !options.contains(value), value != "None" {
+            if let options = fields["options"] as? [String], !options.contains(value) {
                 return "'\(value)' is no option"
             }
+            if self.text("value_template")?.contains("value[") == true, value == "None" { return "read as unknown" }
             return value.unicodeScalars.count > 255 ? "longer than 255 characters" : nil
         case "text":
+            if self.text("value_template") != nil, value == "None" { return "read as unknown" }
             let high = self.number("max") ?? 255
             return Double(value.unicodeScalars.count) > high ? "longer than \(high) characters" : nil
         default: return nil
@@ -214,6 +216,8 @@ extension DiscoveryCheck.Component {
             else { return text == "None" ? text : nil }
             return list[index] is NSNull ? "None" : "\(list[index])"
         }
+        if template.contains("'none'"), text.lowercased() == "none" { return "'\(text)'" }
+        if template.contains("'None'"), text == "None" { return "'None'" }
         if template.contains("value[:255]") { return String(String.UnicodeScalarView(text.unicodeScalars.prefix(255))) }
         return text
     }

@@ -214,7 +214,9 @@ extension BridgeCore {
     /// next connection.
     func subscriptionsRefused(_ refused: [String]) {
         let refused = Set(refused)
-        if refused.contains(topics.allAvailability) || refused.contains(BridgeTopics.birth) { isSubscribed = false }
+        if refused.contains(topics.allAvailability) || !refused.isDisjoint(with: topics.discovery.births) {
+            isSubscribed = false
+        }
         for service in services.values where !refused.isDisjoint(with: filters(of: service)) {
             service.isSubscribed = false
         }

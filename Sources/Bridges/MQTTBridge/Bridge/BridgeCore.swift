@@ -302,7 +302,9 @@ final class BridgeCore {
         emit(.brokerConnected)
         if !isSubscribed {
             isSubscribed = true
-            subscribe(to: [topics.allAvailability] + (options.discovery == .homeAssistant ? [BridgeTopics.birth] : []))
+            subscribe(
+                to: [topics.allAvailability]
+                    + (options.discovery == .homeAssistant ? topics.discovery.births.sorted() : []))
         }
         tellAll()
         settling?.cancel()

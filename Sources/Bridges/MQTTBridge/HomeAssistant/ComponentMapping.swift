@@ -43,9 +43,7 @@ struct ComponentMapping: Sendable {
         case .string: return writes ? "text" : "sensor"
         default:
             guard writes else { return "sensor" }
-            // Home Assistant computes with doubles, which have not all digits of such numbers; and it takes no number whose
-            // range is a single value.
-            return element.isBeyondDoubles || element.isConstant ? "text" : "number"
+            return element.isNoNumber ? "text" : "number"
         }
     }
 
@@ -58,21 +56,38 @@ struct ComponentMapping: Sendable {
             component.set("pl_on", .string("true"))
             component.set("pl_off", .string("false"))
         case "number": addNumber(element, to: &component)
-        case "select": component.set("ops", element.choiceNames)
-        case "text": component.set("max", .integer(Self.longestState))
+        case "select":
+            component.set("ops", Self.options(element.choices.map(\.name)))
+            if reads { component.set("val_tpl", .string(Self.choiceTemplate)) }
+            if writes { component.set("cmd_tpl", .string(#"{{ value[1:-1] if value|lower == "'none'" else value }}"#)) }
+        case "text":
+            component.set("max", .integer(Self.longestState))
+            guard element.type == .string else { break }
+            if reads { component.set("val_tpl", .string(Self.textTemplate)) }
+            if writes { component.set("cmd_tpl", .string(#"{{ 'None' if value == "'None'" else value }}"#)) }
         case "image":
             component.members.removeAll { $0.key == "stat_t" }
             component.set("img_t", .string(topics.value))
             component.set("cont_type", .string(pictureType ?? "image/png"))
         case "sensor" where !element.choices.isEmpty:
             component.set("dev_cla", .string("enum"))
-            component.set("ops", element.choiceNames)
+            component.set("ops", Self.options(element.choices.map(\.name)))
+            component.set("val_tpl", .string(Self.choiceTemplate))
         case "sensor" where element.type == .string || element.type == .data:
-            component.set("val_tpl", .string("{{ value[:\(Self.longestState)] }}"))
+            component.set("val_tpl", .string(Self.textTemplate))
         case "sensor": addMeasurement(element, to: &component)
         default: break
         }
         return component
+    }
+
+    // Home Assistant takes the state "None" for unknown, of a choice in capital and small letters: quotes make it a text.
+    private static let textTemplate = #"{{ "'None'" if value == 'None' else value[:\#(longestState)] }}"#
+    private static let choiceTemplate = #"{{ "'" ~ value ~ "'" if value|lower == 'none' else value }}"#
+
+    /// The names of choices as the templates have them.
+    private static func options(_ names: [String]) -> JSONText {
+        .array(names.map { .string($0.lowercased() == "none" ? "'\($0)'" : $0) })
     }
 
     /// A sensor or a number for each component of a vector, a text for one that can only be set; a matrix is not shown.
@@ -159,6 +174,9 @@ struct ComponentMapping: Sendable {
                 throw refuse(canSet ? "it cannot be set" : "the bridge sets nothing without --control")
             }
             if choice.kind == .number, !element.type.isNumeric { throw refuse("it is no number") }
+            if choice.kind == .number, element.isNoNumber {
+                throw refuse("Home Assistant has no steps for its values; it is a text there")
+            }
             if choice.kind == .select, element.choices.isEmpty, choice.settings["options"] == nil {
                 throw refuse("say what it takes, as in options=slow|fast")
             }
@@ -167,6 +185,7 @@ struct ComponentMapping: Sendable {
             if choice.kind == .button { component.set("pl_prs", .string(element.type == .bool ? "true" : "1")) }
         }
         for member in choice.members { component.set(Self.abbreviations[member.key] ?? member.key, member.value) }
+        if let names = choice.options { component.set("ops", Self.options(names)) }
         return component
     }
 
@@ -177,6 +196,13 @@ struct ComponentMapping: Sendable {
         "payload_press": "pl_prs", "content_type": "cont_type", "suggested_display_precision": "sug_dsp_prc",
         "event_types": "evt_typ",
     ]
+
+    /// How many decimals tell 255 steps apart: 3 up to 1, and more below.
+    private static func brightnessDecimals(_ full: Double) -> Int {
+        var (decimals, scaled) = (3, full)
+        while scaled < 1, decimals < 15 { (decimals, scaled) = (decimals + 1, scaled * 10) }
+        return decimals
+    }
 
     /// A number from 0 as a light's brightness.
     private func light(
@@ -191,7 +217,7 @@ struct ComponentMapping: Sendable {
         var component = base("light", element, topics, reads, writes)
         component.set("on_cmd_type", .string("brightness"))
         component.set("bri_cmd_t", .string(topics.set(nil)))
-        let decimals = element.type.isInteger ? "round(0)|int" : "round(3)"
+        let decimals = element.type.isInteger ? "round(0)|int" : "round(\(Self.brightnessDecimals(range.upperBound)))"
         component.set("bri_cmd_tpl", .string("{{ (value / 255 * \(full))|\(decimals) }}"))
         component.set("pl_off", .string("0"))
         if reads {

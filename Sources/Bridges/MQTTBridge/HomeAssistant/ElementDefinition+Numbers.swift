@@ -1,12 +1,8 @@
 import Elemental
 internal import ElementalWire
-internal import Support
 
 /// What a number's control needs to know.
 extension ElementDefinition {
-    /// The names of the choices.
-    var choiceNames: JSONText { .array(choices.map { .string($0.name) }) }
-
     /// The least and the greatest value in decimal: those of the range, else of the type. Home Assistant takes 0 and 100
     /// where it is told none, and drops values outside.
     var bounds: (low: String, high: String) {
@@ -14,26 +10,33 @@ extension ElementDefinition {
         return (text(range.lowerBound), text(range.upperBound))
     }
 
+    /// Whether Home Assistant cannot set the values as numbers: it computes with doubles, in steps of at least 0.001, and
+    /// takes no range that is a single value.
+    var isNoNumber: Bool {
+        guard let range, !isBeyondDoubles else { return isBeyondDoubles }
+        let width = range.upperBound - range.lowerBound
+        return width == 0 || (!type.isInteger && width < 10 * Self.leastStep)
+    }
+
+    private static let leastStep = 0.001
+
     /// Whether there are values of which a double has not all digits, 2^53 and more.
-    var isBeyondDoubles: Bool {
+    private var isBeyondDoubles: Bool {
         guard type == .int64 || type == .uint64 else { return false }
         guard let range else { return true }
         let limit = 9_007_199_254_740_992.0
         return range.lowerBound < -limit || range.upperBound > limit
     }
 
-    /// Whether the range is a single value.
-    var isConstant: Bool { range.map { $0.lowerBound == $0.upperBound } ?? false }
-
-    /// The step of a control in decimal. Home Assistant refuses one below 0.001.
+    /// The step of a control in decimal. Home Assistant refuses a smaller one than ``leastStep``.
     var controlStep: String {
         if type.isInteger {
             let step = step.map { $0.rounded() } ?? 1
             return Int64(exactly: max(step, 1)).map { String($0) } ?? "1"
         }
-        if let step { return text(max(step, 0.001)) }
-        guard let range, range.upperBound > range.lowerBound else { return "0.001" }
-        return text(max(Self.nice((range.upperBound - range.lowerBound) / 1000), 0.001))
+        if let step { return text(max(step, Self.leastStep)) }
+        guard let range, range.upperBound > range.lowerBound else { return text(Self.leastStep) }
+        return text(max(Self.nice((range.upperBound - range.lowerBound) / 1000), Self.leastStep))
     }
 
     /// How many digits after the point the step has, at most 6; `nil` without a step.

@@ -38,6 +38,11 @@ public struct MQTTComponent: Sendable, Hashable {
         "dev", "device", "o", "origin", "cmps", "components", "object_id", "obj_id", "default_entity_id", "def_ent_id",
     ]
 
+    /// The names of choices that the user gives.
+    var options: [String]? {
+        (settings["options"] ?? settings["ops"])?.split(separator: "|").map { String($0) }
+    }
+
     /// The settings in JSON: numbers and booleans as such, lists of texts where bars separate them.
     var members: JSONText.Members {
         settings.sorted { $0.key < $1.key }.map { key, value in

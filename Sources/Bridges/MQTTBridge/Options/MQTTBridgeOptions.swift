@@ -18,6 +18,9 @@ public struct MQTTBridgeOptions: Sendable {
     public var id = MQTTBridgeOptions.standardID
     /// Who is told of the services.
     public var discovery = Discovery.homeAssistant
+    /// The first levels of the topics of Home Assistant's discovery, as it was configured there: letters, digits, `_` and `-`,
+    /// with slashes between them.
+    public var discoveryPrefix = DiscoveryTopics.standardPrefix
     /// The shortest time between two values of one element on their way to the broker, of which the newest passes; zero
     /// for no limit. The first value after a pause passes at once.
     public var interval: Duration = .milliseconds(500)
@@ -32,13 +35,19 @@ public struct MQTTBridgeOptions: Sendable {
     /// The identifier of a bridge that was given none: this machine's name.
     public static var standardID: String { TopicLevel.instance(HostName.current) }
 
-    /// - Throws: ``MQTTBridgeError`` for an invalid ``base`` or ``id``.
+    /// - Throws: ``MQTTBridgeError`` for an invalid ``base``, ``id`` or ``discoveryPrefix``.
     public func check() throws(MQTTBridgeError) {
         let levels = base.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.allSatisfy(Self.isLevel), base.utf8.count <= 128 else {
             throw MQTTBridgeError(
                 "'\(base)' cannot be the base of topics: it takes levels of a…z, digits, _ and - with slashes between them"
             )
+        }
+        let prefix = discoveryPrefix.lowercased().split(separator: "/", omittingEmptySubsequences: false)
+        guard prefix.allSatisfy(Self.isLevel), discoveryPrefix.utf8.count <= 128, discoveryPrefix != base else {
+            throw MQTTBridgeError(
+                "'\(discoveryPrefix)' cannot be the prefix of the discovery: it takes levels of letters, digits, _ and - with "
+                    + "slashes between them, and is not the base")
         }
         guard Self.isLevel(id[...]), id.utf8.count <= 64 else {
             throw MQTTBridgeError("'\(id)' cannot be the name of a bridge: it takes a…z, digits, _ and -")

@@ -5,22 +5,24 @@ import MQTT
 struct BridgeTopics: Sendable {
     /// The levels before all others, `elemental` unless the options say otherwise.
     let base: String
+    let discovery: DiscoveryTopics
     /// Where this bridge says whether it is there; also its last will.
     let bridge: MQTTTopic
 
     /// The availability of all bridges and services.
     var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
-    /// Where Home Assistant says that it has started.
-    static let birth = "homeassistant/status"
 
     /// - Throws: ``MQTTError`` if they are no topics.
-    init(base: String, id: String) throws(MQTTError) {
+    init(base: String, id: String, discovery: DiscoveryTopics = DiscoveryTopics()) throws(MQTTError) {
         self.base = base
+        self.discovery = discovery
         bridge = try MQTTTopic("\(base)/\(TopicLevel.Reserved.bridge)/\(id)/\(TopicLevel.Reserved.availability)")
     }
 
     /// The topics of a service.
-    func service(_ key: ServiceKey) throws(MQTTError) -> ServiceTopics { try ServiceTopics(key, base: base) }
+    func service(_ key: ServiceKey) throws(MQTTError) -> ServiceTopics {
+        try ServiceTopics(key, base: base, discovery)
+    }
 
     /// The availability of a service, by its ``ServiceTopics/path``.
     func availability(ofService path: String) throws(MQTTError) -> MQTTTopic {
@@ -29,8 +31,8 @@ struct BridgeTopics: Sendable {
 
     /// What a topic is about that came from the broker.
     func place(of topic: String) -> Place? {
-        if topic == Self.birth { return .birth }
-        if let id = ServiceTopics.id(ofConfig: topic) { return .config(id: id) }
+        if discovery.births.contains(topic) { return .birth }
+        if let id = discovery.id(ofConfig: topic) { return .config(id: id) }
         guard topic.hasPrefix(base), topic.dropFirst(base.count).hasPrefix("/") else { return nil }
         let levels = topic.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
         switch levels.count {
@@ -56,6 +58,35 @@ struct BridgeTopics: Sendable {
     }
 }
 
+/// The topics of Home Assistant.
+struct DiscoveryTopics: Sendable {
+    /// What Home Assistant has unless it was told otherwise.
+    static let standardPrefix = "homeassistant"
+
+    /// Where it says that it has started: that is configured apart from the prefix.
+    let births: Set<String>
+    private let configPrefix: String
+    private static let configSuffix = "/config"
+
+    init(prefix: String = standardPrefix) {
+        births = ["\(Self.standardPrefix)/status", "\(prefix)/status"]
+        configPrefix = "\(prefix)/device/"
+    }
+
+    /// All configurations of devices.
+    var allConfigs: String { "\(configPrefix)+\(Self.configSuffix)" }
+
+    /// Where it finds a device.
+    func config(_ id: String) -> String { configPrefix + id + Self.configSuffix }
+
+    /// The identifier of the device that a topic configures; `nil` if it is another topic.
+    func id(ofConfig topic: String) -> String? {
+        guard topic.hasPrefix(configPrefix), topic.hasSuffix(Self.configSuffix) else { return nil }
+        let id = topic.dropFirst(configPrefix.count).dropLast(Self.configSuffix.count)
+        return id.isEmpty || id.contains("/") ? nil : String(id)
+    }
+}
+
 /// The topics of a service.
 struct ServiceTopics: Sendable {
     /// The levels of the service's name and its instance's, with a slash between them.
@@ -67,31 +98,18 @@ struct ServiceTopics: Sendable {
     let config: MQTTTopic
     private let prefix: String
 
-    private static let configPrefix = "homeassistant/device/"
-    private static let configSuffix = "/config"
-
-    init(_ key: ServiceKey, base: String) throws(MQTTError) {
+    init(_ key: ServiceKey, base: String, _ discovery: DiscoveryTopics) throws(MQTTError) {
         let service = key.service.map { TopicLevel.service($0) } ?? TopicLevel.Reserved.address
         let instance = TopicLevel.instance(key.name)
         path = "\(service)/\(instance)"
         id = Self.idPrefix(service) + instance
         prefix = "\(base)/\(path)"
         availability = try MQTTTopic("\(prefix)/\(TopicLevel.Reserved.availability)")
-        config = try MQTTTopic(Self.configPrefix + id + Self.configSuffix)
+        config = try MQTTTopic(discovery.config(id))
     }
 
     /// What the identifiers of a service's instances begin with.
     static func idPrefix(_ service: String) -> String { "elemental_\(service)_" }
-
-    /// All configurations of devices.
-    static let allConfigs = configPrefix + "+" + configSuffix
-
-    /// The identifier of the device that a topic configures; `nil` if it is another topic.
-    static func id(ofConfig topic: String) -> String? {
-        guard topic.hasPrefix(configPrefix), topic.hasSuffix(configSuffix) else { return nil }
-        let id = topic.dropFirst(configPrefix.count).dropLast(configSuffix.count)
-        return id.isEmpty || id.contains("/") ? nil : String(id)
-    }
 
     /// Where the element with that level has its value.
     func value(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)") }

@@ -49,7 +49,9 @@ struct QueryTree: Sendable {
 
     /// - Parameter find: finds what is at an address.
     func answer(_ request: WebRequest, _ find: @Sendable (String) async -> Node?) async -> WebResponse {
-        guard let path = Self.decoded(request.path).map(Self.withoutSlashes) else { return WebResponse(status: 400, "The path is not valid.") }
+        guard let path = Self.decoded(request.path).map(Self.withoutSlashes) else {
+            return WebResponse(status: 400, "The path is not valid.")
+        }
         // Some programs write an attribute like a form's field: `?VALUE=`.
         let query = request.query?.prefix { $0 != "=" }
         if query == "HOST_INFO" { return Self.response(hostInfo) }

@@ -117,9 +117,14 @@ struct BridgeTopicOptions: ParsableArguments {
     @Option(help: "Who is told of the services.")
     var discovery = MQTTBridgeOptions.Discovery.homeAssistant
 
+    @Option(
+        help: ArgumentHelp("The prefix of the discovery's topics, as it is set in Home Assistant.", valueName: "topic"))
+    var discoveryPrefix = MQTTBridgeOptions().discoveryPrefix
+
     var options: MQTTBridgeOptions {
         var options = MQTTBridgeOptions()
         options.base = base
+        options.discoveryPrefix = discoveryPrefix
         options.discovery = discovery
         return options
     }

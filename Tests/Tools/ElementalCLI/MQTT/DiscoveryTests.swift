@@ -8,7 +8,8 @@ struct DiscoveryTests {
     private static let elements = [
         "1:Speed:float:0...0.7:unit m/s=0.5", "2:Camera:bool=on", "3:Aim:float3=1,nan,-0.5", "4:Note:string:ro=seven",
         "5:Mode:uint8:choices off,heat=heat", "6:Big:uint64=18446744073709551615",
-        "8:Temp:double:ro:unit °C:step 0.5=21.5", "9:Go:bool:wo", "10:Door:bool:ro=off", "11:Label:string=a",
+        "8:Temp:double:ro:unit °C:step 0.5=21.5", "9:Go:bool:wo", "10:Door:bool:ro=off",
+        "11:Label:string=\(String(repeating: "long ", count: 60))",
         "12:Secret:string:wo", "13:Gain:double=0.25", "14:Count:int32:ro=5", "15:Level:int8:0...10=3",
         "16:Pose:float4x4:ro", "17:Blob:data", "18:Side:float2:ro=1,2", "19:Turn:float4=0,0,0,1",
         "20:Voltage:float:ro:unit V=3.3", "21:Humidity:float:ro:unit %=40",
@@ -17,6 +18,8 @@ struct DiscoveryTests {
         "25:Fine:float:0...0.001:step 0.0001=0.0005", "26:State:uint8:ro:choices idle,run=idle",
         "27:Serial:uint64:ro=123", "28:Delay:float:ro:unit µs=1.5", "29:Lux:uint16:unit lx=7",
         "30:Ünï cödé/+#.$:int16=-300", "31:Depth:float:unit mm:ro=nan", "32:Push:float3:wo",
+        "33:Filter:string:choices none,blue=none", "34:Word:string=None", "35:Answer:string:ro=None",
+        "36:Shape:uint8:ro:choices NONE,round=NONE", "37:Narrow:double:0...0.0001=0.00005",
     ]
 
     /// The component that each element becomes, by its key: with and without control.
@@ -29,9 +32,10 @@ struct DiscoveryTests {
         ("17", nil, nil), ("18_0", "sensor", "sensor"), ("18_1", "sensor", "sensor"), ("19_0", "number", "sensor"),
         ("19_1", "number", "sensor"), ("19_2", "number", "sensor"), ("19_3", "number", "sensor"),
         ("20", "sensor", "sensor"), ("21", "sensor", "sensor"), ("22", "text", "sensor"), ("23", "select", "sensor"),
-        ("24", "number", nil), ("25", "number", "sensor"), ("26", "sensor", "sensor"), ("27", "sensor", "sensor"),
+        ("24", "number", nil), ("25", "text", "sensor"), ("26", "sensor", "sensor"), ("27", "sensor", "sensor"),
         ("28", "sensor", "sensor"), ("29", "number", "sensor"), ("30", "number", "sensor"), ("31", "sensor", "sensor"),
-        ("32", "text", nil),
+        ("32", "text", nil), ("33", "select", "sensor"),
+        ("34", "text", "sensor"), ("35", "sensor", "sensor"), ("36", "sensor", "sensor"), ("37", "text", "sensor"),
     ]
 
     /// The smallest PNG picture: its signature and header are enough to be taken for one.
@@ -91,11 +95,35 @@ struct DiscoveryTests {
             #expect(check.components.allSatisfy { $0.fields["command_topic"] == nil })
             return
         }
-        for (key, field, number) in [("1", "max", 0.7), ("15", "step", 1.0), ("25", "step", 0.001)] {
+        for (key, field, number) in [("1", "max", 0.7), ("15", "step", 1.0)] {
             #expect(components[key]?.number(field) == number, "\(field) of \(key)")
         }
         #expect(components["5"]?.fields["options"] as? [String] == ["off", "heat"])
         #expect(components["23"]?.fields["options"] as? [String] == ["red", "green", "blue"])
+    }
+
+    @Test(.backstop)
+    func homeAssistantMayHaveAnotherPrefix() async throws {
+        try await BridgeBed.with(["1:Speed:float=0.5"], ["--discovery-prefix", "site/HA"]) { bed in
+            try await TopicWatch.with(port: bed.broker.port, ["site/HA/#"]) { watch in
+                let topic = bed.device.configuration.replacing("homeassistant", with: "site/HA")
+                let config = try await watch.wait(for: topic) { !$0.isEmpty }
+                // What it starts with makes the bridge tell everything again.
+                try await MosquittoClient.publish(port: bed.broker.port, "site/HA/status", "online")
+                try await watch.wait("the same again") { $0.messages(of: topic).count > 1 ? true : nil }
+                #expect(watch.newest(of: topic)?.payload == config.payload)
+                try await ChildProcess.run(
+                    ElementalProcess.path,
+                    [
+                        "mqtt", "forget", bed.target, "--broker", "mqtt://127.0.0.1:\(bed.broker.port)",
+                        "--discovery-prefix", "site/HA",
+                    ])
+                try await watch.wait("the topic empty") {
+                    $0.messages(of: topic).contains { $0.payload.isEmpty } ? true : nil
+                }
+            }
+            #expect(!bed.watch.messages.contains { $0.topic.hasPrefix("homeassistant/") })
+        }
     }
 
     @Test(.backstop)
