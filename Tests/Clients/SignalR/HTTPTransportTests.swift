@@ -144,6 +144,28 @@ struct HTTPTransportTests {
         #expect(try await events.next() == "closed: -")
     }
 
+    /// A server that answers polls at once with nothing is asked less and less often, and then not any more.
+    @Test(.backstop)
+    func aServerThatHoldsNoPollIsGivenUp() async throws {
+        let server = try ScriptedServer()
+        let pauses = Transcript<Duration>()
+        let connection = patientHub(url: server.url).withTransports(.longPolling).withAccessToken { "t" }.withOptions {
+            $0.now = { .uptimeNanoseconds(0) }
+            $0.pause = { duration, _ in pauses.add(duration) }
+        }.build()
+        let events = record(connection)
+        async let script = opened(server, .longPolling)
+        try await connection.start()
+        let (polls, posts) = try await script
+        // Messages may follow each other as fast as they like.
+        for _ in 0..<20 { try await poll(polls, "{\"type\":6}\u{1e}") }
+        for _ in 0..<17 { try await poll(polls, "") }
+        #expect(try await events.next { $0.hasPrefix("closed") } == "closed: protocolViolation")
+        for peer in [polls, posts] { try await peer.readToEnd() }
+        let expected = [0.25, 0.5, 1, 2, 4].map { Duration.seconds($0) } + Array(repeating: .seconds(5), count: 10)
+        #expect(pauses.all == expected)
+    }
+
     @Test(arguments: [TransportKind.serverSentEvents, .longPolling])
     func aPostThatFailsEndsTheConnection(_ kind: TransportKind) async throws {
         let server = try ScriptedServer()

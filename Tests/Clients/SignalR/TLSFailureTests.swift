@@ -54,7 +54,7 @@ struct TLSFailureTests {
     private func failure(
         _ certificate: String, _ key: String, trusts: Bool = true, host: String = "localhost",
         _ change: (inout TLSConfiguration) -> Void = { _ in },
-        client: (inout TLSConfiguration) -> Void = { _ in }
+        client: (inout TLSConfiguration) -> Void = { _ in }, answer: String? = nil
     ) async throws -> SignalRError {
         var settings = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
@@ -65,6 +65,7 @@ struct TLSFailureTests {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    if let answer { try channel.pipeline.syncOperations.addHandler(AnswerHandler(answer)) }
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -109,6 +110,17 @@ struct TLSFailureTests {
     }
 
     @Test
+    func aRedirectThatLeavesTLSIsRefused() async throws {
+        let plain = try ScriptedServer()
+        let body = #"{"url":"\#(plain.url)","accessToken":"theirs"}"#
+        try await withCertificate { certificate, key in
+            let error = try await failure(
+                certificate, key, answer: "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            #expect(error.code == .negotiationFailed && error.message.contains("from TLS to \(plain.url)"), "\(error)")
+        }
+    }
+
+    @Test
     func endsThatDoNotAgree() async throws {
         try await withCertificate { certificate, key in
             check(
@@ -141,5 +153,19 @@ struct TLSFailureTests {
         try await answered
         #expect((error?.cause as? TLSFailure)?.kind == kind, "\(String(describing: error))")
         #expect(error?.description.contains("OPENSSL") == false)
+    }
+}
+
+/// Answers whatever comes with the same bytes.
+private final class AnswerHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answer: String
+
+    init(_ answer: String) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
     }
 }

@@ -3,14 +3,18 @@ import NIOCore
 import NIOHTTP1
 
 extension HubConnection {
-    /// How many redirects of the negotiation are followed; the same as in Microsoft's clients.
-    private static var maximumHops: Int { 100 }
+    /// How many redirects of the negotiation are followed.
+    private static var maximumRedirects: Int { 5 }
 
     /// Connects to the server and does the handshake with the hub.
     func connect() async throws(SignalRError) -> HubSession {
         try checkOptions()
         let address = try HubAddress(url)
-        let maker = maker(address, options.accessTokenProvider)
+        var headers = Self.ownHeaders
+        for (name, value) in options.headers { headers.replaceOrAdd(name: name, value: value) }
+        let maker = RequestMaker(
+            address: address, headers: headers, token: options.accessTokenProvider, eventLoop: eventLoop,
+            timeout: TimeAmount(options.handshakeTimeout))
         if options.skipsNegotiation {
             do throws(Failure) {
                 return try await attempt(.webSockets, maker, nil)
@@ -64,14 +68,9 @@ extension HubConnection {
         }
     }
 
-    private func maker(_ address: HubAddress, _ token: AccessTokenProvider?) -> RequestMaker {
-        var headers = HTTPHeaders([
-            ("User-Agent", "SignalR-Swift"), ("X-Requested-With", "XMLHttpRequest"), ("Accept", "*/*"),
-        ])
-        for (name, value) in options.headers { headers.replaceOrAdd(name: name, value: value) }
-        return RequestMaker(
-            address: address, headers: headers, token: token, eventLoop: eventLoop,
-            timeout: TimeAmount(options.handshakeTimeout))
+    /// The headers that every server is sent.
+    private static var ownHeaders: HTTPHeaders {
+        HTTPHeaders([("User-Agent", "SignalR-Swift"), ("X-Requested-With", "XMLHttpRequest"), ("Accept", "*/*")])
     }
 
     // MARK: - Negotiation
@@ -79,20 +78,31 @@ extension HubConnection {
     /// Negotiates with the server, following its redirects.
     private func negotiate(_ first: RequestMaker) async throws(SignalRError) -> (Negotiation, RequestMaker) {
         var maker = first
-        for _ in 0...Self.maximumHops {
+        for _ in 0...Self.maximumRedirects {
             switch try await askOnce(maker) {
             case .connection(let negotiation):
-                return (negotiation, self.maker(maker.address.adding("id", negotiation.token), maker.token))
+                maker.address = maker.address.adding("id", negotiation.token)
+                return (negotiation, maker)
             case .redirect(let url, let accessToken):
                 logger.debug("redirected", metadata: ["url": "\(ServerURL.withoutCredentials(url))"])
-                maker = self.maker(try HubAddress(url), accessToken.map(Self.provider) ?? maker.token)
+                let address = try HubAddress(url)
+                guard address.isSecure || !maker.address.isSecure else {
+                    throw SignalRError(
+                        .negotiationFailed,
+                        "the server redirected the connection from TLS to \(address.text) without it, which is refused")
+                }
+                if !address.isSameServer(as: maker.address) {
+                    // The user gave token and headers to the first server alone.
+                    maker.headers = Self.ownHeaders
+                    maker.token = nil
+                }
+                maker.address = address
+                if let accessToken { maker.token = { accessToken } }
             }
         }
         throw SignalRError(
-            .negotiationFailed, "the server redirected the connection more than \(Self.maximumHops) times")
+            .negotiationFailed, "the server redirected the connection more than \(Self.maximumRedirects) times")
     }
-
-    private static func provider(of token: String) -> AccessTokenProvider { { token } }
 
     private func askOnce(_ maker: RequestMaker) async throws(SignalRError) -> Negotiation.Answer {
         var address = maker.address.negotiation.adding("negotiateVersion", "1")
@@ -166,7 +176,7 @@ extension HubConnection {
             try await opened.value()
         case .longPolling:
             let (transport, opened) = LongPollingTransport.open(
-                dialer, session.maker, timeout: timeout, events: events(of: session))
+                dialer, session.maker, options, events: events(of: session))
             session.transport = transport
             try await opened.value()
         }

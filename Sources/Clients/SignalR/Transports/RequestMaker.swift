@@ -4,10 +4,10 @@ import Support
 
 /// Makes the requests of one connection, each with its headers and a fresh access token.
 struct RequestMaker: Sendable {
-    let address: HubAddress
-    let headers: HTTPHeaders
+    var address: HubAddress
+    var headers: HTTPHeaders
     /// `nil` if no token is wanted.
-    let token: (@Sendable () async throws -> String?)?
+    var token: (@Sendable () async throws -> String?)?
     let eventLoop: any EventLoop
     /// The longest that getting a token may take.
     let timeout: TimeAmount
