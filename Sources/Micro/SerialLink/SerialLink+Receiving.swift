@@ -73,7 +73,7 @@ extension SerialLink {
     mutating func close() {
         isOpen = false
         isOpenDue = true
-        chooseTag()
+        ownTag = Self.tag(after: ownTag, &random)
         expected = 0
         isAcknowledgementDue = false
         isRepetitionDue = false
@@ -93,17 +93,17 @@ extension SerialLink {
         isDelimiterDue = true
     }
 
-    /// Chooses the number for the next session: never 0, never the last one.
-    mutating func chooseTag() {
-        let last = ownTag
-        repeat {
+    /// A number for the next session: never 0, never the last one.
+    static func tag(after last: UInt16, _ random: inout UInt32) -> UInt16 {
+        while true {
             // Xorshift (Marsaglia 2003), which has no way out of 0.
             if random == 0 { random = 0x9E37_79B9 }
             random ^= random << 13
             random ^= random >> 17
             random ^= random << 5
-            ownTag = UInt16(truncatingIfNeeded: random >> 8)
-        } while ownTag == 0 || ownTag == last
+            let tag = UInt16(truncatingIfNeeded: random >> 8)
+            if tag != 0, tag != last { return tag }
+        }
     }
 
     // MARK: Data

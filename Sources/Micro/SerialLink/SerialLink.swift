@@ -151,8 +151,9 @@ public struct SerialLink: ~Copyable {
         decoder = PacketDecoder(memory: memory, capacity: bodyByteCount)
         packet = memory + bodyByteCount
         ring = packet + fitting.packetByteCount + 1
-        random = seed ^ 0x9E37_79B9
-        chooseTag()
+        var random = seed ^ 0x9E37_79B9
+        ownTag = Self.tag(after: 0, &random)
+        self.random = random
     }
 
     deinit { memory.deallocate() }

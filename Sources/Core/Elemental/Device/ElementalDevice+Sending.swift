@@ -184,7 +184,7 @@ extension ElementalDevice {
         if needsFlush { connection.wake() }
     }
 
-    /// Counts a datagram that the system has refused.
+    /// Counts a datagram that cannot be sent.
     ///
     /// - Parameter messageCount: the messages in it.
     /// - Returns: `false` if the system had no room for it, so that it is to be sent again.
@@ -192,9 +192,8 @@ extension ElementalDevice {
         switch outcome {
         case .taken: return true
         case .full: return false
-        case .lost(let code):
+        case .lost(let reason):
             state.withLock { $0.inbound.statistics.datagramsDropped += 1 }
-            let reason = String(systemError: code)
             logger.debug(
                 "datagram not sent",
                 metadata: ["device": "\(name)", "messages": "\(messageCount)", "reason": "\(reason)"])

@@ -296,7 +296,9 @@ extension Sender {
 
     private func write(_ datagram: UnsafeRawBufferPointer, to sink: DatagramSink) -> DatagramSocket.Outcome {
         guard let datagramProtection else { return sink.write(datagram) }
-        guard let sealed = datagramProtection.seal(datagram) else { return .lost(EKEYEXPIRED) }
+        guard let sealed = datagramProtection.seal(datagram) else {
+            return .lost("the connection's key has sealed as many datagrams as it may")
+        }
         return sink.write(sealed)
     }
 

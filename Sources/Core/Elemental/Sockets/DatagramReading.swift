@@ -50,7 +50,7 @@ struct DatagramReading {
     }
 
     private static func isAnyWaiting(_ descriptor: CInt) -> Bool {
-        var count: CInt = 0
-        return ioctl(descriptor, UInt(FIONREAD), &count) == 0 && count > 0
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLIN) != 0
     }
 }

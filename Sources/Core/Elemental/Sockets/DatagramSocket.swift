@@ -10,8 +10,8 @@ final class DatagramSocket: Sendable {
         case taken
         /// The system has no room for it now, or the socket is closed for the calling thread.
         case full
-        /// The system refused it, with this error code.
-        case lost(CInt)
+        /// It cannot be sent, for this reason.
+        case lost(String)
     }
 
     let channel: any Channel
@@ -45,7 +45,7 @@ final class DatagramSocket: Sendable {
     /// - Parameter remote: `nil` on a connected channel.
     func write(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress?) -> Outcome {
         // A closed descriptor may have been reused for another socket.
-        guard channel.isActive else { return .lost(EBADF) }
+        guard channel.isActive else { return .lost(String(systemError: EBADF)) }
         guard let descriptor else {
             let datagram = ByteBuffer(bytes: bytes)
             if let remote {
@@ -89,7 +89,7 @@ final class DatagramSocket: Sendable {
             case EAGAIN, ENOBUFS: return .full
             // The system reports the fate of an earlier datagram; this one may still be sent.
             case ECONNREFUSED where !hasFailedBefore: hasFailedBefore = true
-            default: return .lost(errno)
+            default: return .lost(String(systemError: errno))
             }
         }
     }
