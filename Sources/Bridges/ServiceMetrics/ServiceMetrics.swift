@@ -42,7 +42,7 @@ package final class ServiceMetrics: Sendable {
             service(key)?.withLock { $0.note(roundTrip: duration) }
         case .place(let key, _): _ = follow(key)
         case .state(let key, let state): note(state, of: key)
-        case .refusal, .browsingFailed, .browsingWorks, .tooMany: break
+        case .refusal, .leftOut, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
 

@@ -20,10 +20,12 @@ extension ServiceSession {
         var connect = options.connect
         connect.eventLoopGroup = loop
         connect.reconnection = policy
+        connect.memory = memory
+        connect.keepsLongValues = options.keepsLongValuesInDevices
         connect.security.role = max(options.role(place), pairedRole ?? .plain)
         do throws(ElementalError) {
             let device = try await place.connect(as: options.name, elements: options.elements, options: connect) {
-                [weak self] in self?.attach($0)
+                [weak self] device in self?.configure(device)
             }
             let end = await follow(device, policy)
             await release(device)
@@ -34,13 +36,72 @@ extension ServiceSession {
         }
     }
 
-    /// The connection is ready and its elements are known: tells it, and then every value. On the event loop.
+    /// The connection is ready: tells every value of it, and first of all that it is connected. On the event loop.
+    ///
+    /// Where the elements are not known yet there are no values. No value precedes the handler: the device need not keep it.
+    private func configure(_ device: ElementalDevice) {
+        attach(device)
+        let registration = device.onAnyValue { [weak self] element, value, device in
+            self?.take(value, of: element, device)
+        }
+        state.withLock { $0.values = registration }
+    }
+
+    /// Nothing more of a device is told.
+    private func detach() -> Attachment? {
+        let (attachment, values) = state.withLock { ($0.attachment, $0.values.take()) }
+        values?.cancel()
+        for registration in attachment?.registrations ?? [] { registration.cancel() }
+        return attachment
+    }
+
+    /// A value came. On the event loop.
+    private func take(_ value: ElementValue, of element: ElementDefinition, _ device: ElementalDevice) {
+        if state.withLock({ $0.attachment == nil }) { attach(device) }
+        if options.keepsLongValues, !hold(value.wireByteCount, of: element) { return }
+        sayNow(.value(key, element, value))
+    }
+
+    /// Values up to this length do not count.
+    private static let shortByteCount = 256
+
+    /// Counts a value in place of the element's former one.
+    ///
+    /// - Returns: whether there is room for it.
+    private func hold(_ byteCount: Int, of element: ElementDefinition) -> Bool {
+        let (isHeld, isNews) = state.withLock { state in
+            let old = state.held[element.id] ?? 0
+            let new = byteCount > Self.shortByteCount ? byteCount : 0
+            guard old != new else { return (true, false) }
+            guard memory.replace(old, by: new, own: state.heldByteCount) else {
+                defer { state.wasToldLeftOut = true }
+                return (false, !state.wasToldLeftOut)
+            }
+            state.held[element.id] = new
+            state.heldByteCount += new - old
+            return (true, false)
+        }
+        if isNews { sayNow(.leftOut(key, element, byteCount: byteCount)) }
+        return isHeld
+    }
+
+    /// Nobody keeps values of the service any more.
+    func releaseAll() {
+        state.withLock { state in
+            _ = memory.note(-state.heldByteCount, own: 0)
+            state.held = [:]
+            state.heldByteCount = 0
+        }
+    }
+
+    /// Its elements are known: tells that it is connected. On the event loop.
     private func attach(_ device: ElementalDevice) {
         guard let catalogue = options.elements ?? device.catalogue else { return }
         let isFirst = state.withLock { state in
             guard state.attachment == nil else { return false }
             state.attachment = Attachment(device: device, catalogue: catalogue)
             state.refusal = nil
+            state.wasToldLeftOut = false
             return true
         }
         guard isFirst else { return }
@@ -51,18 +112,14 @@ extension ServiceSession {
                 if let self, let device { take(event, of: device) }
             },
             device.onRefusal { [weak self] element, refusal, _ in self?.sayNow(.refusal(key, element, refusal)) },
-            device.onAnyValue { [weak self] element, value, _ in self?.sayNow(.value(key, element, value)) },
         ]
         state.withLock { $0.attachment?.registrations = registrations }
     }
 
     /// Nothing more is told of the device, which is closed.
     private func release(_ device: ElementalDevice?) async {
-        let attachment = state.withLock { state in
-            defer { state.attachment = nil }
-            return state.attachment
-        }
-        for registration in attachment?.registrations ?? [] { registration.cancel() }
+        let attachment = detach()
+        state.withLock { $0.attachment = nil }
         guard let device = device ?? attachment?.device else { return }
         // Also where this task was cancelled, and would not wait.
         await Task { await device.close() }.value
@@ -84,7 +141,7 @@ extension ServiceSession {
                 return false
             }
             if stays { return sayNow(.state(key, .connected(device, catalogue))) }
-            for registration in state.withLock({ $0.attachment?.registrations ?? [] }) { registration.cancel() }
+            _ = detach()
             device.disconnect()
         case .disconnected: break
         }

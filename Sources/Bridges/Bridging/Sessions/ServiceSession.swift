@@ -21,6 +21,8 @@ final class ServiceSession: Sendable {
         /// Whether it is listed, or needs no listing.
         var isListed = true
         var attachment: Attachment?
+        /// Tells the values of a device.
+        var values: HandlerRegistration?
         /// The role that was granted in a pairing.
         var pairedRole: Role?
         /// Whether the device is to be replaced by another one at once.
@@ -31,6 +33,11 @@ final class ServiceSession: Sendable {
         var hasMoved = false
         /// The refusal that was told and still holds.
         var refusal: SessionRefusal?
+        /// The bytes of each element's newest value that count, and all of them.
+        var held: [Int8: Int] = [:]
+        var heldByteCount = 0
+        /// Whether it was told that values are left out.
+        var wasToldLeftOut = false
     }
 
     /// How an attempt to use the service ended.
@@ -52,10 +59,16 @@ final class ServiceSession: Sendable {
     /// Opened when something has changed that an attempt should not wait for.
     let wake = Latch()
     private let tell: Teller
+    /// Shared by all sessions.
+    let memory: ByteBudget
 
-    init(_ key: ServiceKey, _ place: ServicePlace, _ options: SessionOptions, _ tell: @escaping Teller) {
+    init(
+        _ key: ServiceKey, _ place: ServicePlace, _ options: SessionOptions, _ memory: ByteBudget,
+        _ tell: @escaping Teller
+    ) {
         self.key = key
         self.options = options
+        self.memory = memory
         self.tell = tell
         state = Locked(State(place: place))
         loop = options.connect.eventLoopGroup.next()
@@ -101,7 +114,10 @@ final class ServiceSession: Sendable {
         }
         // What was told is out, and nobody is called after this.
         let isOver = !Task.isCancelled
-        await loop.run { if isOver { self.tell(.state(self.key, .gone)) } }
+        await loop.run {
+            if isOver { self.tell(.state(self.key, .gone)) }
+            self.releaseAll()
+        }
     }
 
     /// Waits, unless something has changed since the last attempt began.

@@ -126,7 +126,7 @@ extension ServiceSessions {
     private func start(_ key: ServiceKey, _ state: inout State) {
         guard state.count < options.maximumServices, let starts = state.starts, let place = state.entries[key]?.place
         else { return }
-        let session = ServiceSession(key, place, options) { [observers = state.observers] event in
+        let session = ServiceSession(key, place, options, memory) { [observers = state.observers] event in
             for observer in observers { observer(event) }
         }
         state.entries[key]?.session = session

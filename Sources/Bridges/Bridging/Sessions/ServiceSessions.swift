@@ -40,11 +40,13 @@ package final class ServiceSessions: Sendable {
     package let options: SessionOptions
     let subjects: [ServiceSubject]
     let state = Locked(State())
+    let memory: ByteBudget
 
     /// - Parameter subjects: what to follow; empty for all element services.
     package init(_ subjects: [ServiceSubject], _ options: SessionOptions) {
         self.subjects = subjects.isEmpty ? [.all] : subjects
         self.options = options
+        memory = ByteBudget(options.maximumByteCount)
     }
 
     /// Calls `observer` with every event, on the devices' event loops or in tasks. It must not block. The events of one

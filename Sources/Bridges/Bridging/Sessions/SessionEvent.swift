@@ -10,6 +10,8 @@ package enum SessionEvent: Sendable {
     case value(ServiceKey, ElementDefinition, ElementValue)
     /// The service refused a value that it was sent. The element's current value follows.
     case refusal(ServiceKey, ElementDefinition, ValueRefusal)
+    /// A value of so many bytes is left out, because those of all services take too much; told once for each connection.
+    case leftOut(ServiceKey, ElementDefinition, byteCount: Int)
     /// A ping's way there and back.
     case roundTrip(ServiceKey, Duration)
     /// Browsing does not work, for this reason; the next attempt follows after the delay.
@@ -23,7 +25,7 @@ package enum SessionEvent: Sendable {
     package var key: ServiceKey? {
         switch self {
         case .place(let key, _), .state(let key, _), .value(let key, _, _), .refusal(let key, _, _),
-            .roundTrip(let key, _):
+            .leftOut(let key, _, _), .roundTrip(let key, _):
             key
         case .browsingFailed, .browsingWorks, .tooMany: nil
         }

@@ -16,6 +16,13 @@ package struct SessionOptions: Sendable {
     package var trust: (any TrustStore)?
     /// The most services at a time.
     package var maximumServices = 256
+    /// What values may take together, of all services: those that are arriving, and of each element the newest of more
+    /// than 256 bytes, which an observer may keep. Further ones are left out.
+    package var maximumByteCount = 64 << 20
+    /// Whether observers keep long values. Otherwise only those that are arriving count.
+    package var keepsLongValues = true
+    /// Whether devices keep long values as their elements' newest, besides what observers keep.
+    package var keepsLongValuesInDevices = false
     /// How often the round trip to each service that answers pings is measured; `nil` for never.
     package var pingInterval: Duration?
     /// Whether a service that is listed no more stays ``SessionState/away(reason:retryIn:)`` until it is back, instead of
@@ -37,6 +44,9 @@ package struct SessionOptions: Sendable {
     package var refusalInterval = Duration.seconds(30)
     /// How often ``trust`` is looked at.
     package var trustInterval = Duration.seconds(2)
+
+    /// The longest value of a service that is followed, unless the user says otherwise.
+    package static let maximumValueByteCount = 4 << 20
 
     package init(name: String) { self.name = name }
 }

@@ -277,7 +277,7 @@ final class Board {
             notices.excess =
                 count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should"
             tellNotice()
-        case .value, .refusal, .roundTrip: break
+        case .value, .refusal, .leftOut, .roundTrip: break
         }
     }
 

@@ -43,11 +43,29 @@ final class BoardService {
         case data(EncodedFrame)
     }
 
+    /// What is kept of a value.
+    private enum Kept {
+        case value(ElementValue)
+        /// Of what is too much for a page, its length.
+        case length(Int)
+
+        init(_ value: ElementValue) {
+            let byteCount = value.wireByteCount
+            self =
+                switch value {
+                case .data where byteCount > BoardService.maximumDataByteCount,
+                    .string where byteCount > BoardService.maximumTextByteCount:
+                    .length(byteCount)
+                default: .value(value)
+                }
+        }
+    }
+
     /// A value that pages are told.
     private struct Held {
-        var value: ElementValue
+        var value: Kept
         /// What the service said last, while the value is one that a page has set; `nil` inside if it said nothing.
-        var earlier: ElementValue??
+        var earlier: Kept??
         /// The value as it is told, once it is.
         var content: Content?
     }
@@ -129,8 +147,8 @@ final class BoardService {
         arrivals.forEach { element, value, isOwn in
             let id = element.id
             guard catalogue?[id: id]?.type == value.type else { return }
-            let earlier: ElementValue?? = isOwn ? .some(values[id].map { $0.earlier ?? .some($0.value) } ?? nil) : nil
-            values[id] = Held(value: value, earlier: earlier)
+            let earlier: Kept?? = isOwn ? .some(values[id].map { $0.earlier ?? .some($0.value) } ?? nil) : nil
+            values[id] = Held(value: Kept(value), earlier: earlier)
             outdated.remove(id)
             changed.insert(id)
         }
@@ -192,17 +210,17 @@ final class BoardService {
         if let content = held.content { return content }
         let content: Content
         switch held.value {
-        case .data(let bytes) where bytes.count <= Self.maximumDataByteCount:
-            content = .data(PageMessage.data(bytes, of: number, id))
-        case .string(let text) where text.utf8.count > Self.maximumTextByteCount: content = Self.length(held.value)
-        case let value: content = value.pageText.map { .text(ByteBuffer(string: $0.text)) } ?? Self.length(value)
+        case .length(let byteCount): content = Self.length(byteCount)
+        case .value(.data(let bytes)): content = .data(PageMessage.data(bytes, of: number, id))
+        case .value(let value):
+            content = value.pageText.map { .text(ByteBuffer(string: $0.text)) } ?? Self.length(value.wireByteCount)
         }
         values[id]?.content = content
         return content
     }
 
     /// What is too much for a page is told by its length.
-    private static func length(_ value: ElementValue) -> Content {
-        .text(ByteBuffer(string: "{\"bytes\":\(value.wireByteCount)}"))
+    private static func length(_ byteCount: Int) -> Content {
+        .text(ByteBuffer(string: "{\"bytes\":\(byteCount)}"))
     }
 }

@@ -96,7 +96,7 @@ final class BridgeCore {
             if let service = services[key] { take(value, of: element, service) }
         case .refusal(let key, let element, let refusal):
             if let service = services[key] { take(refusal, of: element, service) }
-        case .state(_, .connecting), .place, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
 

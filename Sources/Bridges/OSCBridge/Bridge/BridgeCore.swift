@@ -76,7 +76,7 @@ final class BridgeCore {
             guard let service = services[key], let position = service.position(of: element) else { return }
             service.sent.answered(element)
             refuse(refusal.description, position, service)
-        case .state(_, .connecting), .place, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
 
@@ -130,6 +130,11 @@ final class BridgeCore {
     func show(_ value: ElementValue, at position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         guard element.reads else { return }
+        guard value.wireByteCount < Self.longestDatagram else {
+            service[position].newest = nil
+            _ = encode(value, position, service)
+            return
+        }
         service[position].newest = value
         guard service.outbound.add(value, of: element.definition) else {
             return tellOnce("dropped", position, service) { .dropped($0, element.definition, .toSurfaces) }

@@ -11,6 +11,8 @@ final class ClientConnection: SessionOwner {
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
+    /// What the incomplete values hold.
+    private var gatheredByteCount = 0
     /// The channel on which TLS or admission is in progress, before there is a session.
     var opening: (any Channel)?
     /// Whether the connection is no longer wanted.
@@ -112,8 +114,14 @@ final class ClientConnection: SessionOwner {
     // The service is not notified: it does not require its clients to accept its values.
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
 
-    /// The memory of a single connection is bounded by its own limits.
-    func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
+    /// The memory of a single connection is bounded by its own limits, that of several by what they share.
+    func session(_ session: Session, gathers byteCount: Int) -> String? {
+        gatheredByteCount += byteCount
+        guard let memory = manager.connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
+            byteCount > 0
+        else { return nil }
+        return "values that are still arriving take more than is left of the \(memory.limit) bytes for all services"
+    }
 
     func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }
 
@@ -123,6 +131,8 @@ final class ClientConnection: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
+        _ = manager.connector.options.memory?.note(-gatheredByteCount, own: 0)
+        gatheredByteCount = 0
         session.sender.datagramSink?.socket.close()
         manager.connectionEnded(self, reason, peer: session.device.description)
     }

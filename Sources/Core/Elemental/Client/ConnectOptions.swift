@@ -27,6 +27,12 @@ public struct ConnectOptions: Sendable {
     /// The logger of the connection. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// What the incomplete values of several connections, and the long values that they keep, may take together; `nil`
+    /// for no limit.
+    package var memory: ByteBudget?
+    /// Whether values of more than 256 bytes are kept as an element's newest.
+    package var keepsLongValues = true
+
     /// The client's access to the outside world.
     var network: any ClientNetwork = SystemNetwork()
 

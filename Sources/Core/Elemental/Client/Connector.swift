@@ -66,10 +66,15 @@ struct Connector: Sendable {
     private func makeDevice(on eventLoop: any EventLoop, _ metrics: MetricsAccount?) -> ElementalDevice {
         var limits = options.limits
         limits.handshakeTimeout = options.timeout
-        return ElementalDevice(
+        let device = ElementalDevice(
             role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
             executor: LoopExecutor(on: eventLoop), limits: limits, logger: logger,
             manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop), metrics: metrics)
+        device.state.withLock { state in
+            state.inbound.keepsLongValues = options.keepsLongValues
+            state.inbound.memory = options.memory
+        }
+        return device
     }
 
     /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.

@@ -39,6 +39,24 @@ struct DeviceState {
         /// The newest values that are too long for ``NewestValues`` to store without a lock, by identifier, up to the
         /// highest that has had one.
         var longValues: [Data?] = []
+        var keepsLongValues = true
+        /// What the long values of several devices may take together; `nil` for no limit.
+        var memory: ByteBudget?
+        /// What those of this device take, where that is limited.
+        var longByteCount = 0
+
+        /// Whether a long value may be kept in place of the element's former one.
+        mutating func mayKeep(_ byteCount: Int, at position: Int) -> Bool {
+            guard keepsLongValues, let memory else { return keepsLongValues }
+            let old = position < longValues.count ? longValues[position]?.count ?? 0 : 0
+            if memory.replace(old, by: byteCount, own: longByteCount) {
+                longByteCount += byteCount - old
+                return true
+            }
+            _ = memory.note(-old, own: 0)
+            longByteCount -= old
+            return false
+        }
     }
 
     var identity: Identity

@@ -53,6 +53,7 @@ final class NewestValues: @unchecked Sendable {
     }
 
     deinit {
+        state.withLock { state in _ = state.inbound.memory?.note(-state.inbound.longByteCount, own: 0) }
         for group in 0..<Self.groupCount {
             guard let slots = slots(group) else { continue }
             for slot in 0..<Self.slotsPerGroup {
@@ -142,7 +143,11 @@ final class NewestValues: @unchecked Sendable {
     @inline(never)
     private func setLong(_ id: Int8, _ value: ReceivedBytes, _ slot: Slots) {
         let position = Int(id)
-        state.withLock { state in
+        let isKept = state.withLock { state in
+            guard state.inbound.mayKeep(value.bytes.count, at: position) else {
+                if position < state.inbound.longValues.count { state.inbound.longValues[position] = nil }
+                return false
+            }
             while state.inbound.longValues.count <= position { state.inbound.longValues.append(nil) }
             if value.isLong {
                 state.inbound.longValues[position] = value.long
@@ -152,7 +157,9 @@ final class NewestValues: @unchecked Sendable {
             } else {
                 state.inbound.longValues[position] = Data(value.bytes)
             }
+            return true
         }
+        guard isKept else { return store(slot, length: Self.none, (0, 0)) }
         if value.isLent, !borrowed.contains(id) { borrowed.append(id) }
         store(slot, length: Self.long, (0, 0))
     }

@@ -104,7 +104,8 @@ public final class Recorder: Sendable {
         case .state(let key, .away(let reason, _)): disconnected(key, .away, reason)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
         case .state(let key, .gone): disconnected(key, .away, "it is listed no more")
-        case .state(_, .connecting), .place, .refusal, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        case .state(_, .connecting), .place, .refusal, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:
+            break
         }
     }
 

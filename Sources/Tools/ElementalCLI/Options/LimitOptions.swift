@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bridging
 import Elemental
 
 /// How much of this process's memory a peer may use.
@@ -10,15 +11,31 @@ struct LimitOptions: ParsableArguments {
             valueName: "bytes"))
     var maximumValueByteCount = DeviceLimits().maximumValueByteCount
 
-    func validate() throws {
-        guard !(1...Int(UInt32.max)).contains(maximumValueByteCount) else { return }
-        throw ValidationError("--max-value takes 1 to \(UInt32.max) bytes, not \(maximumValueByteCount)")
+    func validate() throws { try Self.check(maximumValueByteCount) }
+
+    static func check(_ byteCount: Int) throws {
+        guard !(1...Int(UInt32.max)).contains(byteCount) else { return }
+        throw ValidationError("--max-value takes 1 to \(UInt32.max) bytes, not \(byteCount)")
     }
 
     /// The framework's default limits with the options applied.
-    var device: DeviceLimits {
+    var device: DeviceLimits { Self.device(maximumValueByteCount) }
+
+    static func device(_ maximumValueByteCount: Int) -> DeviceLimits {
         var limits = DeviceLimits()
         limits.maximumValueByteCount = maximumValueByteCount
         return limits
     }
+}
+
+/// The same for a command that follows services, which the user may not have chosen.
+struct FollowedLimitOptions: ParsableArguments {
+    @Option(
+        name: .customLong("max-value"),
+        help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
+    var maximumValueByteCount = SessionOptions.maximumValueByteCount
+
+    func validate() throws { try LimitOptions.check(maximumValueByteCount) }
+
+    var device: DeviceLimits { LimitOptions.device(maximumValueByteCount) }
 }

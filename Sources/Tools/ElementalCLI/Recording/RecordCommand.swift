@@ -66,7 +66,9 @@ struct RecordCommand: ReportingCommand {
             let progress = RecordProgress(names, targets, console)
             let result: Result<Void, any Error>
             do {
-                let followed = try await options.following.makeSessions(with: targets, for: nil, output)
+                let followed = try await options.following.makeSessions(
+                    // What waits for the disk is bounded by the recorder.
+                    with: targets, for: nil, output, keepsLongValues: false)
                 let reporter = SessionReporter(console, followed.access)
                 followed.sessions.onEvent { event in
                     reporter.note(event)

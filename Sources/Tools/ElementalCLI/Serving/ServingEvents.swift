@@ -94,6 +94,31 @@ struct BrowsingWorksEvent: ConsoleEvent {
     var json: JSONText { .event("browsingWorks", []) }
 }
 
+/// A value of a service is not kept, because those of all services take too much.
+struct ValueLeftOutEvent: ConsoleEvent {
+    let key: ServiceKey
+    let element: String
+    let byteCount: Int
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        [
+            "\(key): a value of '\(element)' of \(byteCount) bytes is left out: the values of all services take too much "
+                + "memory; name the services that matter"
+        ]
+    }
+
+    var json: JSONText {
+        .event(
+            "valueLeftOut",
+            [
+                ("service", .optional(key.service)), ("name", .string(key.name)), ("element", .string(element)),
+                ("bytes", .integer(byteCount)),
+            ])
+    }
+}
+
 /// There are more services than can be followed, or no longer.
 struct TooManyServicesEvent: ConsoleEvent {
     let count: Int

@@ -31,6 +31,8 @@ final class SessionReporter: Sendable {
         case .browsingWorks:
             if browsingFailure.withLock({ $0.take() }) != nil { console.offer(BrowsingWorksEvent()) }
         case .tooMany(let count): console.offer(TooManyServicesEvent(count: count))
+        case .leftOut(let key, let element, let byteCount):
+            console.offer(ValueLeftOutEvent(key: key, element: element.name, byteCount: byteCount))
         case .value, .refusal, .roundTrip: break
         }
     }

@@ -33,17 +33,18 @@ struct SessionsOptions: ParsableArguments {
     ///     sessions run.
     ///   - pingInterval: how often the round trip of each connection is measured; `nil` for never.
     ///   - eventLoop: where all connections are handled; `nil` for any.
+    ///   - keepsLongValues: whether the command keeps texts and data.
     ///   - role: what to ask a service for, asked before each connection; `nil` for the deputy's role. With `--role` it is
     ///     not called.
     /// - Throws: what reading the identity throws.
     func makeSessions(
         for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil,
-        on eventLoop: (any EventLoop)? = nil,
+        on eventLoop: (any EventLoop)? = nil, keepsLongValues: Bool = true,
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
         try await following.makeSessions(
             with: targets, andAll: followsAll, for: deputy, output, pingInterval: pingInterval, on: eventLoop,
-            role: role)
+            keepsLongValues: keepsLongValues, role: role)
     }
 }
 
@@ -53,7 +54,7 @@ struct FollowingOptions: ParsableArguments {
     var name: String?
 
     @OptionGroup var security: ClientSecurityOptions
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var limits: FollowedLimitOptions
 
     func validate() throws { try ClientName.check(name) }
 
@@ -71,7 +72,7 @@ struct FollowingOptions: ParsableArguments {
     ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
     func makeSessions(
         with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ output: OutputOptions,
-        pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil,
+        pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil, keepsLongValues: Bool = true,
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
@@ -88,6 +89,7 @@ struct FollowingOptions: ParsableArguments {
         options.connect = connect
         options.role = asked ?? { _ in fixed }
         options.pingInterval = pingInterval
+        options.keepsLongValues = keepsLongValues
         options.trust = access.paired?.trust
         var resolved: [Target] = []
         for target in targets { resolved.append(await target.resolved(output)) }

@@ -59,6 +59,8 @@ final class HubBridging: Sendable {
     func run() async throws {
         let (inputs, input) = AsyncStream.makeStream(of: Input.self)
         var options = options
+        // The bridge asks the devices.
+        (options.keepsLongValues, options.keepsLongValuesInDevices) = (false, true)
         options.onFailure = { input.yield(.failure($1)) }
         let sessions = ServiceSessions(subjects, options)
         let shown = Locked<ElementalDevice?>(nil)
@@ -73,7 +75,7 @@ final class HubBridging: Sendable {
                 // Of one service the device tells more.
                 if isAll || state.isRefused { reporter.note(event) }
                 input.yield(.event(event))
-            case .place, .browsingFailed, .browsingWorks, .tooMany: reporter.note(event)
+            case .place, .browsingFailed, .browsingWorks, .tooMany, .leftOut: reporter.note(event)
             case .value, .refusal, .roundTrip: break
             }
         }

@@ -44,7 +44,7 @@ struct SignalRBridgeCommand: ReportingCommand {
     var name: String?
 
     @OptionGroup var security: ClientSecurityOptions
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var limits: FollowedLimitOptions
 
     @Option(
         name: .customLong("hub"),

@@ -151,7 +151,7 @@ struct MetricsTests {
 
     // MARK: Requests
 
-    private struct Answer: CustomStringConvertible {
+    struct Answer: CustomStringConvertible {
         let head: String
         let text: String
 
@@ -159,7 +159,7 @@ struct MetricsTests {
         var description: String { head + "\n\n" + text.prefix(500) }
     }
 
-    private func get(_ port: Int, _ headers: [String: String] = [:]) async throws -> Answer {
+    func get(_ port: Int, _ headers: [String: String] = [:]) async throws -> Answer {
         let socket = try RawSocket.connect(to: port)
         var headers = headers
         headers["Host"] = headers["Host"] ?? "127.0.0.1:\(port)"
