@@ -14,7 +14,7 @@ extension Recording {
     /// It blocks.
     func readEvents(_ source: any ByteSource, _ limit: Int) throws(RecordingError) -> [RecordedItem] {
         var items: [RecordedItem] = []
-        let reader = ItemReader(self, source)
+        let reader = ItemReader(self, source, RecordingLosses())
         for range in try chunks(source) ?? [nil] {
             var cursor = range.map { MCAPCursor(source, at: $0.lowerBound, end: $0.upperBound) } ?? MCAPCursor(source)
             while items.count < limit, let record = try cursor.next() {

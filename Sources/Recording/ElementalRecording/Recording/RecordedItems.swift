@@ -7,18 +7,24 @@ public struct RecordedItems: AsyncSequence, Sendable {
     public typealias Element = RecordedItem
 
     let recording: Recording
+    /// What is left out, counted while the items are read.
+    public let losses: RecordingLosses
 
-    public func makeAsyncIterator() -> Iterator { Iterator(recording: recording) }
+    public func makeAsyncIterator() -> Iterator { Iterator(recording: recording, losses: losses) }
 
     /// Reads the items, on a thread that may block.
     public struct Iterator: AsyncIteratorProtocol {
         private let recording: Recording
+        private let losses: RecordingLosses
         private var reader: ItemReader?
         private var batch: [RecordedItem] = []
         private var position = 0
         private var next: Task<[RecordedItem], any Error>?
 
-        init(recording: Recording) { self.recording = recording }
+        init(recording: Recording, losses: RecordingLosses) {
+            self.recording = recording
+            self.losses = losses
+        }
 
         /// The next value or event; `nil` at the end of the file.
         ///
@@ -29,7 +35,9 @@ public struct RecordedItems: AsyncSequence, Sendable {
                 if let known = self.reader {
                     reader = known
                 } else {
-                    reader = try await NIOThreadPool.singleton.runIfActive { [recording] in try ItemReader(recording) }
+                    reader = try await NIOThreadPool.singleton.runIfActive { [recording, losses] in
+                        try ItemReader(recording, losses)
+                    }
                     self.reader = reader
                 }
                 let coming = next ?? Self.read(reader)
@@ -56,17 +64,18 @@ final class ItemReader: @unchecked Sendable {
 
     private let recording: Recording
     private var cursor: MCAPCursor
-    /// Messages that had no value of their element's type.
-    private(set) var unreadableCount = 0
+    private let losses: RecordingLosses
 
-    init(_ recording: Recording) throws(RecordingError) {
+    init(_ recording: Recording, _ losses: RecordingLosses) throws(RecordingError) {
         self.recording = recording
+        self.losses = losses
         cursor = MCAPCursor(try InputFile(path: recording.path))
     }
 
     /// For tests.
-    init(_ recording: Recording, _ source: any ByteSource) {
+    init(_ recording: Recording, _ source: any ByteSource, _ losses: RecordingLosses = RecordingLosses()) {
         self.recording = recording
+        self.losses = losses
         cursor = MCAPCursor(source)
     }
 
@@ -74,11 +83,17 @@ final class ItemReader: @unchecked Sendable {
     func nextBatch() throws(RecordingError) -> [RecordedItem] {
         var batch: [RecordedItem] = []
         var byteCount = 0
+        defer {
+            // A file that has its end is whole up to there.
+            let cut = cursor.isCutOff && recording.isComplete ? 1 : 0
+            losses.note(damageCount: cursor.damagedChunkCount + cursor.skippedRecordCount + cut)
+        }
         while batch.count < Self.batchLimit.items, byteCount < Self.batchLimit.bytes, let record = try cursor.next() {
             switch record {
             case .message(let message):
+                guard let item = item(of: message) else { continue }
                 byteCount += message.data.count
-                if let item = item(of: message) { batch.append(item) }
+                batch.append(item)
             // Behind it are the summary's channels.
             case .dataEnd: return batch
             default: break
@@ -98,7 +113,7 @@ final class ItemReader: @unchecked Sendable {
         switch recording.channels[message.channelID] {
         case .element(let service, _, _, let element, let form):
             guard let value = form.value(of: message.data, element.type) else {
-                unreadableCount += 1
+                losses.note(recording.name(of: element, service))
                 return nil
             }
             return .value(RecordedValue(service: service, element: element, value: value))
@@ -108,6 +123,9 @@ final class ItemReader: @unchecked Sendable {
                 $0.service == event.service && $0.instance == event.instance
             }
             return .event(event, service: service)
+        case .unreadable(let topic):
+            losses.note(topic)
+            return nil
         case ChannelUse.none?, nil: return nil
         }
     }

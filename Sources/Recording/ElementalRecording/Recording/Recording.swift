@@ -80,7 +80,15 @@ public struct Recording: Sendable {
     }
 
     /// The values and events in the order of the file, which is that of their times in a file of this framework's.
-    public var items: RecordedItems { RecordedItems(recording: self) }
+    public var items: RecordedItems { items(RecordingLosses()) }
+
+    func items(_ losses: RecordingLosses) -> RecordedItems { RecordedItems(recording: self, losses: losses) }
+
+    /// An element's name with those of its service.
+    func name(of element: ElementDefinition, _ service: Int) -> String {
+        let owner = services[service]
+        return (owner.service.map { "\($0)/" } ?? "") + "\(owner.instance)/\(element.name)"
+    }
 }
 
 /// A service in a recording.
@@ -148,6 +156,8 @@ public struct RecordedItem: Sendable {
 enum ChannelUse: Sendable {
     case element(service: Int, catalogue: Int, position: Int, ElementDefinition, MessageForm)
     case events
+    /// They should be JSON and are not.
+    case unreadable(topic: String)
     /// They are left out.
     case none
 }

@@ -8,6 +8,8 @@ struct RecordingContents {
     private static let mostChannelBytes = 16 << 20
     /// The most bytes that are read to see what the messages of others look like.
     private static let mostSampleBytes: UInt64 = 256 << 20
+    /// The most messages of a channel that are tried.
+    private static let mostSamples = 1000
 
     private(set) var isComplete = false
     private(set) var services: [RecordedService] = []
@@ -166,7 +168,7 @@ struct RecordingContents {
         for count in service.valueCounts.joined() { valueCount = valueCount.clampedSum(count) }
     }
 
-    /// Makes one service of the channels of others: an element for each topic, with the type of its first message.
+    /// Makes one service of the channels of others: an element for each topic, with the type of its first message that is JSON.
     private mutating func addForeign(_ ids: [UInt16], _ source: any ByteSource) throws(RecordingError) {
         let samples = try forms(of: Set(ids), source)
         var elements: [ElementDefinition] = []
@@ -174,8 +176,10 @@ struct RecordingContents {
         var names: Set<String> = []
         for id in ids {
             guard let topic = channels[id]?.topic else { continue }
+            uses[id] = .unreadable(topic: topic)
             guard let (form, type) = samples[id] else {
-                omissions.append("\(topic): its first message is no JSON object, or too far in the file")
+                omissions.append(
+                    "\(topic): its first \(Self.mostSamples) messages are no JSON objects, or too far in the file")
                 continue
             }
             guard elements.count < 128 else {
@@ -198,7 +202,7 @@ struct RecordingContents {
             valueCounts.append(Int(clamping: counts[id] ?? 0))
         }
         guard !elements.isEmpty, let catalogue = try? ElementCatalogue(elements) else {
-            for id in ids { uses[id] = ChannelUse.none }
+            for id in ids { uses[id] = .unreadable(topic: channels[id]?.topic ?? "") }
             return
         }
         append(
@@ -207,19 +211,20 @@ struct RecordingContents {
                 catalogueNumbers: [0]))
     }
 
-    /// Looks at the first message of each channel.
+    /// Looks at the first message of each channel that can be read.
     private mutating func forms(
         of ids: Set<UInt16>, _ source: any ByteSource
     ) throws(RecordingError) -> [UInt16: (form: MessageForm, type: ElementType)] {
-        var missing = ids
+        var missing = Dictionary(uniqueKeysWithValues: ids.map { ($0, Self.mostSamples) })
         var forms: [UInt16: (form: MessageForm, type: ElementType)] = [:]
         var cursor = MCAPCursor(source)
         records: while !missing.isEmpty, cursor.offset < Self.mostSampleBytes, let record = try cursor.next() {
             switch record {
             case .message(let message):
-                if missing.remove(message.channelID) != nil {
-                    forms[message.channelID] = MessageForm.inferred(from: message.data)
-                }
+                guard let left = missing[message.channelID] else { continue }
+                forms[message.channelID] = MessageForm.inferred(from: message.data)
+                let isDone = forms[message.channelID] != nil || left == 1
+                missing[message.channelID] = isDone ? nil : left - 1
             case .dataEnd: break records
             default: break
             }

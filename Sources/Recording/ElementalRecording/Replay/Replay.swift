@@ -35,10 +35,12 @@ public struct Replay: Sendable {
 
     /// Calls `deliver` with each value and event when it is due.
     ///
+    /// - Parameter losses: counts what is left out; with ``loops`` that of the present round.
     /// - Throws: ``RecordingError`` if the file cannot be read any more or has no values to replay; `CancellationError`;
     ///   what `deliver` throws.
     public func run(
-        _ recording: Recording, isolation: isolated (any Actor)? = #isolation,
+        _ recording: Recording, losses: RecordingLosses = RecordingLosses(),
+        isolation: isolated (any Actor)? = #isolation,
         _ deliver: (RecordedItem) async throws -> Void
     ) async throws {
         guard recording.valueCount > 0, start <= recording.duration else {
@@ -53,7 +55,8 @@ public struct Replay: Sendable {
         var round = 0
         repeat {
             var earlier = EarlierItems()
-            for try await item in recording.items {
+            losses.reset()
+            for try await item in recording.items(losses) {
                 if item.time < start {
                     earlier.add(item)
                     continue
@@ -73,13 +76,16 @@ public struct Replay: Sendable {
     /// order of ``Recording/services``. Where the recorded service had other elements from a time on, so has the replayed
     /// one.
     ///
-    /// - Parameter note: called with each value, and why a service or one of its devices did not take it; `nil` if all that
-    ///   are connected did.
+    /// - Parameters:
+    ///   - losses: counts what is left out; with ``loops`` that of the present round.
+    ///   - note: called with each value, and why a service or one of its devices did not take it; `nil` if all that
+    ///     are connected did.
     public func run(
-        _ recording: Recording, on services: [ElementalService], isolation: isolated (any Actor)? = #isolation,
+        _ recording: Recording, on services: [ElementalService], losses: RecordingLosses = RecordingLosses(),
+        isolation: isolated (any Actor)? = #isolation,
         _ note: (RecordedValue, ElementalError?) -> Void = { _, _ in }
     ) async throws {
-        try await run(recording) { item in
+        try await run(recording, losses: losses) { item in
             switch item.content {
             case .value(let value):
                 guard services.indices.contains(value.service) else { return }

@@ -12,7 +12,8 @@ struct ExportCommand: ReportingCommand {
             --csv prints a line for each value: time, service, instance, element, value, unit. With --wide each element \
             has a column, and each time a line with the newest values of all. The form is that of RFC 4180. --json prints \
             an object a line, as 'elemental watch --json' does, with the gaps of the recording between them. Times are in \
-            UTC. On a terminal, characters that would move the cursor are escaped.
+            UTC. Values that are not of their element's type and parts of the file that are damaged are told at the end, with \
+            status 1. On a terminal, characters that would move the cursor are escaped.
 
               $ elemental export robot.mcap --csv > robot.csv
               $ elemental export robot.mcap --csv --wide | head
@@ -46,7 +47,8 @@ struct ExportCommand: ReportingCommand {
             for omission in recording.omissions { await console.talk("left out: \(omission)") }
             var text = RecordingText(recording, output.json ? .json : wide ? .wideCSV : .csv)
             var piece = text.head()
-            for try await item in recording.items {
+            let items = recording.items
+            for try await item in items {
                 piece += text.text(of: item)
                 guard piece.utf8.count >= Self.pieceByteCount else { continue }
                 await write(piece, console)
@@ -54,6 +56,7 @@ struct ExportCommand: ReportingCommand {
                 try Task.checkCancellation()
             }
             await write(piece + text.end(), console)
+            try items.losses.check(file)
         }
     }
 

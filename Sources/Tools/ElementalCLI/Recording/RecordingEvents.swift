@@ -34,6 +34,24 @@ struct RecordingEndEvent: ConsoleEvent {
     }
 }
 
+extension RecordingLosses {
+    /// The most names that are told.
+    private static let mostTold = 20
+
+    /// Throws if something of the file was left out, or may be wrong.
+    func check(_ file: String) throws(CommandFailure) {
+        var names = values.sorted { $0.key < $1.key }.prefix(Self.mostTold).map { "\($1) of '\($0.excerpt)'" }
+        if values.count > Self.mostTold { names.append("some of \(values.count - Self.mostTold) more") }
+        var problems: [String] = []
+        if !names.isEmpty {
+            problems.append("left out, not JSON or not of the element's type: \(names.joined(separator: ", "))")
+        }
+        if damageCount > 0 { problems.append("\(damageCount) damaged parts, whose values are missing or may be wrong") }
+        guard !problems.isEmpty else { return }
+        throw CommandFailure("incomplete", "\(file.excerpt): \(problems.joined(separator: "; "))")
+    }
+}
+
 /// Something that is not right, and does not end the command.
 struct WarningEvent: ConsoleEvent {
     let failure: CommandFailure

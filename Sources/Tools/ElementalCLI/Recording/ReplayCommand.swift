@@ -115,10 +115,10 @@ struct ReplayCommand: ReportingCommand {
             }
             services.append((service, ServiceHost(service, security, console, relaysValues: true)))
         }
-        let report = ReplayReport(console)
+        let (report, losses) = (ReplayReport(console), RecordingLosses())
         try await run(services.map(\.host)[...]) { [services, replay, speed] in
             await console.emit(ReplayingEvent(recording: recording, speed: speed))
-            try await replay.run(recording, on: services.map(\.service)) { value, error in
+            try await replay.run(recording, on: services.map(\.service), losses: losses) { value, error in
                 if let error {
                     report.noteRefused(value.element.name, error.code.description, error.message)
                 } else {
@@ -127,6 +127,7 @@ struct ReplayCommand: ReportingCommand {
             }
         }
         await console.emit(ReplayEndEvent(file: file, counts: report.counts))
+        try losses.check(file)
     }
 
     /// Runs all hosts, and `body` while they run.
@@ -151,7 +152,10 @@ struct ReplayCommand: ReportingCommand {
         try await Client.with(place, settings, output, console) { client in
             let sender = ReplaySender(client, try source(of: recording, for: client), ReplayReport(console))
             await console.emit(ReplayingEvent(recording: recording, speed: speed))
-            let replay = Task { [replay] in try await replay.run(recording) { try await sender.send($0) } }
+            let losses = RecordingLosses()
+            let replay = Task { [replay] in
+                try await replay.run(recording, losses: losses) { try await sender.send($0) }
+            }
             try await withCleanup {
                 try await withTaskCancellationHandler {
                     try await sender.finish(replay, timeout: output.limit)
@@ -164,6 +168,7 @@ struct ReplayCommand: ReportingCommand {
             if sender.report.counts.sent == 0 {
                 throw CommandFailure("nothingToReplay", "\(client.device.name) took no value of \(file.excerpt)")
             }
+            try losses.check(file)
         }
     }
 

@@ -15,8 +15,10 @@ enum RecordingTarget: FuzzTarget {
         return [whole, foreign, Array(whole.dropLast(40)), Array(whole.prefix(whole.count / 2))] + messages
     }
 
-    private static let messages = [#"{"value":{"x":1,"y":-2.5e3}}"#, #"{"a":[1,2,3],"b":"\ud83d\ude00\n","c":null}"#]
-        .map { MCAP.magic + Array($0.utf8) }
+    private static let messages = [
+        #"{"value":{"x":1,"y":-2.5e3}}"#, #"{"a":[1,2,3],"b":"\ud83d\ude00\n","c":null}"#, "\u{FEFF}{\"value\":1}",
+        "{\"value\":NaN}",
+    ].map { MCAP.magic + Array($0.utf8) }
 
     /// A small file with two chunks.
     private static func file(withOwnChannels isOwn: Bool) -> [UInt8] {
