@@ -64,7 +64,8 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         /// Both ends have to be paired first: the service accepts paired clients only, or this client accepts paired
         /// services only.
         public static let notPaired = Code(value: .notPaired)
-        /// What answers under a paired service's name has another identity than the one that was paired.
+        /// What answers under a paired service's name has another identity than the one that was paired; or the identity
+        /// of this end was replaced while it was used.
         public static let identityChanged = Code(value: .identityChanged)
         /// The pairing code or secret is wrong, or somebody between the two ends interferes.
         public static let wrongCode = Code(value: .wrongCode)

@@ -54,6 +54,8 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         .wrongCode, "the code is not the one that the service shows, or somebody is between the two; nothing was stored"
     )
     static let timedOut = Self(.timedOut, "the pairing took too long")
+    package static let trustUnavailable = Self(
+        .failed, "the service cannot read whom it trusts, and trusts nobody until it can; its own output says why")
     package static let ownIdentity = Self(
         .alreadyPaired,
         "both ends are the same user's, who needs no pairing: connect to it encrypted (--security paired)")

@@ -4,7 +4,7 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The kind of error. More may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value {
-            case missing, corrupt, insecure, otherMachine, locked
+            case missing, replaced, corrupt, insecure, otherMachine, locked
             case permissionDenied, readOnly, diskFull, inputOutput, noStateDirectory
             case invalidCertificate, unsupportedKey
             case alreadyPinned, ownKey, unknownPeer, invalidPeer, full
@@ -16,6 +16,8 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
 
         /// A file that should be there is not.
         public static let missing = Code(value: .missing)
+        /// A file has another identity than the one that was read from it.
+        public static let replaced = Code(value: .replaced)
         /// A file's contents are not what was written there.
         public static let corrupt = Code(value: .corrupt)
         /// A file or directory belongs to somebody else, is a symbolic link, or gives others access.

@@ -32,7 +32,10 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         }
         let eventLoop = connector.options.eventLoopGroup.next()
         do {
-            let work = try await NIOThreadPool.singleton.runIfActive { [prepare] in try prepare(keys) }
+            let work = try await NIOThreadPool.singleton.runIfActive { [prepare] in
+                try keys.identity.checkIsCurrent()
+                return try prepare(keys)
+            }
             return try await eventLoop.flatSubmit { dial(work, on: eventLoop) }.get()
         } catch let error as ElementalError {
             throw error

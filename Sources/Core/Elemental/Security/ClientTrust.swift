@@ -83,6 +83,7 @@ extension ClientSecurity {
             return .plain
         }
         do {
+            try keys.identity.checkIsCurrent()
             let peers = try keys.store.read()
             let isKnown = peers.match(target, own: keys.identity.fingerprint).requiresTLS
             // A host and port do not say which service is there: its key does, such as that of another program of this

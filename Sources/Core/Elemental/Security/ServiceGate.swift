@@ -86,7 +86,7 @@ final class ServiceGate {
         let trust = NIOLoopBound(trust, eventLoop: trust.eventLoop)
         return ServiceAdmission(
             service: service, own: tls.fingerprint, peer: client, isLoopback: Self.isLoopback(channel),
-            storedRole: { trust.value.role(of: $0) })
+            storedRole: { client throws(AdmissionRefusal) in try trust.value.storedRole(of: client) })
     }
 
     /// Whether the connection comes from this host. One to an address of its own network interfaces, where Zeroconf finds

@@ -4,6 +4,7 @@ import NIOPosix
 
 /// Identity and trusted clients of a service that is not open, as they are when it starts.
 struct ServiceKeys: Sendable {
+    let identity: any Identity
     let tls: TLSIdentity
     let store: any TrustStore
     let snapshot: TrustWatch.Snapshot
@@ -21,8 +22,9 @@ extension ServiceSecurity {
         guard let keys else { return nil }
         do {
             return try await NIOThreadPool.singleton.runIfActive {
-                ServiceKeys(
-                    tls: try TLSIdentity(keys.identity), store: keys.store,
+                try keys.identity.checkIsCurrent()
+                return ServiceKeys(
+                    identity: keys.identity, tls: try TLSIdentity(keys.identity), store: keys.store,
                     snapshot: try TrustWatch.Snapshot(keys.store), limits: AcceptLimits(now: now))
             }
         } catch {

@@ -20,22 +20,34 @@ final class TrustWatch {
         }
     }
 
+    /// What a look has found.
+    enum Change {
+        /// Clients may do more or less than before.
+        case trust
+        /// The store cannot be read: nobody is trusted until it can.
+        case unavailable(any Error)
+        /// The store can be read again.
+        case available
+        /// The service's identity was replaced or removed.
+        case identityLost(any Error)
+    }
+
     private static let interval = TimeAmount.seconds(1)
 
+    private let identity: any Identity
     private let store: any TrustStore
-    private let own: Fingerprint
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
     /// `nil` if the store cannot be read: nobody is trusted then.
     private var snapshot: Snapshot?
     private var timer: Scheduled<Void>?
-    private var didChange: () -> Void = {}
+    private var report: (Change) -> Void = { _ in }
 
     init(_ keys: ServiceKeys, service: String, on eventLoop: any EventLoop, logger: Logger) {
+        identity = keys.identity
         store = keys.store
         snapshot = keys.snapshot
-        own = keys.tls.fingerprint
         self.service = service
         self.eventLoop = eventLoop
         self.logger = logger
@@ -44,7 +56,14 @@ final class TrustWatch {
     /// The most that a client may do; `nil` for one that is not paired. The service's own key, which another program of
     /// the same user has, needs no pairing.
     func role(of client: Fingerprint) -> Role? {
-        client == own ? .admin : snapshot?.peers.role(of: client, for: service)
+        guard let snapshot else { return nil }
+        return client == identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
+    }
+
+    /// The same for a client that asks to be admitted.
+    func storedRole(of client: Fingerprint) throws(AdmissionRefusal) -> Role? {
+        guard snapshot != nil else { throw .trustUnavailable }
+        return role(of: client)
     }
 
     /// Changes the store.
@@ -57,24 +76,23 @@ final class TrustWatch {
             let value = try store.update(change)
             return (value, try Snapshot(store))
         }.assumeIsolated().map { [self] (value, snapshot) in
-            self.snapshot = snapshot
-            didChange()
+            use(snapshot)
             return value
         }.nonisolated()
     }
 
-    /// Looks at the store once a second from now on.
+    /// Looks at the store and the identity once a second from now on.
     ///
-    /// - Parameter didChange: called after a change.
-    func start(_ didChange: @escaping () -> Void) {
-        self.didChange = didChange
+    /// - Parameter report: called after a change.
+    func start(_ report: @escaping (Change) -> Void) {
+        self.report = report
         schedule()
     }
 
     func stop() {
         timer?.cancel()
         timer = nil
-        didChange = {}
+        report = { _ in }
     }
 
     private func schedule() {
@@ -82,25 +100,37 @@ final class TrustWatch {
     }
 
     private func look() {
-        let store = store
+        let (identity, store) = (identity, store)
         let known = snapshot?.revision
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Snapshot? in
-            store.revision() == known ? nil : try Snapshot(store)
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Result<Snapshot?, IdentityLost> in
+            do { try identity.checkIsCurrent() } catch { return .failure(IdentityLost(cause: error)) }
+            return .success(store.revision() == known ? nil : try Snapshot(store))
         }.assumeIsolated().whenComplete { [self] result in
             // Stopped meanwhile.
             guard timer != nil else { return }
+            if case .success(.failure(let lost)) = result { return report(.identityLost(lost.cause)) }
             schedule()
             // What a change of this service's own has left is newer than what was read meanwhile.
             guard snapshot?.revision == known else { return }
-            switch result {
+            switch result.flatMap({ $0.mapError { $0 } }) {
             case .success(nil): return
-            case .success(let snapshot?): self.snapshot = snapshot
+            case .success(let snapshot?): use(snapshot)
             case .failure(let error):
                 guard snapshot != nil else { return }
                 snapshot = nil
                 logger.error("the trusted peers cannot be read: nobody is trusted", metadata: ["error": "\(error)"])
+                report(.unavailable(error))
             }
-            didChange()
         }
+    }
+
+    private func use(_ snapshot: Snapshot) {
+        let wasAvailable = self.snapshot != nil
+        self.snapshot = snapshot
+        report(wasAvailable ? .trust : .available)
+    }
+
+    private struct IdentityLost: Error {
+        let cause: any Error
     }
 }

@@ -29,6 +29,8 @@ public final class ElementalService: Sendable {
         let txt: Locked<[String: String]>
         /// What the TXT record says about the service's security.
         let security: Locked<SecurityEntries>
+        /// Why the service cannot go on, since it was started last.
+        let failure = Locked<ElementalError?>(nil)
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
@@ -74,6 +76,7 @@ public final class ElementalService: Sendable {
             name: service, displayName: displayName ?? HostName.current, elements: elements,
             configuration: configuration)
         advertisePairing()
+        stopWhenFailed()
     }
 
     /// The service's name, such as `robot`.
@@ -174,6 +177,7 @@ public final class ElementalService: Sendable {
             return true
         }
         guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
+        shared.failure.withLock { $0 = nil }
         do throws(ElementalError) {
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
@@ -234,6 +238,22 @@ public final class ElementalService: Sendable {
         state.withLock { $0 = .idle }
         await listener.emit(.stopped)
         ended?.open()
+    }
+
+    private func stopWhenFailed() {
+        _ = shared.events.addEventHandler { [weak self, failure = shared.failure] event in
+            guard case .failed(let error) = event else { return }
+            failure.withLock { $0 = error }
+            Task { await self?.stop(reason: "the service has failed") }
+        }
+    }
+
+    /// Waits until the service has stopped, or the task is cancelled.
+    ///
+    /// - Throws: why it could not go on, if it stopped by itself.
+    package func waitUntilStopped() async throws(ElementalError) {
+        await ended?.wait()
+        if let failure = shared.failure.withLock({ $0 }) { throw failure }
     }
 
     /// Opens when the current run has ended; `nil` if there is none.

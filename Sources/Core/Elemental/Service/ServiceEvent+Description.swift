@@ -11,6 +11,9 @@ extension ServiceEvent: CustomStringConvertible {
         case .pairing(.openedByAdmin): "pairing was opened over the network"
         case .pairing(.closed): "pairing is over"
         case .pairing(.paired(let client)): "paired: '\(client.name)'"
+        case .trustUnavailable(let error): "trusts nobody: \(error)"
+        case .trustAvailable: "whom it trusts can be read again"
+        case .failed(let error): "failed: \(error)"
         case .stopped: "stopped"
         }
     }

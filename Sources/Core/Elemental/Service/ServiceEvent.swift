@@ -12,6 +12,14 @@ public enum ServiceEvent: Sendable {
     case deviceDisconnected(ElementalDevice, DisconnectReason)
     /// Something happened about pairing.
     case pairing(PairingEvent)
+    /// Whom it trusts cannot be read: it admits and keeps only clients without pairing, as far as its policy does, until
+    /// ``trustAvailable``. The message says what to do.
+    case trustUnavailable(ElementalError)
+    /// Whom it trusts can be read again.
+    case trustAvailable
+    /// It cannot go on, for instance because its identity was replaced, and stops. ``ElementalService/run()`` throws the
+    /// same error.
+    case failed(ElementalError)
     /// It no longer accepts connections.
     case stopped
 }

@@ -63,7 +63,7 @@ final class ServiceServer: SessionOwner {
     /// The service listens, and will be stopped.
     func start(deviceCapacity: Int) {
         self.deviceCapacity = deviceCapacity
-        gate?.trust.start { [weak self] in self?.enforceTrust() }
+        gate?.trust.start { [weak self] in self?.trustChanged($0) }
     }
 
     /// Devices may use datagrams from now on.
@@ -345,8 +345,24 @@ extension ServiceServer: ServiceGateOwner {
 
     func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
 
+    private func trustChanged(_ change: TrustWatch.Change) {
+        switch change {
+        case .trust: enforceTrust("this client is no longer paired")
+        case .unavailable(let error):
+            enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
+            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
+        case .available:
+            enforceTrust("this client is no longer paired")
+            service.events.emit(.trustAvailable)
+        case .identityLost(let error):
+            service.events.emit(.failed(.identityLost(service.name, error)))
+        }
+    }
+
     /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
-    private func enforceTrust() {
+    ///
+    /// - Parameter reason: why a client may do nothing.
+    private func enforceTrust(_ reason: String) {
         guard let gate else { return }
         for session in sessions.values {
             guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
@@ -354,8 +370,7 @@ extension ServiceServer: ServiceGateOwner {
             if let role, role >= granted { continue }
             session.close(
                 DisconnectReason(.closedHere, isExpected: true),
-                shutdownText: role == nil
-                    ? "this client is no longer paired" : "this client's role has changed; connect again")
+                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
         }
     }
 }

@@ -42,7 +42,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     private let own: Fingerprint
     private let peer: Fingerprint
     private let isLoopback: Bool
-    private let storedRole: @Sendable (Fingerprint) -> Role?
+    private let storedRole: @Sendable (Fingerprint) throws(AdmissionRefusal) -> Role?
     private let random: @Sendable (Int) -> [UInt8]
     private var reader = AdmissionReader()
     private var state = State.opening
@@ -52,11 +52,12 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     ///   - own: the service's own fingerprint.
     ///   - peer: the client's, which TLS has proved.
     ///   - isLoopback: whether the connection comes from this host.
-    ///   - storedRole: the role that a fingerprint has for this service; called when the client asks for it.
+    ///   - storedRole: the role that a fingerprint has for this service; called when the client asks for it. Throws if
+    ///     the trusted clients cannot be read: then nobody is admitted, not even the service's own key.
     ///   - random: gives that many random bytes; passed only by tests.
     package init(
         service: String, own: Fingerprint, peer: Fingerprint, isLoopback: Bool,
-        storedRole: @escaping @Sendable (Fingerprint) -> Role?,
+        storedRole: @escaping @Sendable (Fingerprint) throws(AdmissionRefusal) -> Role?,
         random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
     ) {
         self.service = AdmissionText.service(service)
@@ -151,6 +152,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
             return admit(name: name, role: granted)
         case (.pair(let service), .opening):
             try check(service)
+            _ = try storedRole(peer)
             return [.send(AdmissionMessage.offer(try offer(&window, at: now)).frame)]
         case (.initiation(let initiation), .offered(let offer, let opening)):
             return [.send(try answer(initiation, offer, opening, &window, at: now).frame)]
@@ -183,10 +185,11 @@ package struct ServiceAdmission: Sendable, Undisclosed {
 
     /// The lesser of the client's own role and the one that it asks for.
     private func grantedRole(wanted: Role) throws(AdmissionRefusal) -> Role {
+        let stored = try storedRole(peer)
         if Primitives.isEqual(peer.bytes, own.bytes) {
             return min(wanted, isLoopback ? .admin : .control)
         }
-        guard let role = storedRole(peer), role >= .observe else {
+        guard let role = stored, role >= .observe else {
             throw AdmissionRefusal(
                 .notPaired,
                 "the service does not know this device: pair first (elemental pair), with a code that it shows")

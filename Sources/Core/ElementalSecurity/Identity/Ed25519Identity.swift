@@ -3,6 +3,8 @@ public struct Ed25519Identity: Identity {
     public let fingerprint: Fingerprint
     public let certificate: [UInt8]
     public let privateKey: IdentityKey
+    /// Where it was read from; `nil` if it is only in memory.
+    private var file: IdentityFile?
 
     private static let keyLabel = "PRIVATE KEY"
     private static let certificateLabel = "CERTIFICATE"
@@ -38,7 +40,16 @@ public struct Ed25519Identity: Identity {
     /// The private key and the certificate as PEM. Who has this text can act in this identity's place.
     public func pem() -> String { text(machine: nil) }
 
+    public func checkIsCurrent() throws { try file?.check(fingerprint) }
+
     // MARK: The file's text
+
+    /// The same identity, which counts only while that file has it.
+    func kept(in file: IdentityFile) -> Ed25519Identity {
+        var identity = self
+        identity.file = file
+        return identity
+    }
 
     /// - Parameter machine: identifies the machine that it is made for, if the machine can be identified.
     func text(machine: [UInt8]?) -> String {

@@ -9,4 +9,12 @@ public protocol Identity: Sendable {
     var certificate: [UInt8] { get }
     /// The private key of that certificate.
     var privateKey: IdentityKey { get }
+    /// Throws once this identity was replaced or removed where it is kept: a service then ends with that error, and a
+    /// client no longer connects. Services call it once a second, on a thread that may block. By default nothing is
+    /// checked.
+    func checkIsCurrent() throws
+}
+
+extension Identity {
+    public func checkIsCurrent() throws {}
 }

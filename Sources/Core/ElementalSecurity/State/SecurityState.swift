@@ -15,7 +15,7 @@ public struct SecurityState: Sendable {
     /// Whether the identity was made by this call.
     public let isNew: Bool
 
-    private static let identityFile = "identity.pem"
+    private static let identityFile = IdentityFile.name
 
     /// Reads identity and trust, or creates both if neither is there. It waits for the disk.
     ///
@@ -74,7 +74,8 @@ public struct SecurityState: Sendable {
         defer { Primitives.erase(&text) }
         try directory.create(identityFile, with: text)
         return SecurityState(
-            directory: path, identity: identity, trust: FileTrustStore(directory: path), isNew: true)
+            directory: path, identity: identity.kept(in: IdentityFile(directory: path)),
+            trust: FileTrustStore(directory: path), isNew: true)
     }
 
     static func existing(_ path: String, machine: [UInt8]?) throws(SecurityError) -> SecurityState? {
@@ -92,6 +93,7 @@ public struct SecurityState: Sendable {
     private static func read(
         _ directory: borrowing ProtectedDirectory, machine: [UInt8]?
     ) throws(SecurityError) -> SecurityState? {
+        let kept = IdentityFile(directory: directory.path)
         // The identity first: it is created after the other. Again, because it may have been created in between.
         var file = try directory.read(identityFile, limit: PEM.maximumByteCount)
         let peers = try FileTrustStore.peers(directory)
@@ -105,7 +107,7 @@ public struct SecurityState: Sendable {
         guard peers != nil else {
             throw incomplete(directory, missing: FileTrustStore.file, present: identityFile)
         }
-        let (identity, recorded) = try readIdentity(directory.path(of: identityFile), text)
+        let (identity, recorded) = try IdentityFile.parse(directory.path(of: identityFile), text)
         if let recorded, machine.map({ !Primitives.isEqual($0, recorded) }) ?? true {
             throw SecurityError(
                 .otherMachine,
@@ -115,18 +117,8 @@ public struct SecurityState: Sendable {
                     + "line \"Machine:\" from the file instead")
         }
         return SecurityState(
-            directory: directory.path, identity: identity, trust: FileTrustStore(directory: directory.path),
-            isNew: false)
-    }
-
-    private static func readIdentity(
-        _ path: String, _ text: [UInt8]
-    ) throws(SecurityError) -> (Ed25519Identity, machine: [UInt8]?) {
-        do {
-            return try Ed25519Identity.read(text)
-        } catch {
-            throw error.damaged(path)
-        }
+            directory: directory.path, identity: identity.kept(in: kept),
+            trust: FileTrustStore(directory: directory.path), isNew: false)
     }
 
     private static func incomplete(

@@ -54,18 +54,7 @@ public struct FileTrustStore: TrustStore {
     }
 
     /// Device, inode, size and times of the file.
-    public func revision() -> TrustRevision {
-        var status = stat()
-        guard lstat("\(directory)/\(Self.file)", &status) == 0 else { return TrustRevision(Int64(errno)) }
-        #if canImport(Darwin)
-        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
-        #else
-        let (modified, changed) = (status.st_mtim, status.st_ctim)
-        #endif
-        return TrustRevision(
-            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
-            Int64(modified.tv_sec), Int64(modified.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec))
-    }
+    public func revision() -> TrustRevision { TrustRevision(file: "\(directory)/\(Self.file)") }
 
     /// The contents of the file in an open directory, or `nil` if there is none.
     static func peers(_ directory: borrowing ProtectedDirectory) throws(SecurityError) -> TrustedPeers? {
@@ -82,5 +71,24 @@ public struct FileTrustStore: TrustStore {
             .missing,
             "\(path) has vanished, so nobody is trusted and nothing can be changed. Restore it from a backup, or begin "
                 + "anew with \"elemental trust reset\"")
+    }
+}
+
+extension TrustRevision {
+    /// Device, inode, size and times of a file.
+    init(file path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            self.init(Int64(errno))
+            return
+        }
+        #if canImport(Darwin)
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #else
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #endif
+        self.init(
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(modified.tv_sec), Int64(modified.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec))
     }
 }

@@ -57,6 +57,23 @@ struct PublishFailedEvent: ConsoleEvent {
     }
 }
 
+/// The service cannot read whom it trusts, or can again.
+struct TrustEvent: ConsoleEvent {
+    let service: String
+    /// What is wrong and what to do; `nil` if it can be read again.
+    let problem: String?
+
+    var isResult: Bool { false }
+
+    var lines: [String] { [problem ?? "'\(service)' can read whom it trusts again"] }
+
+    var json: JSONText {
+        .event(
+            problem == nil ? "trustAvailable" : "trustUnavailable",
+            [("service", .string(service))] + (problem.map { [("reason", .string($0))] } ?? []))
+    }
+}
+
 /// The service has stopped.
 struct StoppedEvent: ConsoleEvent {
     let service: String

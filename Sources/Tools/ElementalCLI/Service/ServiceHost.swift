@@ -34,6 +34,8 @@ struct ServiceHost: Sendable {
     }
 
     /// Starts the service, runs `body` until it ends or the program is told to end, and stops the service.
+    ///
+    /// - Throws: what `body` throws, or why the service could not start or go on.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         await Interruption.trap()
         let (items, item) = AsyncStream.makeStream(
@@ -53,7 +55,17 @@ struct ServiceHost: Sendable {
         try await service.start()
         let reporting = Task { await report(items) }
         try await withCleanup {
-            try await Interruption.run(console, .endless, body)
+            try await Interruption.run(console, .endless) { [service] in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await body() }
+                    group.addTask {
+                        try await service.waitUntilStopped()
+                        throw CancellationError()
+                    }
+                    defer { group.cancelAll() }
+                    try await group.next()
+                }
+            }
         } cleanup: {
             await service.stop(reason: "the service has ended")
             await reporting.value
@@ -111,8 +123,13 @@ struct ServiceHost: Sendable {
                         PublishFailedEvent(service: service.service, reason: error.message, delay: delay))
                     await invitation.extend(as: nil)
                 case .event(.pairing(let event)): await invitation.report(event)
+                case .event(.trustUnavailable(let error)):
+                    await console.emit(TrustEvent(service: service.service, problem: error.message))
+                case .event(.trustAvailable):
+                    await console.emit(TrustEvent(service: service.service, problem: nil))
                 case .event(.stopped): return
-                case .event(.deviceConnected): break
+                // A failure ends the command, which says it.
+                case .event(.deviceConnected), .event(.failed): break
                 }
             }
         }

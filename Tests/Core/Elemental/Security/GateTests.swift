@@ -32,7 +32,7 @@ struct GateTests {
 
         init(_ ends: PairedEnds) throws {
             keys = ServiceKeys(
-                tls: try TLSIdentity(ends.service), store: ends.serviceStore,
+                identity: ends.service, tls: try TLSIdentity(ends.service), store: ends.serviceStore,
                 snapshot: try TrustWatch.Snapshot(ends.serviceStore), limits: AcceptLimits(now: AcceptClock.stopped()))
             let logger = ServiceConfiguration().logger
             gate = ServiceGate(

@@ -149,6 +149,8 @@ final class WatchedStore: TrustStore {
 
     func fail() { state.withLock { $0.isFailing = true } }
 
+    func recover() { state.withLock { $0.isFailing = false } }
+
     func read() throws -> TrustedPeers {
         let peers = store.read()
         let (waits, fails) = state.withLock { state in

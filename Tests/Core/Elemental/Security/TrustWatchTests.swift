@@ -13,7 +13,7 @@ struct TrustWatchTests {
     private let client = Ed25519Identity().fingerprint
     private let store = WatchedStore()
     private let loop = NIOAsyncTestingEventLoop()
-    private let changes = Transcript<Void>()
+    private let changes = Transcript<String>()
 
     private func grant(_ role: Role?) throws {
         try store.update { [own, client] peers in
@@ -28,11 +28,18 @@ struct TrustWatchTests {
     /// Runs the body with a started watch.
     private func withWatch(_ body: (NIOLoopBound<TrustWatch>) async throws -> Void) async throws {
         let keys = ServiceKeys(
-            tls: try TLSIdentity(own), store: store, snapshot: try TrustWatch.Snapshot(store),
+            identity: own, tls: try TLSIdentity(own), store: store, snapshot: try TrustWatch.Snapshot(store),
             limits: AcceptLimits(now: { .now() }))
         let watch = try await loop.executeInContext { [loop, changes] in
             let watch = TrustWatch(keys, service: "test", on: loop, logger: ServiceConfiguration().logger)
-            watch.start { changes.add(()) }
+            watch.start { change in
+                switch change {
+                case .trust: changes.add("trust")
+                case .unavailable: changes.add("unavailable")
+                case .available: changes.add("available")
+                case .identityLost: changes.add("identityLost")
+                }
+            }
             return NIOLoopBound(watch, eventLoop: loop)
         }
         try await body(watch)
@@ -99,10 +106,15 @@ struct TrustWatchTests {
             try await look()
             try await changes.wait(for: 1)
             #expect(try await role(client, watch) == nil)
-            #expect(try await role(own.fingerprint, watch) == .admin)
+            #expect(try await role(own.fingerprint, watch) == nil)
             // It is reported once.
             for _ in 0..<3 { try await look() }
-            #expect(changes.count == 1)
+            #expect(changes.all == ["unavailable"])
+            store.recover()
+            try await look()
+            try await changes.wait(for: 2)
+            #expect(changes.all == ["unavailable", "available"])
+            #expect(try await role(client, watch) == .control)
         }
     }
 

@@ -28,4 +28,26 @@ struct VanishedStoreTests {
             }
         }
     }
+
+    @Test
+    func aClientWhoseIdentityWasReplacedDoesNotConnectOrPair() async throws {
+        try await withFolder { folder in
+            let state = try SecurityState(directory: folder + "/state")
+            var options = ConnectOptions.patient
+            options.security = .automatic(identity: state.identity, store: state.trust)
+            try SecurityState.reset(directory: state.directory)
+            _ = try SecurityState(directory: state.directory)
+            try await withService { [options] service, port in
+                let connecting = await elementalError { try await connectByName(port, options: options) }
+                #expect(connecting?.description.contains("identity.pem has another key now") == true)
+                let pairing = await elementalError {
+                    try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                        nil
+                    }
+                }
+                #expect(pairing?.description.contains("identity.pem has another key now") == true)
+                #expect(service.devices.isEmpty)
+            }
+        }
+    }
 }

@@ -1,0 +1,51 @@
+/// The file of an identity, as it was when the identity was read or created.
+struct IdentityFile: Sendable {
+    static let name = "identity.pem"
+
+    private let directory: String
+    private let revision: TrustRevision
+
+    /// Call it before the file is read, so that every later change is seen.
+    init(directory: String) {
+        self.directory = directory
+        revision = TrustRevision(file: "\(directory)/\(Self.name)")
+    }
+
+    /// Checks that the file still has the identity with that fingerprint. The file is read only if it has changed.
+    ///
+    /// - Throws: ``SecurityError/Code/missing``, ``SecurityError/Code/replaced``, ``SecurityError/Code/corrupt`` or
+    ///   ``SecurityError/Code/insecure``. A failure of the system, such as too few descriptors, says nothing about the
+    ///   identity.
+    func check(_ fingerprint: Fingerprint) throws(SecurityError) {
+        guard TrustRevision(file: "\(directory)/\(Self.name)") != revision else { return }
+        let current: Ed25519Identity?
+        do throws(SecurityError) {
+            current = try Self.read(directory)
+        } catch {
+            if [.permissionDenied, .inputOutput].contains(error.code) { return }
+            throw error
+        }
+        guard current?.fingerprint != fingerprint else { return }
+        let path = "\(directory)/\(Self.name)"
+        throw current == nil
+            ? SecurityError(.missing, "\(path) has vanished, and its key is no longer used; start again")
+            : SecurityError(.replaced, "\(path) has another key now, and the old one is no longer used; start again")
+    }
+
+    private static func read(_ directory: String) throws(SecurityError) -> Ed25519Identity? {
+        guard let opened = try ProtectedDirectory.open(directory) else { return nil }
+        guard var text = try opened.read(name, limit: PEM.maximumByteCount) else { return nil }
+        defer { Primitives.erase(&text) }
+        return try parse(opened.path(of: name), text).identity
+    }
+
+    static func parse(
+        _ path: String, _ text: [UInt8]
+    ) throws(SecurityError) -> (identity: Ed25519Identity, machine: [UInt8]?) {
+        do {
+            return try Ed25519Identity.read(text)
+        } catch {
+            throw error.damaged(path)
+        }
+    }
+}
