@@ -17,8 +17,10 @@ enum AdmissionText {
         return String(result)
     }
 
-    /// The name of a service as it is compared: without regard to case, as DNS does.
-    static func service(_ name: String) -> String { fitting(name.lowercased(), byteCount: maximumServiceByteCount) }
+    /// Whether a service's name can be said in a message: it is never cut, which could make it another one's.
+    static func isService(_ name: String) -> Bool {
+        (1...maximumServiceByteCount).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isControl)
+    }
 
     /// - Returns: `nil` if the bytes are not UTF-8 or have a control character.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> String? {

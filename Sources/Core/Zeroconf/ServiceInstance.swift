@@ -1,3 +1,5 @@
+import Support
+
 /// One service on the network: its name, type and domain. They identify it; resolving it gives its host and port.
 public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
     /// The name that people see, such as "Rover": 1 to 63 bytes of UTF-8.
@@ -17,6 +19,18 @@ public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
         } else {
             self.domain = lowercased.hasSuffix(".") ? lowercased : lowercased + "."
         }
+    }
+
+    /// Whether both are the same instance for DNS: names without regard to the case of ASCII letters.
+    public static func == (one: ServiceInstance, other: ServiceInstance) -> Bool {
+        one.name.isSameName(as: other.name) && one.type == other.type && one.domain == other.domain
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ComparableName(name))
+        hasher.combine(type)
+        hasher.combine(domain)
     }
 
     /// Name, type and domain in quotes and dots, such as `"Rover"._robot._tcp.local.`

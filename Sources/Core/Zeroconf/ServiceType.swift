@@ -1,3 +1,5 @@
+import Support
+
 /// The type of a service, such as `_robot._tcp`.
 ///
 /// The name is 2 to 15 letters, digits, hyphens or underscores, with at least one letter, and begins and ends with
@@ -88,12 +90,12 @@ extension ServiceType: Hashable, CustomStringConvertible {
 
     /// Whether both are the same type for DNS: names without regard to case.
     public static func == (one: ServiceType, other: ServiceType) -> Bool {
-        one.transportProtocol == other.transportProtocol && one.name.lowercased() == other.name.lowercased()
+        one.transportProtocol == other.transportProtocol && one.name.isSameName(as: other.name)
     }
 
     /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(transportProtocol)
-        hasher.combine(name.lowercased())
+        hasher.combine(ComparableName(name))
     }
 }

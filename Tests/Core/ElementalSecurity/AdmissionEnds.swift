@@ -27,7 +27,8 @@ struct AdmissionEnds {
     private(set) var serviceActions: [ServiceAdmission.Action] = []
 
     init(
-        _ purpose: ClientAdmission.Purpose, wanted: String? = "robot", name: String = "Rob's iPhone",
+        _ purpose: ClientAdmission.Purpose, wanted: String? = "robot", service: String = "robot",
+        name: String = "Rob's iPhone",
         clientKey: Fingerprint = clientKey, serviceKey: Fingerprint = serviceKey, pinned: Fingerprint? = nil,
         isLoopback: Bool = false, storedRole: Role? = nil, window: PairingWindow = PairingWindow(),
         clientRandom: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes,
@@ -36,8 +37,8 @@ struct AdmissionEnds {
         client = ClientAdmission(
             purpose, service: wanted, name: name, own: clientKey, peer: serviceKey, pinned: pinned, random: clientRandom
         )
-        service = ServiceAdmission(
-            service: "robot", own: serviceKey, peer: clientKey, isLoopback: isLoopback,
+        self.service = ServiceAdmission(
+            service: service, own: serviceKey, peer: clientKey, isLoopback: isLoopback,
             storedRole: { $0 == clientKey ? storedRole : nil }, random: serviceRandom)
         self.window = window
     }

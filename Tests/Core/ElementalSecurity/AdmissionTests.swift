@@ -79,6 +79,17 @@ struct AdmissionTests {
     }
 
     @Test
+    func aNameIsNotCutToBecomeAnothers() {
+        let name = String(repeating: "a", count: 63)
+        for (wanted, isAdmitted) in [(name, true), (name + "b", false), (name + "\u{7}", false)] {
+            var ends = AdmissionEnds(.connect(.control), wanted: wanted, service: name, storedRole: .control)
+            ends.run()
+            #expect((ends.acceptedRole == .control) == isAdmitted)
+            #expect((ends.failure == .wrongService) == !isAdmitted)
+        }
+    }
+
+    @Test
     func namesOfServicesAreComparedWithoutRegardToCase() {
         var ends = AdmissionEnds(.connect(.control), wanted: "RoBot", storedRole: .control)
         ends.run()

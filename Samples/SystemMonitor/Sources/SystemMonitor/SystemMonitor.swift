@@ -116,7 +116,9 @@ struct SystemMonitor: AsyncParsableCommand {
         case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
-        case .pairing: nil
+        case .trustUnavailable(let error): "trusts nobody: \(error)"
+        case .failed(let error): "failed: \(error)"
+        case .pairing, .trustAvailable: nil
         case .stopped: "stopped"
         }
     }

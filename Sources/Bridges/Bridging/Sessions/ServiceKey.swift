@@ -1,4 +1,5 @@
 package import Elemental
+internal import Support
 
 /// A service among those that are followed: by its name and that of its instance, or by host and port.
 ///
@@ -25,13 +26,21 @@ package struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertib
     /// `SERVICE/NAME` or `HOST:PORT`.
     package var description: String { service.map { "\($0)/\(name)" } ?? name }
 
+    package static func == (a: ServiceKey, b: ServiceKey) -> Bool { a.compared == b.compared }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(compared) }
+
+    /// The names as they are compared.
+    private var compared: [ComparableName?] { [service.map { ComparableName($0) }, ComparableName(name)] }
+
     /// By the services' names, then by those of the instances; those by host and port come last.
     package static func < (a: ServiceKey, b: ServiceKey) -> Bool {
         switch (a.service, b.service) {
-        case (nil, nil): a.name < b.name
+        case (nil, nil): ComparableName(a.name) < ComparableName(b.name)
         case (nil, _?): false
         case (_?, nil): true
-        case (let first?, let second?): (first, a.name) < (second, b.name)
+        case (let first?, let second?):
+            (ComparableName(first), ComparableName(a.name)) < (ComparableName(second), ComparableName(b.name))
         }
     }
 }
@@ -51,7 +60,8 @@ extension ServiceSubject {
     func lists(_ found: DiscoveredService) -> Bool {
         switch self {
         case .all: true
-        case .service(let service, let name): service == found.service && (name == nil || name == found.name)
+        case .service(let service, let name):
+            service.isSameName(as: found.service) && name.map(found.name.isSameName) ?? true
         case .address: false
         }
     }

@@ -60,7 +60,7 @@ extension ServiceSessions {
     ) {
         switch event {
         case .found(let service), .updated(let service):
-            guard name == nil || service.name == name else { return }
+            guard name.map(service.name.isSameName) ?? true else { return }
             let key = ServiceKey(service)
             missing.withLock { _ = $0.remove(key) }
             found(key, .found(service), by: number)

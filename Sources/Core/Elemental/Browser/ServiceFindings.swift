@@ -1,11 +1,14 @@
+import Support
+
 /// What a search for a service has seen so far, and from that the reason why the service was not found.
 package struct ServiceFindings: Sendable {
     private let service: String?
     private let name: String?
     private let timeout: Duration
 
+    private var entries: [ComparableName: DiscoveredService] = [:]
     /// The services of the wanted type, by their instances' names.
-    package private(set) var found: [String: DiscoveredService] = [:]
+    package var found: [DiscoveredService] { entries.sorted { $0.key < $1.key }.map(\.value) }
     /// The names of services of any type, if those were searched for too.
     private var otherServices: Set<String>?
     /// An instance that is listed but could not be resolved.
@@ -31,15 +34,17 @@ package struct ServiceFindings: Sendable {
     package mutating func record(_ event: ElementalBrowser.Event) -> DiscoveredService? {
         switch event {
         case .found(let service), .updated(let service):
-            found[service.name] = service
-            return name == nil || service.name == name ? service : nil
-        case .gone(_, let name): found[name] = nil
+            entries[ComparableName(service.name)] = service
+            return isWanted(service.name) ? service : nil
+        case .gone(_, let name): entries[ComparableName(name)] = nil
         case .unresolved(_, let name, let error):
-            if self.name == nil || name == self.name { unresolved = (name, error) }
+            if isWanted(name) { unresolved = (name, error) }
         case .failed(let error, _): failure = error
         }
         return nil
     }
+
+    private func isWanted(_ name: String) -> Bool { self.name.map(name.isSameName) ?? true }
 
     /// Records an event about services of any type, for the suggestions.
     package mutating func recordOther(_ event: ElementalBrowser.Event) {
@@ -60,7 +65,7 @@ package struct ServiceFindings: Sendable {
         if let name, !found.isEmpty {
             return ElementalError(
                 .serviceNotFound,
-                "no \(what) named '\(name)' was found within \(timeout)\(Self.hint(name, found.keys.sorted()))")
+                "no \(what) named '\(name)' was found within \(timeout)\(Self.hint(name, found.map(\.name)))")
         }
         let named = name.map { " named '\($0)'" } ?? ""
         let hint =

@@ -33,7 +33,7 @@ public enum ServiceStanding: Sendable, Hashable {
         case .renamed(let entry): self = .paired(entry.role)
         case .own: self = .own
         // Another service of a host that is known has to be paired itself.
-        case .knownHost, .nothing: self = .none
+        case .knownHost, .sibling, .nothing: self = .none
         }
     }
 

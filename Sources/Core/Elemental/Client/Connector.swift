@@ -129,10 +129,16 @@ struct Connector: Sendable {
                 switch security {
                 case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
                 case .encrypted(let expected):
-                    try secure(channel, endpoint, for: device, expected, connection) {
-                        if isLast { return false }
+                    try secure(channel, endpoint, for: device, expected, connection) { failure in
+                        guard !isLast, case .notEncrypted = failure else { return false }
                         connect(
                             endpoint, for: device, expectsHello: expectsHello, connection, security, isLast: true)
+                        return true
+                    }
+                case .encryptedOrPlain(let expected):
+                    try secure(channel, endpoint, for: device, expected, connection) { failure in
+                        if case .timedOut = failure { return false }
+                        connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
                         return true
                     }
                 }
@@ -144,11 +150,11 @@ struct Connector: Sendable {
 
     /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
     ///
-    /// - Parameter tryAgain: connects once more after a handshake that failed. A service that was waiting too long for the
-    ///   first bytes, which were lost on the way, has taken this client for a plain one.
+    /// - Parameter tryAgain: connects once more, if that may help: after a handshake that failed, because a service that
+    ///   was waiting too long for the first bytes, which were lost on the way, has taken this client for a plain one.
     private func secure(
         _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
-        _ connection: ClientConnection, tryAgain: @escaping () -> Bool
+        _ connection: ClientConnection, tryAgain: @escaping (ClientGateHandler.Failure) -> Bool
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
         connection.opening = channel
@@ -177,7 +183,7 @@ struct Connector: Sendable {
             } catch {
                 channel.close(promise: nil)
                 if let failure = error as? ClientGateHandler.Failure {
-                    if case .notEncrypted = failure, tryAgain() { return }
+                    if tryAgain(failure) { return }
                     connection.fail(explain(failure, endpoint, expected))
                 } else {
                     connection.fail(explain(error, endpoint))
@@ -213,20 +219,27 @@ struct Connector: Sendable {
         let target = explainTarget(endpoint)
         switch failure {
         case .otherKey(let key):
-            guard expected.isKnown else { return .notPaired(peerName) }
+            guard expected.match.requiresTLS else { return .notPaired(peerName) }
             if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
             return ElementalError(
                 .notPaired,
-                "\(target): a device at this address is paired, but what answers is another one; pair them first "
-                    + "(elemental pair)")
+                "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
+                    + "(elemental pair), or connect to it by its name")
         case .notEncrypted(let reason):
-            guard expected.isKnown else {
+            switch expected.match {
+            case .nothing, .sibling:
                 return ElementalError(
                     .notPaired,
                     "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
+            case .knownHost:
+                return ElementalError(
+                    .connectionFailed,
+                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
+                        + "another service, connect to it by its name, or without encryption (--security open)")
+            case .pinned, .renamed, .own:
+                return ElementalError(
+                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
             }
-            return ElementalError(
-                .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
         case .timedOut:
             return ElementalError(
                 .timedOut,

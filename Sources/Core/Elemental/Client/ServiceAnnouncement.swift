@@ -7,7 +7,10 @@ struct ServiceAnnouncement: Sendable {
     /// The beginning of its fingerprint.
     var shortFingerprint: String?
 
-    init() {}
+    init(policy: SecurityPolicy? = nil, shortFingerprint: String? = nil) {
+        self.policy = policy
+        self.shortFingerprint = shortFingerprint
+    }
 
     init(_ service: DiscoveredService) {
         policy = service.security

@@ -1,6 +1,7 @@
 import ElementalSecurity
 import ElementalWire
 import NIOCore
+import Support
 
 /// Pairs a client with a service.
 struct ServicePairing: Sendable {
@@ -32,9 +33,9 @@ struct ServicePairing: Sendable {
         let target = connector.target(connector.endpoint, connector.announcement)
         return AdmissionRequest(connector: connector) { keys in
             // A host and port stand for one service, as a name does.
+            let instance = target.instance ?? connector.peerName
             let pinned = try keys.store.read().services.first {
-                $0.instance == target.instance ?? connector.peerName
-                    && (target.service == nil || $0.service == target.service)
+                $0.instance.isSameName(as: instance) && (target.service == nil || $0.isService(target.service))
             }
             let own = keys.identity.fingerprint
             return AdmissionRequest.Work(

@@ -1,3 +1,5 @@
+import Support
+
 /// Interprets a browser's events about one service while its device is disconnected: whether the service is back.
 struct ServiceSightings {
     /// The service is listed.
@@ -31,7 +33,7 @@ struct ServiceSightings {
     mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
         switch event {
         case .found(let service), .updated(let service):
-            guard service.name == name else { return nil }
+            guard service.name.isSameName(as: name) else { return nil }
             let hasMoved = !known.covers(service.endpoint)
             let isNew = !isListed && now - start > Self.cacheTime
             defer {
@@ -41,7 +43,7 @@ struct ServiceSightings {
             }
             return Sighting(service: service, isReturn: hasMoved || wasGone || isNew, hasMoved: hasMoved)
         case .gone(_, let name):
-            if name == self.name { wasGone = true }
+            if name.isSameName(as: self.name) { wasGone = true }
             return nil
         case .unresolved, .failed:
             return nil

@@ -12,7 +12,7 @@ final class ServiceWatch {
     }
 
     /// By the services' name, for as long as there are watches.
-    private static let browsers = Locked<[String: WeakBrowser]>([:])
+    private static let browsers = Locked<[ComparableName: WeakBrowser]>([:])
 
     private let task: Task<Void, Never>
 
@@ -36,10 +36,11 @@ final class ServiceWatch {
 
     private static func browser(for service: String, _ logger: Logger) -> ElementalBrowser {
         browsers.withLock { browsers in
-            if let browser = browsers[service]?.browser { return browser }
+            let key = ComparableName(service)
+            if let browser = browsers[key]?.browser { return browser }
             let browser = ElementalBrowser(service, logger: logger)
             browsers = browsers.filter { $0.value.browser != nil }
-            browsers[service] = WeakBrowser(browser: browser)
+            browsers[key] = WeakBrowser(browser: browser)
             return browser
         }
     }

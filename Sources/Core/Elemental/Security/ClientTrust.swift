@@ -7,13 +7,16 @@ import NIOPosix
 enum ConnectionSecurity: Sendable {
     case plain
     case encrypted(ExpectedService)
+    /// Encrypted if the service admits this client by the pairing with another service of the same identity, otherwise
+    /// plain: it is not paired itself.
+    case encryptedOrPlain(ExpectedService)
 }
 
 /// Which service a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
-    /// Whether it is known which key it must have; otherwise any that this client trusts will do.
-    let isKnown: Bool
+    /// What is known about it before its key is proven.
+    let match: PinMatch
     private let target: ConnectionTarget
     private let peers: TrustedPeers
     private let store: any TrustStore
@@ -22,10 +25,10 @@ struct ExpectedService: Sendable {
 
     fileprivate init(
         _ identity: TLSIdentity, _ target: ConnectionTarget, _ peers: TrustedPeers, _ store: any TrustStore,
-        isKnown: Bool, proven: Fingerprint?
+        _ match: PinMatch, proven: Fingerprint?
     ) {
         self.identity = identity
-        self.isKnown = isKnown
+        self.match = match
         self.target = target
         self.peers = peers
         self.store = store
@@ -45,13 +48,20 @@ struct ExpectedService: Sendable {
     /// Whether the key is that of the service that is wanted.
     func accepts(_ key: Fingerprint, service: String? = nil) -> Bool {
         switch verdict(on: key, service: service) {
-        case .trusted, .own: true
+        case .trusted, .sibling, .own: true
         case .identityChanged, .notPaired: false
         }
     }
 }
 
 extension ExpectedService {
+    /// Why it is only connected to encrypted, where it was not wanted by its name.
+    var reason: String {
+        guard case .knownHost(let entries) = match else { return "it is paired" }
+        let names = entries.prefix(3).map { "'\($0.service)/\($0.instance)'" }.joined(separator: ", ")
+        return "\(names) was reached at this host and is paired"
+    }
+
     /// Stores where the service was reached, if that is new. Nobody waits for it, and it may fail: the key is what counts.
     func noteReached(_ key: Fingerprint, at address: SocketAddress?) {
         guard case .trusted(let entry) = verdict(on: key), let address, let port = address.port else { return }
@@ -85,13 +95,15 @@ extension ClientSecurity {
         do {
             try keys.identity.checkIsCurrent()
             let peers = try keys.store.read()
-            let isKnown = peers.match(target, own: keys.identity.fingerprint).requiresTLS
+            let match = peers.match(target, own: keys.identity.fingerprint)
+            let isSibling = if case .sibling = match { true } else { false }
             // A host and port do not say which service is there: its key does, such as that of another program of this
             // user.
-            if isKnown || (mode == .required && target.instance == nil) {
-                return .encrypted(
-                    ExpectedService(
-                        try TLSIdentity(keys.identity), target, peers, keys.store, isKnown: isKnown, proven: proven))
+            if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
+                let expected = ExpectedService(
+                    try TLSIdentity(keys.identity), target, peers, keys.store, match, proven: proven)
+                let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
+                return isSibling && !mustBeEncrypted ? .encryptedOrPlain(expected) : .encrypted(expected)
             }
         } catch {
             throw ElementalError(

@@ -1,3 +1,4 @@
+import ElementalSecurity
 public import ElementalWire
 import NIOCore
 import Support
@@ -179,6 +180,9 @@ public final class ElementalService: Sendable {
         guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
         shared.failure.withLock { $0 = nil }
         do throws(ElementalError) {
+            guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
+                throw ElementalError(.invalidValue, "'\(service)' cannot start: \(AuthorisingService.nameRule)")
+            }
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil

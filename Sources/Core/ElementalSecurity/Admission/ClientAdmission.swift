@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 
 /// A client's part before its session begins: asks to be admitted, pairs, or gives an admin's command. A state machine
 /// without sockets, clocks and files: bytes go in, actions come out.
@@ -84,7 +85,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         pinned: Fingerprint? = nil, random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
     ) {
         self.purpose = purpose.grantable
-        self.service = service.map(AdmissionText.service)
+        self.service = service.map { ComparableName($0).text }
         let name = AdmissionText.fitting(name, byteCount: AdmissionText.maximumNameByteCount)
         self.name = name.isEmpty ? own.short : name
         self.own = own
@@ -98,6 +99,9 @@ package struct ClientAdmission: Sendable, Undisclosed {
 
     /// Says what the client wants.
     package mutating func start() -> [Action] {
+        if let service, !AdmissionText.isService(service) {
+            return end(AdmissionRefusal(.wrongService, AuthorisingService.nameRule))
+        }
         let message: AdmissionMessage
         switch purpose {
         case .connect(let role): message = .connect(service: service, role: role, name: name)
@@ -154,7 +158,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         case (.response(let response), .initiated(let exchange, let cpace, let initiation), _):
             return try confirm(response, exchange, cpace, initiation)
         case (.granted(let service, let role), .confirmed(let paired), _):
-            guard service == paired.service, role == paired.role else { throw .malformed }
+            guard service.isSameName(as: paired.service), role == paired.role else { throw .malformed }
             return admitted(service, role)
         case (.windowOpened(let seconds, let role, let secret), .asked, .openWindow(_, let wanted, let kind)):
             guard role <= wanted, secret.kind == kind else { throw .malformed }
@@ -169,7 +173,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
     }
 
     private func check(_ offered: String) throws(AdmissionRefusal) {
-        guard let service, service != offered else { return }
+        guard let service, !service.isSameName(as: offered) else { return }
         throw AdmissionRefusal(.wrongService, "this is the service \(offered), not \(service)")
     }
 

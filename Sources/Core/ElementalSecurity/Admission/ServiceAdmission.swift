@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 
 /// Decides on one client's connection before its session begins: admits it, pairs with it, or carries out an admin's
 /// command. A state machine without sockets, clocks and files: bytes and times go in, actions come out.
@@ -60,7 +61,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         storedRole: @escaping @Sendable (Fingerprint) throws(AdmissionRefusal) -> Role?,
         random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
     ) {
-        self.service = AdmissionText.service(service)
+        self.service = ComparableName(service).text
         self.own = own
         self.peer = peer
         self.isLoopback = isLoopback
@@ -179,7 +180,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     }
 
     private func check(_ wanted: String?) throws(AdmissionRefusal) {
-        guard let wanted, AdmissionText.service(wanted) != service else { return }
+        guard let wanted, !wanted.isSameName(as: service) else { return }
         throw AdmissionRefusal(.wrongService, "this is the service \(service), not \(wanted)")
     }
 

@@ -36,15 +36,25 @@ public enum PinMatch: Sendable, Hashable {
     case own
     /// These pinned services were reached at this host, or the TXT record claims their key.
     case knownHost([TrustedService])
+    /// Another service than the pinned ones, whose TXT record claims the key of this one: it may admit this client by
+    /// that pairing, and is otherwise connected to as if nothing was paired.
+    case sibling(TrustedService)
 
     /// Whether the target may be spoken to in TLS alone.
-    public var requiresTLS: Bool { self != .nothing }
+    public var requiresTLS: Bool {
+        switch self {
+        case .nothing, .sibling: false
+        case .pinned, .renamed, .own, .knownHost: true
+        }
+    }
 }
 
 /// What a key that was proven in TLS means.
 public enum PinVerdict: Sendable, Hashable {
     /// It is that of the service that is wanted.
     case trusted(TrustedService)
+    /// It is the key of this pinned service, and another service was wanted, which has the same identity.
+    case sibling(TrustedService)
     /// It is this end's own key.
     case own
     /// It is not the key that is pinned: somebody else answers in the service's place, or it has a new identity.

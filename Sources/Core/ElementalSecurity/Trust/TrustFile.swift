@@ -1,3 +1,5 @@
+import Support
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -26,7 +28,7 @@ enum TrustFile {
         guard text.count <= maximumByteCount else {
             throw SecurityError(.corrupt, "it is larger than \(maximumByteCount) bytes")
         }
-        let peers: TrustedPeers
+        var peers: TrustedPeers
         do {
             peers = try JSONDecoder().decode(File.self, from: Data(text)).peers
         } catch let error as DecodingError {
@@ -35,11 +37,40 @@ enum TrustFile {
             throw SecurityError(.corrupt, "it is not the JSON of a trust store")
         }
         do {
+            try peers.mergeServices()
             try peers.validate()
         } catch {
             throw SecurityError(.corrupt, error.message)
         }
         return peers
+    }
+}
+
+extension TrustedPeers {
+    /// Makes one entry of those whose names differ in case alone, which earlier versions told apart.
+    ///
+    /// - Throws: ``SecurityError/Code/alreadyPinned`` if they have different keys.
+    fileprivate mutating func mergeServices() throws(SecurityError) {
+        var places: [[ComparableName]: Int] = [:]
+        var merged: [TrustedService] = []
+        for service in services {
+            let names = [ComparableName(service.service), ComparableName(service.instance)]
+            guard let place = places[names] else {
+                places[names] = merged.count
+                merged.append(service)
+                continue
+            }
+            let other = merged[place]
+            guard other.fingerprint == service.fingerprint else {
+                throw SecurityError(
+                    .alreadyPinned,
+                    "\(other.service)/\"\(other.instance)\" and \(service.service)/\"\(service.instance)\" are one "
+                        + "service, because case does not count, and have two keys, \(other.fingerprint) and "
+                        + "\(service.fingerprint): remove the wrong entry from the file")
+            }
+            merged[place] = other.merged(with: service)
+        }
+        services = merged
     }
 }
 

@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 
 /// A client that may use services of this end.
 ///
@@ -48,7 +49,7 @@ extension TrustedClient.Services: ExpressibleByArrayLiteral {
     public func contains(_ service: String) -> Bool {
         switch self {
         case .all: true
-        case .named(let names): names.contains(service)
+        case .named(let names): names.contains { $0.isSameName(as: service) }
         }
     }
 }

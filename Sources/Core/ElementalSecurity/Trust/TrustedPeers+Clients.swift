@@ -80,7 +80,7 @@ extension TrustedClient.Services {
     fileprivate mutating func subtract(_ other: Self) {
         switch (self, other) {
         case (_, .all): self = []
-        case (.named(let names), .named(let others)): self = .named(names.subtracting(others))
+        case (.named(let names), .named): self = .named(names.filter { !other.contains($0) })
         case (.all, .named): break
         }
     }
@@ -89,7 +89,7 @@ extension TrustedClient.Services {
     fileprivate func union(_ other: Self) -> Self? {
         switch (self, other) {
         case (.all, .all): .all
-        case (.named(let names), .named(let others)): .named(names.union(others))
+        case (.named(let names), .named(let others)): .named(names.union(others.filter { !contains($0) }))
         case (.all, .named), (.named, .all): nil
         }
     }

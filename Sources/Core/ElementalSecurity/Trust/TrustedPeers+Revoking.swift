@@ -1,3 +1,5 @@
+import Support
+
 extension TrustedPeers {
     /// What a revocation removed.
     public struct Revocation: Sendable, Hashable {
@@ -19,7 +21,8 @@ extension TrustedPeers {
         let revocation = revoke(
             client: { $0.name == peer || $0.fingerprint == key },
             service: {
-                $0.instance == peer || "\($0.service)/\($0.instance)" == peer || $0.fingerprint == key
+                $0.instance.isSameName(as: peer) || "\($0.service)/\($0.instance)".isSameName(as: peer)
+                    || $0.fingerprint == key
             })
         guard !revocation.clients.isEmpty || !revocation.services.isEmpty else {
             throw SecurityError(
@@ -69,7 +72,7 @@ extension TrustedPeers {
                         + "service's own machine (elemental trust revoke)")
             }
             var rest = client
-            rest.services = .named(names.subtracting([service]))
+            rest.services = .named(names.filter { !$0.isSameName(as: service) })
             if rest.services != [] { kept.append(rest) }
         }
         clients = kept

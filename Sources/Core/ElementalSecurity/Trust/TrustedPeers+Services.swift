@@ -1,3 +1,5 @@
+import Support
+
 /// What a client asks.
 extension TrustedPeers {
     /// How many hosts of a service are remembered.
@@ -8,18 +10,27 @@ extension TrustedPeers {
     /// What is known about a target: which key it must have.
     ///
     /// The wanted service and instance decide first. Then the TXT record, which can only find a pinned key under a new
-    /// name. Then the host, whatever the port; for loopback, where every program has the same address, the port counts.
+    /// name, or at another service of the same identity. A pin binds the service that was paired: the other services of
+    /// its host are connected to by their names as if nothing was paired. A host and port without a name may be the
+    /// paired service, whatever the port; for loopback, where every program has the same address, the port counts.
     public func match(_ target: ConnectionTarget, own: Fingerprint) -> PinMatch {
         if let pinned = pinned(target.service, target.instance) { return .pinned(pinned) }
         let identity = target.advertisedIdentity?.lowercased()
         if identity == own.short { return .own }
         let claimed = services.filter { $0.fingerprint.short == identity }
-        let sameService = claimed.filter { $0.service == target.service }
+        let sameService = claimed.filter { $0.isService(target.service) }
         if let first = sameService.first, sameService.allSatisfy({ $0.fingerprint == first.fingerprint }) {
             return .renamed(first)
         }
-        let known = services.filter { claimed.contains($0) || $0.isReached(at: target) }
-        return known.isEmpty ? .nothing : .knownHost(known)
+        guard target.instance != nil else {
+            let known = services.filter { claimed.contains($0) || $0.isReached(at: target) }
+            return known.isEmpty ? .nothing : .knownHost(known)
+        }
+        let known = services.filter {
+            sameService.contains($0) || $0.isService(target.service) && $0.isReached(at: target, samePort: true)
+        }
+        if !known.isEmpty { return .knownHost(known) }
+        return claimed.first.map { .sibling($0) } ?? .nothing
     }
 
     /// What a key means that the target has proven in TLS.
@@ -28,6 +39,7 @@ extension TrustedPeers {
         case .pinned(let entry), .renamed(let entry):
             return key == entry.fingerprint ? .trusted(entry) : .identityChanged
         case .own: return key == own ? .own : .identityChanged
+        case .sibling(let entry): return key == entry.fingerprint ? .sibling(entry) : .notPaired
         case .nothing: return verdict(on: key, among: services, target, own)
         case .knownHost(let entries):
             let exact = entries.filter { $0.isReached(at: target, samePort: true) }
@@ -45,14 +57,13 @@ extension TrustedPeers {
         on key: Fingerprint, among entries: [TrustedService], _ target: ConnectionTarget, _ own: Fingerprint
     ) -> PinVerdict {
         if key == own { return .own }
-        let entry = entries.first {
-            $0.fingerprint == key && (target.service == nil || $0.service == target.service)
-        }
+        let entry = entries.first { $0.fingerprint == key && (target.service == nil || $0.isService(target.service)) }
         return entry.map { .trusted($0) } ?? .notPaired
     }
 
-    private func pinned(_ service: String?, _ instance: String?) -> TrustedService? {
-        services.first { $0.service == service && $0.instance == instance }
+    /// The entry of a service and instance.
+    package func pinned(_ service: String?, _ instance: String?) -> TrustedService? {
+        services.first { $0.isService(service, instance) }
     }
 
     /// Whether a service may be added: look before a pairing begins.
@@ -80,9 +91,7 @@ extension TrustedPeers {
     public mutating func pin(_ service: TrustedService, own: Fingerprint) throws(SecurityError) {
         try checkPinning(service, own: own)
         var service = service
-        if let index = services.firstIndex(where: {
-            $0.service == service.service && $0.instance == service.instance
-        }) {
+        if let index = services.firstIndex(where: { $0.isService(service.service, service.instance) }) {
             for host in services[index].hosts { service.remember(host, isLatest: false) }
             services[index] = service
         } else {
@@ -98,11 +107,11 @@ extension TrustedPeers {
         _ key: Fingerprint, service: String, instance: String, at host: TrustedService.Host
     ) -> Bool {
         let before = services
-        if let index = services.firstIndex(where: { $0.service == service && $0.instance == instance }) {
+        if let index = services.firstIndex(where: { $0.isService(service, instance) }) {
             guard services[index].fingerprint == key else { return false }
             services[index].remember(host, isLatest: true)
         } else {
-            let known = services.filter { $0.fingerprint == key && $0.service == service }
+            let known = services.filter { $0.fingerprint == key && $0.isService(service) }
             guard var renamed = known.first, known.count < Self.maximumInstanceCount, services.count < Self.maximumCount
             else { return false }
             renamed.instance = instance
@@ -115,6 +124,20 @@ extension TrustedPeers {
 }
 
 extension TrustedService {
+    /// Whether it has these names; `nil` for none is not one.
+    package func isService(_ name: String?) -> Bool { name.map(service.isSameName) ?? false }
+
+    fileprivate func isService(_ name: String?, _ instance: String?) -> Bool {
+        isService(name) && instance.map(self.instance.isSameName) ?? false
+    }
+
+    /// The same service, known at the hosts of both entries.
+    func merged(with other: TrustedService) -> TrustedService {
+        var merged = self
+        for host in other.hosts { merged.remember(host, isLatest: false) }
+        return merged
+    }
+
     fileprivate func isReached(at target: ConnectionTarget, samePort: Bool = false) -> Bool {
         let targets = target.hosts.map(ComparableHost.init)
         return hosts.contains { host in

@@ -1,3 +1,5 @@
+import Support
+
 extension TrustedPeers {
     /// How many entries each list may have.
     public static let maximumCount = 1000
@@ -24,10 +26,10 @@ extension TrustedPeers {
                 throw SecurityError(.alreadyPinned, "\"\(client.name)\" and another client have the same key")
             }
         }
-        var instances: Set<[String]> = []
+        var instances: Set<[ComparableName]> = []
         for service in services {
             try service.validate()
-            guard instances.insert([service.service, service.instance]).inserted else {
+            guard instances.insert([ComparableName(service.service), ComparableName(service.instance)]).inserted else {
                 throw SecurityError(
                     .alreadyPinned, "\(service.service)/\"\(service.instance)\" is in the list twice")
             }

@@ -3,6 +3,7 @@ import Bridging
 import Elemental
 import ElementalWire
 import NIOCore
+import Support
 
 /// The options of the commands that follow any number of services: which ones, and how to connect to them.
 struct SessionsOptions: ParsableArguments {
@@ -128,7 +129,8 @@ extension Target {
     /// Whether a service is meant by this target.
     func covers(_ key: ServiceKey) -> Bool {
         switch self {
-        case .service(let service, let name): key.service == service && (name == nil || key.name == name)
+        case .service(let service, let name):
+            key.service.map(service.isSameName) ?? false && name.map(key.name.isSameName) ?? true
         case .address(let address):
             key == ServiceKey(host: address.host, port: address.port)
         }

@@ -55,8 +55,8 @@ struct ServiceFinder: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if there are several.
     private func only(of findings: ServiceFindings) throws -> DiscoveredService? {
-        guard findings.found.count > 1 else { return findings.found.values.first }
-        let names = findings.found.keys.sorted()
+        guard findings.found.count > 1 else { return findings.found.first }
+        let names = findings.found.map(\.name)
         throw CommandFailure(
             "ambiguous",
             "there are \(names.count) services '\(service)': \(quotedList(names, "and")); choose one, as in "

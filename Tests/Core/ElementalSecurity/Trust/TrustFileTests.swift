@@ -79,6 +79,36 @@ struct TrustFileTests {
         #expect(rewritten.clients[1].storedRole.name == "operator")
     }
 
+    /// Earlier versions told names apart by case.
+    @Test
+    func namesThatDifferInCaseAloneAreOneServiceWithOneKey() throws {
+        func text(_ key: String) -> String {
+            let other = """
+                  "services" : [
+                    {
+                      "fingerprint" : "\(key)",
+                      "hosts" : [ { "host" : "10.0.0.1", "port" : 1 } ],
+                      "instance" : "ROVER",
+                      "role" : "control",
+                      "service" : "Robot"
+                    },
+                    {
+                      "fingerprint" : "\(Self.first)",
+                      "hosts"
+                """
+            return Self.text.replacing(
+                "  \"services\" : [\n    {\n      \"fingerprint\" : \"\(Self.first)\",\n      \"hosts\"", with: other)
+        }
+        let merged = TrustedService.sample(
+            1, service: "Robot", instance: "ROVER",
+            hosts: [.init("10.0.0.1", port: 1), .init("rover.local", port: 5000)])
+        #expect(try TrustFile.peers(Array(text(Self.first).utf8)).services == [merged])
+        let error = Self.error(text(Self.second))
+        #expect(error?.code == .corrupt)
+        #expect(
+            error?.message.contains("two keys, \(Self.second) and \(Self.first)") == true, "\(error?.message ?? "")")
+    }
+
     @Test
     func nobodyIsAValidFile() throws {
         let text = try TrustFile.text(TrustedPeers())

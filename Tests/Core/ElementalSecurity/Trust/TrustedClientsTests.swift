@@ -238,4 +238,16 @@ struct TrustedClientsTests {
         }
         #expect(peers.clients.count == 1)
     }
+
+    @Test
+    func namesOfServicesHaveNoCase() throws {
+        var peers = TrustedPeers(clients: [.sample(1, role: .admin, services: ["Robot", "robot", "\u{D6}l"])])
+        #expect(peers.role(of: .sample(1), for: "ROBOT") == .admin)
+        #expect(peers.role(of: .sample(1), for: "\u{F6}l") == nil)
+        try peers.pin(.sample(1, role: .control, services: ["roBOT"]), own: .sample(0))
+        #expect(peers.role(of: .sample(1), for: "robot") == .control)
+        try peers.revoke(client: .sample(1), of: "RoboT", by: .sample(2), own: .sample(0))
+        #expect(peers.role(of: .sample(1), for: "robot") == nil)
+        #expect(peers.role(of: .sample(1), for: "\u{D6}l") == .admin)
+    }
 }

@@ -75,13 +75,44 @@ struct TrustedServicesTests {
         }
     }
 
-    /// Pins hold for a service's name.
+    /// Pins hold for a service's name: others of its key may admit this client by it, or are not paired.
     @Test
-    func anotherServiceOfAPinnedKeyIsNotTrustedByIt() {
-        let target = found("door", "Front", id: 1)
-        #expect(match(target) == .knownHost([Self.rover]))
-        #expect(verdict(1, target) == .notPaired)
-        #expect(verdict(77, target) == .notPaired)
+    func anotherServiceOfAPinnedKeyIsASibling() {
+        for target in [found("door", "Front", id: 1), found("door", "Front", at: "192.168.1.7", port: 5000, id: 1)] {
+            #expect(match(target) == .sibling(Self.rover))
+            #expect(!match(target).requiresTLS)
+            #expect(verdict(1, target) == .sibling(Self.rover))
+            for key in [77, 2, 0] { #expect(verdict(key, target) == .notPaired) }
+        }
+    }
+
+    /// A pin binds the service that was paired, and no other of its host.
+    @Test
+    func otherServicesOfAPinnedHostAreNotPinned() {
+        for target in [
+            found("door", "Front", at: "192.168.1.7", port: 5000), found("door", "Front", at: "192.168.1.7"),
+            found("robot", "Stranger", at: "192.168.1.7", port: 5001),
+        ] {
+            #expect(match(target) == .nothing)
+        }
+    }
+
+    @Test
+    func namesHaveNoCase() throws {
+        #expect(match(found("ROBOT", "roveR")) == .pinned(Self.rover))
+        #expect(match(found("Robot", "New", id: 1)) == .renamed(Self.rover))
+        #expect(match(found("robot", "R\u{F6}ver")) == .nothing)
+        var peers = Self.peers
+        #expect(throws: SecurityError.self) {
+            try peers.pin(TrustedService.sample(77, service: "Robot", instance: "ROVER"), own: Self.own)
+        }
+        try peers.pin(TrustedService.sample(1, service: "Robot", instance: "ROVER"), own: Self.own)
+        #expect(peers.services.count == 2)
+        let isNew = peers.noteReached(.sample(1), service: "ROBOT", instance: "rover", at: .init("10.0.0.9", port: 1))
+        #expect(isNew)
+        #expect(peers.services.count == 2)
+        try peers.revoke("ROBOT/rover")
+        #expect(peers.services == [Self.lamp])
     }
 
     @Test

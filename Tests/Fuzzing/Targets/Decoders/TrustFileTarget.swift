@@ -24,7 +24,13 @@ enum TrustFileTarget: FuzzTarget {
                     fingerprint: key(4), service: "robot", instance: "Rover",
                     hosts: [.init("192.168.1.7", port: 5000), .init("fe80::1%eth0", port: 1)], role: .admin)
             ])
-        return [TrustedPeers(), peers].compactMap { try? TrustFile.text($0) }
+        // Names that differ in case alone.
+        var twice = peers
+        twice.services += peers.services
+        twice.services[1].instance = "Other"
+        let text = (try? TrustFile.text(twice)).map { String(decoding: $0, as: UTF8.self) }
+        let merged = text.map { Array($0.replacing("Other", with: "ROVER").utf8) }
+        return [TrustedPeers(), peers].compactMap { try? TrustFile.text($0) } + (merged.map { [$0] } ?? [])
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {

@@ -54,7 +54,7 @@ struct PairingBed: Sendable {
 
     /// Starts a service with that identity, which Zeroconf finds if it has a name.
     static func start(
-        _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil
+        _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil, service: String = "lamp"
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
         configuration.limits.handshakeTimeout = Patience.wait * 9
@@ -68,7 +68,7 @@ struct PairingBed: Sendable {
         case .paired: configuration.security = .paired(identity: state.identity, store: state.trust)
         }
         let service = ElementalService(
-            "lamp", displayName: name ?? "Lamp", elements: [light], configuration: configuration)
+            service, displayName: name ?? "Lamp", elements: [light], configuration: configuration)
         try await service.start()
         return service
     }

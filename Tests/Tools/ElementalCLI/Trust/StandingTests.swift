@@ -102,4 +102,18 @@ struct StandingTests {
             await impostor.stop()
         }
     }
+
+    /// Whoever pairs a lamp goes on reading the other services of its user, also those that have no encryption.
+    @Test(.backstop, arguments: [SecurityPolicy.pairedToControl, .open])
+    func otherServicesOfAPairedHostAreReadAsBefore(_ policy: SecurityPolicy) async throws {
+        try await PairingBed.with(isPublished: true) { bed in
+            try await bed.pair()
+            let sensor = try await PairingBed.start(
+                bed.serviceState, policy, port: 0, name: bed.name, service: "sensor")
+            try sensor.send(true, to: PairingBed.light)
+            let reading = try await bed.run("get", "SENSOR/\(bed.name ?? "")", "Light")
+            #expect(reading.output == ["Light=true"], "\(reading)")
+            await sensor.stop()
+        }
+    }
 }
