@@ -65,6 +65,8 @@ struct DeviceState {
     var events = EventSubscribers<DeviceEvent>()
     /// Pings that await their pong.
     var pings = Waiters<Result<ContinuousClock.Instant, ElementalError>>()
+    /// Values of this client that the service has not decided on yet, and the pings that came behind them.
+    var undecided = UndecidedValues()
     /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.
     var catalogueWaiters = Waiters<Void>()
     var isCatalogueSettled = false

@@ -84,6 +84,13 @@ struct CurrentValues {
         }
     }
 
+    /// - Returns: whether there was a value.
+    mutating func clear(_ id: Int8) -> Bool {
+        guard self[id] != nil else { return false }
+        values[Int(id)] = nil
+        return true
+    }
+
     private mutating func makeRoom(for id: Int8) {
         while values.count <= Int(id) { values.append(nil) }
     }

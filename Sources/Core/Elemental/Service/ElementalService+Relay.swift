@@ -43,22 +43,50 @@ extension ElementalService {
     /// }
     /// ```
     /// One value is decided at a time, in a task. Of those that come meanwhile the newest counts, whoever sent it; the others
-    /// are not answered, as all devices receive the one that is accepted in the end.
+    /// are not answered, as all devices receive the one that is accepted in the end. A client's ping is answered once the
+    /// values that it sent before are decided.
     @discardableResult
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
     ) -> HandlerRegistration {
+        relay(element.definition) {
+            Value(received: $0)
+        } deciding: { [weak self] value, device in
+            let taken = try await decide(value, device)
+            if element.definition.access.contains(.read) { try self?.send(taken, to: element) }
+        }
+    }
+
+    /// The same for an element known at run time.
+    ///
+    /// - Parameter decide: returns the value to accept, of the same type; throws to refuse it.
+    @discardableResult
+    public func relay(
+        _ element: ElementDefinition,
+        deciding decide: @escaping @Sendable (ElementValue, ElementalDevice) async throws -> ElementValue
+    ) -> HandlerRegistration {
+        relay(element) {
+            ElementValue(received: $0, type: element.type)
+        } deciding: { [weak self] value, device in
+            let taken = try await decide(value, device)
+            if element.access.contains(.read) { try self?.send(taken, to: element) }
+        }
+    }
+
+    private func relay<Value: Sendable>(
+        _ element: ElementDefinition, reading read: @escaping @Sendable (ReceivedBytes) -> Value?,
+        deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Void
+    ) -> HandlerRegistration {
         let decisions = Decisions<Value>()
         return addHandler(for: element.id) { [weak self] bytes, device in
-            guard let value = Value(received: bytes), decisions.begin(with: value, from: device) else { return }
+            guard let value = read(bytes), decisions.begin(with: value, from: device) else { return }
             Task { [weak self] in
                 while let (value, device) = decisions.next() {
-                    guard let self else { return }
+                    defer { device.endDecision() }
                     do {
-                        let taken = try await decide(value, device)
-                        if element.definition.access.contains(.read) { try send(taken, to: element) }
+                        try await decide(value, device)
                     } catch {
-                        refuse(element.definition, from: device, ValueRefusal(because: error))
+                        self?.refuse(element, from: device, ValueRefusal(because: error))
                     }
                 }
             }
@@ -120,11 +148,13 @@ private final class Decisions<Value: Sendable>: Sendable {
 
     /// - Returns: whether somebody has to decide now.
     func begin(with value: Value, from device: ElementalDevice) -> Bool {
-        state.withLock { state in
-            state.waiting = (value, device)
-            defer { state.isBusy = true }
-            return !state.isBusy
+        device.beginDecision()
+        let (isFirst, replaced) = state.withLock { state in
+            defer { (state.isBusy, state.waiting) = (true, (value, device)) }
+            return (!state.isBusy, state.waiting?.device)
         }
+        replaced?.endDecision()
+        return isFirst
     }
 
     /// The value to decide next; `nil` if there is none, and nobody decides any more.

@@ -116,6 +116,18 @@ extension ElementalService {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { Value(wireBytes: $0) }
     }
 
+    /// The value last set for an element known at run time, or `nil`.
+    public func value(of element: ElementDefinition) -> ElementValue? {
+        shared.current.withLock { $0[element.id] }?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
+    }
+
+    /// Forgets the element's value, because it is no longer true: a device that connects later gets none until the next one
+    /// is sent. Devices that are connected are not told.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func clearValue(of element: ElementDefinition) -> Bool { shared.current.withLock { $0.clear(element.id) } }
+
     @usableFromInline
     func addHandler(
         for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void

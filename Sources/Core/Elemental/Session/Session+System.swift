@@ -75,6 +75,7 @@ extension Session {
     }
 
     private func answerPing(_ value: UnsafeRawBufferPointer, over transport: Transport) {
+        if transport == .tcp, device.state.withLock({ $0.undecided.keep(value) }) { return }
         device.outbound.withLock { _ = $0.appendAnswer(.pong, over: transport, value) }
     }
 

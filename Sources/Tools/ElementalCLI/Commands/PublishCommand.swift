@@ -34,18 +34,19 @@ struct PublishCommand: ReportingCommand {
               $ elemental publish heater --element '1:Mode:uint8:choices off,heat,cool:ro=off'
 
             With --from FILE the elements are in a file, each in a line of its own, with commands below it, indented, that \
-            give its readings or take its values: no program is needed. The file is read again on SIGHUP.
+            give its readings or take its values: no program is needed. The file is read again on SIGUSR1, and on SIGHUP \
+            where there is no terminal.
 
               1:Temperature:float:ro:unit °C
                   read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
               2:Fan:uint8:0...1=0
-                  write: read value; gpioset gpiochip0 17=$value
+                  write: read -r value; fan-control --speed "$value"
               3:Log:string:ro
                   follow: journalctl -f -n 0 -o cat
 
             'read' runs its command every so many seconds, and the first line that it prints is the value; of 'follow' every \
-            line is one; 'write' gets a value as a line on its standard input. A command that takes longer than 10 seconds \
-            is ended.
+            line is one; 'write' gets a value as a line on its standard input, and the client is told if it fails; 'sink' runs \
+            on and gets each value as a line. A command that takes longer than 10 seconds to read or write is ended.
 
               $ elemental publish pi --from pi.elements
             """)
@@ -120,7 +121,7 @@ struct PublishCommand: ReportingCommand {
 
     /// Publishes what a file says, and again when it says something else.
     private func perform(_ path: String, _ console: Console) async throws {
-        let hangup = HangupSignal()
+        let reload = ReloadSignal()
         var script = try await read(path)
         var port = hosting.port
         while true {
@@ -128,7 +129,7 @@ struct PublishCommand: ReportingCommand {
             let next = Locked<(script: ElementScript, port: Int?)?>(nil)
             let current = script
             try await made.host.run {
-                guard let newest = await follow(path, current, made.service, hangup, console) else { return }
+                guard let newest = await follow(path, current, made.service, reload, console) else { return }
                 next.withLock { $0 = (newest, made.service.port) }
             }
             guard let newest = next.withLock({ $0 }) else { return }
@@ -142,10 +143,11 @@ struct PublishCommand: ReportingCommand {
     ///
     /// - Returns: what it says when it has other elements; `nil` if the task was cancelled.
     private func follow(
-        _ path: String, _ script: ElementScript, _ service: ElementalService, _ hangup: HangupSignal, _ console: Console
+        _ path: String, _ script: ElementScript, _ service: ElementalService, _ reload: ReloadSignal, _ console: Console
     ) async -> ElementScript? {
         var script = script
-        let values = SetValues(of: service)
+        let values = SetValues(of: service, as: script)
+        defer { values.finish() }
         while !Task.isCancelled {
             let current = script
             let newest = Locked<ElementScript?>(nil)
@@ -154,7 +156,7 @@ struct PublishCommand: ReportingCommand {
                 // A file may have elements without commands.
                 await Latch().wait()
             } or: {
-                for await _ in hangup.signals {
+                for await _ in reload.signals {
                     do {
                         let read = try await read(path)
                         guard read != current else { continue }
@@ -208,7 +210,7 @@ struct PublishCommand: ReportingCommand {
                 try await Assignment.value(initial, of: spec.definition, readingFilesFor: output.limit),
                 to: spec.definition)
         }
-        return (service, ServiceHost(service, security, console, relaysValues: true))
+        return (service, ServiceHost(service, security, console, relaysValues: from == nil))
     }
 
     /// Sets the element of a line of input. A line that is not valid is reported and skipped.

@@ -34,9 +34,13 @@ final class CommandProcess: Sendable {
     private struct State {
         var pid: pid_t?
         var isStopped = false
+        /// Where its input goes while it runs, if it gets that piece by piece.
+        var input: Int32?
+        var isOver = false
     }
 
     private let text: String
+    private let keepsInput: Bool
     private let state = Locked(State())
 
     /// How long what is left of a command may keep its output open after the shell has ended.
@@ -44,18 +48,45 @@ final class CommandProcess: Sendable {
     /// How often it is looked whether the shell has ended, in milliseconds: while its output is open, and after that.
     private static let pollTime: Int32 = 50
     private static let shortPollTime: Int32 = 2
+    /// How long to wait for a command that does not read its input, or has not started.
+    private static let writingPause = Duration.milliseconds(5)
     /// The most bytes of a piece of output.
     static let pieceByteCount = 16384
     /// Held from making pipes until the child has its ends: another child that is started in between would inherit them.
     private static let starting = Locked(())
 
-    init(_ text: String) { self.text = text }
+    /// - Parameter keepsInput: whether its input stays open for ``write(_:within:)``.
+    init(_ text: String, keepsInput: Bool = false) {
+        self.text = text
+        self.keepsInput = keepsInput
+    }
 
     /// Ends it and everything it has started.
     func stop() {
         state.withLock { state in
             state.isStopped = true
             if let pid = state.pid { kill(-pid, SIGKILL) }
+        }
+    }
+
+    /// Writes to the input of a command that keeps it open.
+    ///
+    /// - Returns: whether all of it was written before the command ended, the time was up or the task was cancelled.
+    func write(_ bytes: [UInt8], within time: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + time
+        var rest = bytes[...]
+        while true {
+            let isOver = state.withLock { state in
+                if let input = state.input {
+                    let count = rest.withUnsafeBytes { Descriptor.write(input, $0) }
+                    if count >= 0 { rest = rest.dropFirst(count) }
+                    return count < 0 && errno != EAGAIN && errno != EINTR
+                }
+                return state.isOver
+            }
+            if rest.isEmpty { return true }
+            guard !isOver, .now < deadline, !Task.isCancelled else { return false }
+            await Delay.wait(Self.writingPause)
         }
     }
 
@@ -75,14 +106,18 @@ final class CommandProcess: Sendable {
         let pid: pid_t
         switch start() {
         case .success(let started): (pid, pipes) = started
-        case .failure(.stopped): return .stopped
-        case .failure(.system(let reason)): return .failed(reason)
+        case .failure(let failure):
+            state.withLock { $0.isOver = true }
+            guard case .system(let reason) = failure else { return .stopped }
+            return .failed(reason)
         }
         var rest = input[...]
         var open = (input: true, output: true, errors: true)
         func closeInput() {
-            if open.input { Descriptor.close(pipes.input.write) }
+            guard open.input else { return }
             open.input = false
+            state.withLock { ($0.input, $0.isOver) = (nil, true) }
+            Descriptor.close(pipes.input.write)
         }
         defer {
             closeInput()
@@ -92,15 +127,15 @@ final class CommandProcess: Sendable {
         for descriptor in [pipes.input.write, pipes.output.read, pipes.errors.read] {
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         }
-        if rest.isEmpty { closeInput() }
+        if keepsInput { state.withLock { $0.input = pipes.input.write } } else if rest.isEmpty { closeInput() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceByteCount)
         var endTime: ContinuousClock.Instant?
         while true {
             if endTime == nil, hasEnded(pid) { endTime = .now }
             let isOpen = open.output || open.errors
             if let endTime, !isOpen || .now - endTime > Self.lingering {
-                let status = finish(pid)
-                return state.withLock({ $0.isStopped }) ? .stopped : Self.end(status)
+                let end = Self.end(finish(pid))
+                return state.withLock({ $0.isStopped }) && end == .signalled(SIGKILL) ? .stopped : end
             }
             if let deadline, .now > deadline {
                 _ = finish(pid)
@@ -109,7 +144,7 @@ final class CommandProcess: Sendable {
             var entries = [
                 pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.errors ? pipes.errors.read : -1, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: open.input ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: open.input && !keepsInput ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
             ]
             _ = poll(&entries, nfds_t(entries.count), isOpen ? Self.pollTime : Self.shortPollTime)
             // Errors first: they say why it failed.
@@ -176,8 +211,11 @@ final class CommandProcess: Sendable {
             }
             let started = state.withLock { state -> Result<pid_t, Failure> in
                 if state.isStopped { return .failure(.stopped) }
-                let started = spawn(pipes)
-                if case .success(let pid) = started { state.pid = pid }
+                let started = Self.spawn(text, [pipes.input.read, pipes.output.write, pipes.errors.write])
+                if case .success(let pid) = started {
+                    state.pid = pid
+                    CommandWatcher.shared.add(pid)
+                }
                 return started
             }
             pipes.closeChildsEnds()
@@ -186,12 +224,15 @@ final class CommandProcess: Sendable {
         }
     }
 
-    private enum Failure: Error {
+    enum Failure: Error {
         case stopped
         case system(String)
     }
 
-    private func spawn(_ pipes: Pipes) -> Result<pid_t, Failure> {
+    /// Starts a shell in a process group of its own.
+    ///
+    /// - Parameter descriptors: its standard input, output and error.
+    static func spawn(_ text: String, _ descriptors: [Int32]) -> Result<pid_t, Failure> {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -205,9 +246,9 @@ final class CommandProcess: Sendable {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, pipes.input.read, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, pipes.output.write, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, pipes.errors.write, STDERR_FILENO)
+        for (number, descriptor) in descriptors.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+        }
         // Nothing else is inherited: a command that outlives this program would keep its port, and a client's connection.
         #if canImport(Darwin)
         let closesOthers = POSIX_SPAWN_CLOEXEC_DEFAULT
@@ -253,6 +294,7 @@ final class CommandProcess: Sendable {
     /// Ends what is left of it and of what it has started, which is not to keep anything, and returns its status.
     private func finish(_ pid: pid_t) -> Int32 {
         kill(-pid, SIGKILL)
+        CommandWatcher.shared.remove(pid)
         while true {
             if let status = reap(pid) { return status }
             var pause = timespec(tv_sec: 0, tv_nsec: 2_000_000)

@@ -9,7 +9,7 @@ import Support
 /// 1:CPU temperature:float:ro:unit °C
 ///     read 5: awk '{ print $1 / 1000 }' /sys/class/thermal/thermal_zone0/temp
 /// 2:Fan:uint8:0...1=0
-///     write: read value; gpioset gpiochip0 17=$value
+///     sink: while read -r value; do echo $value > /sys/class/leds/fan/brightness; done
 /// 3:Log:string:ro
 ///     follow: journalctl -f -n 0 -o cat
 /// ```
@@ -22,6 +22,8 @@ struct ElementScript: Sendable, Equatable {
         case follow
         /// It gets on its standard input what a client sets.
         case write
+        /// It gets each value that a client sets as a line on its standard input, and runs on.
+        case sink
 
         /// The word in the file.
         var word: String {
@@ -29,6 +31,15 @@ struct ElementScript: Sendable, Equatable {
             case .read: "read"
             case .follow: "follow"
             case .write: "write"
+            case .sink: "sink"
+            }
+        }
+
+        /// Whether it takes what clients set.
+        var takesValues: Bool {
+            switch self {
+            case .read, .follow: false
+            case .write, .sink: true
             }
         }
     }
@@ -42,6 +53,9 @@ struct ElementScript: Sendable, Equatable {
     struct Entry: Sendable {
         let spec: ElementSpec
         var commands: [Command] = []
+
+        /// Whether a command takes what clients set.
+        var takesValues: Bool { commands.contains { $0.purpose.takesValues } }
     }
 
     /// What is wrong with a file, in words.
@@ -93,7 +107,8 @@ struct ElementScript: Sendable, Equatable {
 
     private static func command(_ line: Substring) throws(Problem) -> Command {
         guard let colon = line.firstIndex(of: ":") else {
-            throw Problem(description: "write 'read SECONDS: COMMAND', 'follow: COMMAND' or 'write: COMMAND'")
+            throw Problem(
+                description: "write 'read SECONDS: COMMAND', 'follow: COMMAND', 'write: COMMAND' or 'sink: COMMAND'")
         }
         let words = line[..<colon].split { $0 == " " || $0 == "\t" }
         let text = String(line[line.index(after: colon)...]).trimmed
@@ -107,9 +122,10 @@ struct ElementScript: Sendable, Equatable {
             return Command(purpose: .read(seconds: seconds), text: text)
         case ("follow", 1): return Command(purpose: .follow, text: text)
         case ("write", 1): return Command(purpose: .write, text: text)
+        case ("sink", 1): return Command(purpose: .sink, text: text)
         default:
             throw Problem(
-                description: "'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow' and 'write'")
+                description: "'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
         }
     }
 
@@ -118,21 +134,22 @@ struct ElementScript: Sendable, Equatable {
         switch command.purpose {
         case .read, .follow:
             guard access.contains(.read) else { throw Problem(description: "a write-only element cannot be read") }
-            guard !entry.commands.contains(where: { $0.purpose != .write }) else {
+            guard entry.commands.allSatisfy(\.purpose.takesValues) else {
                 throw Problem(description: "an element has one command that reads")
             }
-        case .write:
+        case .write, .sink:
             guard access.contains(.write) else { throw Problem(description: "a read-only element cannot be set") }
-            guard !entry.commands.contains(where: { $0.purpose == .write }) else {
-                throw Problem(description: "an element has one command that writes")
+            guard !entry.takesValues else {
+                throw Problem(description: "an element has one command that takes its values")
             }
         }
     }
 
-    /// Whether both have the same elements, so that only commands differ.
+    /// Whether both have the same elements, and commands that take the values of the same ones.
     func hasElements(of other: ElementScript) -> Bool {
         entries.elementsEqual(other.entries) {
             $0.spec.definition == $1.spec.definition && $0.spec.initial == $1.spec.initial
+                && $0.takesValues == $1.takesValues
         }
     }
 

@@ -7,6 +7,8 @@ final class ScriptedElement: Sendable {
     private static let timeout = Duration.seconds(10)
     /// The most bytes of a reading. What a command writes beyond that is dropped.
     private static let longestReading = 1 << 20
+    /// So many failures one after the other make a reading stale.
+    private static let failuresUntilStale = 3
     /// How long a command that floods waits before more is read.
     private static let floodPause = Duration.milliseconds(20)
 
@@ -34,10 +36,12 @@ final class ScriptedElement: Sendable {
         case .read(let seconds): await read(command, every: .seconds(seconds))
         case .follow: await follow(command)
         case .write: await write(command)
+        case .sink: await sink(command)
         }
     }
 
     private func read(_ command: ElementScript.Command, every interval: Duration) async {
+        var failureCount = 0
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let output = Locked<[UInt8]>([])
@@ -47,7 +51,11 @@ final class ScriptedElement: Sendable {
                     return output.count <= Self.longestReading
                 }
             }
-            report(end, command) { try self.take(output.withLock { $0 }) }
+            let problem = report(end, command) { try self.take(output.withLock { $0 }) }
+            failureCount = problem == nil ? 0 : min(failureCount + 1, Self.failuresUntilStale + 1)
+            if let problem, failureCount == Self.failuresUntilStale, service.clearValue(of: element) {
+                console.offer(CommandEvent(element: element.name, command: "read", state: .stale, problem: problem))
+            }
             await Delay.wait(max(interval - (.now - start), .milliseconds(10)))
         }
     }
@@ -80,26 +88,77 @@ final class ScriptedElement: Sendable {
     }
 
     private func write(_ command: ElementScript.Command) async {
-        while let value = await values.next(of: element) {
+        while let offer = await values.next(of: element) {
             let written = Locked(0)
-            let end = await execute(command, input: Self.input(value, of: element), timeout: Self.timeout) {
-                bytes in
+            let input = if case .data(let bytes) = offer.value { Array(bytes) } else { line(offer.value) }
+            let end = await execute(command, input: input, timeout: Self.timeout) { bytes in
                 written.withLock { written in
                     written += bytes.count
                     return written <= Self.longestReading
                 }
             }
-            // The next command, perhaps another one, gets it.
-            if end == .stopped { values.putBack(value, of: element) }
             report(end, command) {}
+            if end == .stopped {
+                // The next command, perhaps another one, gets it.
+                values.putBack(offer, of: element)
+            } else if let failure = end.failure {
+                offer.refuse("its command failed: \(failure)")
+            } else {
+                offer.accept()
+            }
         }
     }
 
-    /// What a command gets: text as a line, data as it is.
-    private static func input(_ value: ElementValue, of element: ElementDefinition) -> [UInt8] {
-        if case .data(let bytes) = value { return Array(bytes) }
-        return Array((element.text(of: value) + "\n").utf8)
+    private func sink(_ command: ElementScript.Command) async {
+        var backOff = BackOff(first: .seconds(1), maximum: .seconds(60))
+        while !Task.isCancelled {
+            let start = ContinuousClock.now
+            let process = CommandProcess(command.text, keepsInput: true)
+            let result = Locked((end: CommandProcess.End.stopped, unwritten: SetValues.Offer?.none))
+            await Interruption.first {
+                let end = await self.execute(command, process, input: [], timeout: nil) { _ in true }
+                result.withLock { $0.end = end }
+            } or: {
+                let unwritten = await self.feed(process)
+                result.withLock { $0.unwritten = unwritten }
+            }
+            guard !Task.isCancelled else { return }
+            let (end, unwritten) = result.withLock { $0 }
+            let reason = end.failure ?? (end == .stopped ? "it does not read what it gets" : "it has ended")
+            unwritten?.refuse("its command failed: \(reason)")
+            report(.failed(reason + " and is started again"), command) {}
+            if .now - start > .seconds(60) { backOff.reset() }
+            let pause = backOff.next()
+            await Interruption.first {
+                await Delay.wait(pause)
+            } or: { [self] in
+                while let offer = await values.next(of: element) { offer.refuse("its command failed: \(reason)") }
+            }
+        }
     }
+
+    /// Writes the element's value to a command, and then each that a client sets.
+    ///
+    /// - Returns: a value of which perhaps a part was written: the command is to be started again.
+    private func feed(_ process: CommandProcess) async -> SetValues.Offer? {
+        if let value = service.value(of: element), await !process.write(line(value), within: Self.timeout) {
+            return nil
+        }
+        while let offer = await values.next(of: element) {
+            if await process.write(line(offer.value), within: Self.timeout) {
+                report(.exited(0), .init(purpose: .sink, text: "")) {}
+                offer.accept()
+            } else if Task.isCancelled {
+                values.putBack(offer, of: element)
+            } else {
+                return offer
+            }
+        }
+        return nil
+    }
+
+    /// What a command gets: a value as a line.
+    private func line(_ value: ElementValue) -> [UInt8] { Array((element.text(of: value) + "\n").utf8) }
 
     /// Makes what a command has written the element's value.
     private func take(_ output: [UInt8]) throws {
@@ -118,10 +177,10 @@ final class ScriptedElement: Sendable {
 
     /// Runs a command on a thread of its own, and ends it when the task is cancelled.
     private func execute(
-        _ command: ElementScript.Command, input: [UInt8], timeout: Duration?,
+        _ command: ElementScript.Command, _ process: CommandProcess? = nil, input: [UInt8], timeout: Duration?,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async -> CommandProcess.End {
-        let process = CommandProcess(command.text)
+        let process = process ?? CommandProcess(command.text)
         let word = command.purpose.word
         let end = await withTaskCancellationHandler {
             await Blocking.finish {
@@ -150,8 +209,13 @@ final class ScriptedElement: Sendable {
     }
 
     /// Tells once that a command fails, and once that it works again.
-    private func report(_ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void) {
-        guard end != .stopped else { return }
+    ///
+    /// - Returns: why it fails.
+    @discardableResult
+    private func report(
+        _ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void
+    ) -> String? {
+        guard end != .stopped else { return nil }
         var problem = end.failure
         if problem == nil {
             do {
@@ -165,8 +229,11 @@ final class ScriptedElement: Sendable {
             defer { told[word] = problem }
             return told[word]
         }
-        guard before != problem else { return }
-        console.offer(CommandEvent(element: element.name, command: word, problem: problem))
+        if before != problem {
+            let state: CommandEvent.State = problem == nil ? .ok : .failed
+            console.offer(CommandEvent(element: element.name, command: word, state: state, problem: problem))
+        }
+        return problem
     }
 }
 
@@ -174,12 +241,23 @@ final class ScriptedElement: Sendable {
 struct CommandEvent: ConsoleEvent {
     let element: String
     let command: String
+    let state: State
     let problem: String?
+
+    enum State: String {
+        case ok, failed
+        /// It has failed for so long that the element has no value any more.
+        case stale
+    }
 
     var isResult: Bool { false }
 
     var lines: [String] {
-        [problem.map { "'\(element)': \(command): \($0)" } ?? "'\(element)': \(command) works again"]
+        switch state {
+        case .ok: ["'\(element)': \(command) works again"]
+        case .failed: ["'\(element)': \(command): \(problem ?? "")"]
+        case .stale: ["'\(element)' is stale and has no value any more: \(command) has failed three times"]
+        }
     }
 
     var json: JSONText {
@@ -187,7 +265,7 @@ struct CommandEvent: ConsoleEvent {
             "command",
             [
                 ("element", .string(element)), ("command", .string(command)),
-                ("state", .string(problem == nil ? "ok" : "failed")), ("reason", .optional(problem)),
+                ("state", .string(state.rawValue)), ("reason", .optional(problem)),
             ])
     }
 }

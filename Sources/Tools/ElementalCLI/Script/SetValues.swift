@@ -1,39 +1,93 @@
 import Elemental
 import Support
 
-/// What clients set and no command has taken yet: of each element the newest value. It outlives the commands, which are
-/// others when their file is read again.
+/// What clients set and no command has taken yet: a value of each element. It outlives the commands, which are others when
+/// their file is read again.
 final class SetValues: Sendable {
-    private let values = Locked<[Int8: ElementValue]>([:])
+    /// A value that waits for a command.
+    struct Offer: Sendable {
+        let value: ElementValue
+        fileprivate let outcome = Outcome<ValueRefusal?>()
+
+        /// A command has taken it, and it becomes the element's value.
+        func accept() { outcome.resolve(nil) }
+
+        /// It goes back to what it was, and the client is told why.
+        func refuse(_ reason: String) { outcome.resolve(ValueRefusal(reason)) }
+    }
+
+    private struct State {
+        var offers: [Int8: Offer] = [:]
+        var isOver = false
+    }
+
+    private let state = Locked(State())
     private let latches: [Int8: Latch]
-    private let registration = Locked<HandlerRegistration?>(nil)
 
-    /// - Parameter service: whose clients set them.
-    init(of service: ElementalService) {
-        latches = Dictionary(uniqueKeysWithValues: service.elements.map { ($0.id, Latch()) })
-        let made = service.onAnyValue { [weak self] element, value, _ in self?.put(value, of: element) }
-        registration.withLock { $0 = made }
+    /// Takes what the clients of a service set. It becomes the element's value once a command has taken it, and at once where
+    /// there is none.
+    init(of service: ElementalService, as script: ElementScript) {
+        let taking = script.entries.filter(\.takesValues)
+        let ids = Set(taking.map(\.spec.definition.id))
+        latches = Dictionary(uniqueKeysWithValues: ids.map { ($0, Latch()) })
+        // The service has the handlers for as long as it exists.
+        for entry in taking {
+            let takesBytes = entry.commands.contains { $0.purpose == .write }
+            let element = entry.spec.definition
+            service.relay(element) { [self] value, _ in
+                if let refusal = await decide(value, element, takesBytes: takesBytes) { throw refusal }
+                return value
+            }
+        }
+        service.onAnyValue { [weak service] element, value, _ in
+            guard !ids.contains(element.id), element.access.contains(.read) else { return }
+            // It has passed the checks that the service makes of what it sends.
+            _ = try? service?.send(value, to: element)
+        }
     }
 
-    deinit { registration.withLock { $0 }?.cancel() }
-
-    private func put(_ value: ElementValue, of element: ElementDefinition) {
-        values.withLock { $0[element.id] = value }
+    private func decide(_ value: ElementValue, _ element: ElementDefinition, takesBytes: Bool) async -> ValueRefusal? {
+        if !takesBytes || element.type != .data, element.text(of: value).utf8.contains(where: { $0.endsLine }) {
+            return ValueRefusal("its command gets a value as one line, and this text has several")
+        }
+        let offer = Offer(value: value)
+        let isOver = state.withLock { state in
+            if !state.isOver { state.offers[element.id] = offer }
+            return state.isOver
+        }
+        if isOver { return ValueRefusal("the service ends") }
         latches[element.id]?.open()
+        return await offer.outcome.value() ?? nil
     }
 
-    /// A value that a command did not get to the end with, unless a newer one has come.
-    func putBack(_ value: ElementValue, of element: ElementDefinition) {
-        values.withLock { if $0[element.id] == nil { $0[element.id] = value } }
+    /// A value that a command did not get to the end with. The service offers one at a time.
+    func putBack(_ offer: Offer, of element: ElementDefinition) {
+        state.withLock { state in
+            if state.isOver { offer.refuse("the service ends") } else { state.offers[element.id] = offer }
+        }
         latches[element.id]?.open()
     }
 
     /// The next value of an element; `nil` if the task was cancelled.
-    func next(of element: ElementDefinition) async -> ElementValue? {
+    func next(of element: ElementDefinition) async -> Offer? {
         while let latch = latches[element.id], await latch.wait(), !Task.isCancelled {
             latch.close()
-            if let value = values.withLock({ $0.removeValue(forKey: element.id) }) { return value }
+            if let offer = state.withLock({ $0.offers.removeValue(forKey: element.id) }) { return offer }
         }
         return nil
     }
+
+    /// Refuses what is left: no commands run any more.
+    func finish() {
+        let offers = state.withLock { state in
+            state.isOver = true
+            return state.offers
+        }
+        for offer in offers.values { offer.refuse("the service ends") }
+    }
+}
+
+extension UInt8 {
+    /// Whether programs take it for the end of a line, or of a text.
+    fileprivate var endsLine: Bool { self == 0x0A || self == 0x0D || self == 0 }
 }

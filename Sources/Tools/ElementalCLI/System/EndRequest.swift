@@ -2,7 +2,7 @@
 import Elemental
 import Support
 
-/// The request that this program end: a signal (Ctrl-C or SIGTERM), or a reader of standard output that has gone.
+/// The request that this program end: a signal (Ctrl-C, SIGTERM, or that of a closed terminal), or a reader of standard output that has gone.
 final class EndRequest: Sendable {
     static let shared = EndRequest()
 
@@ -62,6 +62,11 @@ final class EndRequest: Sendable {
                 source.resume()
             }
         }
+    }
+
+    /// Requests the end because the terminal was closed.
+    func noteHangup() {
+        if signal == nil { take(SIGHUP) }
     }
 
     private func take(_ number: Int32) {

@@ -72,7 +72,7 @@ struct RelayTests {
             try await decided.wait(for: 1)
             for value: Float in [0.6, 0.7, 1] { try device.send(value, to: Lamp.brightness) }
             // The connection goes on meanwhile.
-            try await device.ping()
+            try await device.ping(over: .udp)
             #expect(decided.all == [0.5])
             #expect(service.value(of: Lamp.brightness) == 0.25)
             permit.yield()
@@ -88,6 +88,37 @@ struct RelayTests {
             permit.yield()
             try await eventually { device.value(of: Lamp.brightness) == 0.4 }
             #expect(decided.all == [0.5, 1, 0.8])
+        }
+    }
+
+    /// A client that pings behind a value knows with the answer what became of it.
+    @Test
+    func aPingWaitsForTheDecisionsBeforeIt() async throws {
+        try await withPair { service, device in
+            let decided = Transcript<ElementValue>()
+            let (permissions, permit) = AsyncStream.makeStream(of: Void.self)
+            service.relay(Lamp.brightness.definition) { value, _ in
+                decided.add(value)
+                for await _ in permissions { break }
+                throw ValueRefusal("the lamp is locked")
+            }
+            let refusals = device.gatherRefusals()
+            try device.send(0.5, to: Lamp.brightness)
+            try await decided.wait(for: 1)
+            try device.send(0.6, to: Lamp.brightness)
+            try await withThrowingTaskGroup(of: Duration.self) { pings in
+                for _ in 0...UndecidedValues.maximumPingCount {
+                    pings.addTask { try await device.ping(timeout: Patience.wait) }
+                }
+                // A peer that pings without end gets answers rather than memory.
+                _ = try await pings.next()
+                #expect(refusals.all.isEmpty)
+                for _ in 0..<2 { permit.yield() }
+                _ = try await pings.next()
+                #expect(refusals.all.count == 2)
+                try await pings.waitForAll()
+            }
+            #expect(decided.all == [.float(0.5), .float(0.6)])
         }
     }
 

@@ -46,7 +46,9 @@ struct ElementScriptTests {
         ("1:A:float\n  read 1:", "missing"), ("1:A:float\n  reed 1: x", "'reed 1'"), ("1:A:float\n  x", "line 2"),
         ("1:A:floot", "line 1"), ("1:A:float:ro\n  write: x", "read-only"), ("1:A:float:wo\n  read 1: x", "write-only"),
         ("1:A:float\n  read 1: x\n  follow: y", "one command that reads"),
-        ("1:A:float\n  write: x\n  write: y", "one command that writes"), ("1:A:float\n1:B:float", "share"),
+        ("1:A:float\n  write: x\n  write: y", "one command that takes"),
+        ("1:A:float\n  write: x\n  sink: y", "one command that takes"), ("1:A:float:ro\n  sink: x", "read-only"),
+        ("1:A:float\n1:B:float", "share"),
     ])
     func whatIsWrongIsSaid(text: String, part: String) {
         #expect { try ElementScript(parsing: text) } throws: { "\($0)".contains(part) }
@@ -83,6 +85,7 @@ struct ElementScriptTests {
         let other = try ElementScript(parsing: "1:A:float=1\n  read 2: x")
         #expect(one != other && one.hasElements(of: other))
         #expect(!one.hasElements(of: try ElementScript(parsing: "1:A:float=2\n  read 1: x")))
+        #expect(!one.hasElements(of: try ElementScript(parsing: "1:A:float=1\n  read 1: x\n  sink: y")))
         #expect(!one.hasElements(of: try ElementScript(parsing: "1:A:double=1\n  read 1: x")))
     }
 

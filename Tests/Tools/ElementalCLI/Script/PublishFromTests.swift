@@ -145,12 +145,17 @@ struct PublishFromTests {
             let output = try await expectSuccess("get", target, "Good", "Flood")
             #expect(output == ["Good=7", "Flood=9"])
             // A command gets the newest value once it is done with the one before.
-            let first = try await expectSuccess("set", target, "Slow=1")
-            try await eventually("the command has the first value") { text("slow", in: folder) == "1\n" }
-            let others = try await ElementalProcess.run(["set", target] + (2...20).map { "Slow=\($0)" })
-            #expect(others.status == .exited(0))
-            try Data().write(to: folder.appending(path: "go"))
-            try await eventually("the newest value came") { text("slow", in: folder).hasSuffix("\n20\n") }
+            let patience = ["--timeout", Patience.seconds]
+            try await withCommand(["set", target, "Slow=1"] + patience) { first in
+                try await eventually("the command has the first value") { text("slow", in: folder) == "1\n" }
+                try await withCommand(["set", target] + (2...20).map { "Slow=\($0)" } + patience) { others in
+                    try await service.nextEvent("value") { $0["element"] == "Slow" && $0.number("value") == 20 }
+                    #expect(first.isRunning && others.isRunning)
+                    try Data().write(to: folder.appending(path: "go"))
+                    try await others.expectExit()
+                }
+                try await first.expectExit()
+            }
             #expect(text("slow", in: folder) == "1\n20\n")
             try await eventually("the hanging command runs") { !text("pid", in: folder).isEmpty }
             let pid = try #require(pid_t(text("pid", in: folder).trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -165,7 +170,7 @@ struct PublishFromTests {
             let file = folder.appending(path: "elements")
             func write(_ text: String) throws {
                 try text.write(to: file, atomically: true, encoding: .utf8)
-                service.send(signal: SIGHUP)
+                service.send(signal: SIGUSR1)
             }
             func value(_ name: String) async throws -> String? {
                 try await ElementalProcess.run("get", target, name).output.first
@@ -186,6 +191,149 @@ struct PublishFromTests {
             let stopped = try await service.nextEvent("stopped")
             try await service.nextEvent("listening", after: stopped.place)
             try await eventually("the other element is there") { try await value("Other") == "Other=4" }
+        }
+    }
+
+    /// Whether a process runs. One that has ended and that nobody has waited for has no command line.
+    private func isRunning(_ pid: String) -> Bool {
+        guard let pid = pid_t(pid.trimmingCharacters(in: .newlines)) else { return false }
+        let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
+        return line?.isEmpty == false
+    }
+
+    @Test(.backstop)
+    func aSilentCommandEndsWithAServiceThatIsKilled() async throws {
+        let script = """
+            1:Silent:string:ro
+                follow: echo $$ > {folder}/pid; exec sleep 100000
+            2:Busy:uint8:ro
+                read 0.05: echo 1
+            """
+        try await withService(script) { service, _, folder in
+            try await eventually("the command runs") { isRunning(text("pid", in: folder)) }
+            service.send(signal: SIGKILL)
+            try await eventually("it ends") { !isRunning(text("pid", in: folder)) }
+        }
+    }
+
+    @Test(.backstop)
+    func withATerminalTheHangupEndsItAndAnotherSignalReadsTheFile() async throws {
+        try await withFolder { folder in
+            let file = folder + "/elements"
+            try "1:Value:uint8:ro".write(toFile: file, atomically: true, encoding: .utf8)
+            let arguments = ["publish", "pi", "--from", file, "--unlisted", "--address", "127.0.0.1"]
+            try await TerminalProcess.with(try ElementalProcess.path, arguments) { service in
+                try await service.waitFor("listens")
+                try "1:Value:uint8:ro\n  follow: exit 9".write(toFile: file, atomically: true, encoding: .utf8)
+                service.send(signal: SIGUSR1)
+                try await service.waitFor("was read again")
+                try await service.waitFor("status 9")
+                service.send(signal: SIGHUP)
+                let status = try await service.waitForExit()
+                #expect(status == .exited(0))
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func aValueThatItsCommandDoesNotTakeIsRefusedAndGoesBack() async throws {
+        let script = """
+            1:Level:uint8=1
+                write: read -r value; [ "$value" -lt 10 ] || exit 3
+            2:Note:string=old
+                write: cat >> {folder}/note
+            3:Line:string=old
+                sink: while read -r line; do echo "$line" >> {folder}/line; [ "$line" != end ] || exit 4; done
+            4:Free:uint8=1
+            """
+        try await withService(script) { service, target, folder in
+            try await withCommand(["watch", target, "--json"]) { watch in
+                try await watch.nextEvent("value") { $0["element"] == "Level" && $0.number("value") == 1 }
+                let failed = try await expectFailure("set", target, "Level=10")
+                #expect(failed.status == .exited(1) && failed.errors.joined().contains("it ended with status 3"))
+                for text in ["a\nb", "a\rb", "a\n"] {
+                    for name in ["Note", "Line"] {
+                        let refused = try await expectFailure("set", target, "\(name)=\(text)")
+                        #expect(refused.errors.joined().contains("as one line"), "\(refused)")
+                    }
+                }
+                let output = try await expectSuccess("get", target, "Level", "Note", "Line")
+                #expect(output == ["Level=1", "Note=old", "Line=old"])
+                try await expectSuccess("set", target, "Level=9", "Note=new", "Line=one", "Free=2")
+                // The others have never heard of what was refused.
+                try await watch.nextEvent("value") { $0["element"] == "Free" && $0.number("value") == 2 }
+                try await watch.nextEvent("value") { $0["element"] == "Level" && $0.number("value") == 9 }
+                let levels = watch.lines(of: .output).compactMap { JSONLine($0) }.filter { $0["element"] == "Level" }
+                #expect(levels.compactMap { $0.number("value") } == [1, 9])
+            }
+            #expect(text("note", in: folder) == "new\n")
+            // One process has got them all, the element's value first, and is started again with it when it has ended.
+            try await eventually("the lines") { text("line", in: folder) == "old\none\n" }
+            try await expectSuccess("set", target, "Line=two")
+            _ = try await ElementalProcess.run("set", target, "Line=end")
+            try await service.nextEvent("command") { event in
+                let reason: String = event["reason"] ?? ""
+                return event["command"] == "sink" && reason.contains("status 4")
+            }
+            try await eventually("it runs again") { text("line", in: folder).hasPrefix("old\none\ntwo\nend\nend\n") }
+        }
+    }
+
+    /// The package's example, with a program that takes the options of either version and holds the pin.
+    @Test(.backstop, arguments: [("1.6.3", "--mode=signal gpiochip0"), ("2.2", "-c gpiochip0")])
+    func theExampleHoldsAPinWithEitherVersionOfGpioset(version: String, options: String) async throws {
+        try await withFolder { folder in
+            let program = """
+                #!/bin/sh
+                [ "$1" = --version ] && { echo "gpioset (libgpiod) v\(version)"; exit; }
+                echo "$* $$" >> "\(folder)/calls"; exec sleep 100000
+                """
+            try program.write(toFile: folder + "/gpioset", atomically: true, encoding: .utf8)
+            #expect(chmod(folder + "/gpioset", 0o755) == 0)
+            let path = "\(folder):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
+            let file = Repository.path("Samples/Debian/lamp.elements")
+            let arguments = ["publish", "lamp", "--from", file, "--unlisted", "--address", "127.0.0.1", "--json"]
+            try await withCommand(arguments, environment: ["PATH": path]) { service in
+                let target = "127.0.0.1:\(try await service.listeningPort())"
+                func calls() -> [[String]] {
+                    text("calls", in: URL(filePath: folder)).split(separator: "\n").map {
+                        $0.split(separator: " ").map(String.init)
+                    }
+                }
+                try await eventually("the pin is off") { calls().count == 1 }
+                try await expectSuccess("set", target, "Light=on")
+                try await eventually("the pin is on") { calls().count == 2 }
+                #expect(calls().map { $0.dropLast().joined(separator: " ") } == ["\(options) 17=0", "\(options) 17=1"])
+                let pids = calls().compactMap(\.last)
+                try await eventually("one program holds it") { !isRunning(pids[0]) && isRunning(pids[1]) }
+                try await service.expectExit(after: SIGTERM)
+                try await eventually("nobody holds it") { !isRunning(pids[1]) }
+            }
+        }
+    }
+
+    @Test(.backstop)
+    func aReadingThatFailsThreeTimesIsStale() async throws {
+        let script = """
+            1:Level:uint8:ro
+                read 0.05: echo x >> {folder}/runs; cat {folder}/level
+            """
+        try await withService(script) { service, target, folder in
+            try Data("7\n".utf8).write(to: folder.appending(path: "level"))
+            try await eventually("it has a value") {
+                try await ElementalProcess.run("get", target, "Level").output == ["Level=7"]
+            }
+            try FileManager.default.removeItem(at: folder.appending(path: "level"))
+            try await service.nextEvent("command") { $0["state"] == "stale" && $0["element"] == "Level" }
+            let runs = text("runs", in: folder).count
+            try await eventually("it goes on") { text("runs", in: folder).count > runs + 20 }
+            let missing = try await expectFailure("get", target, "Level", "--timeout", "1")
+            #expect(missing.output.isEmpty)
+            let told = service.lines(of: .output).filter { $0.contains("\"stale\"") }
+            #expect(told.count == 1)
+            try Data("8\n".utf8).write(to: folder.appending(path: "level"))
+            let output = try await expectSuccess("get", target, "Level")
+            #expect(output == ["Level=8"])
         }
     }
 
