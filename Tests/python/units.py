@@ -21,6 +21,7 @@ from elemental.cpace import elligator2, generator, lv, x25519  # noqa: E402
 from elemental.datagrams import plain_address  # noqa: E402
 from elemental.discovery import parse_target  # noqa: E402
 from elemental.outbox import Outbox  # noqa: E402
+from elemental.values import TYPES  # noqa: E402
 
 with open(os.path.join(ROOT, "Tests/WireVectors/vectors.json")) as file:
     VECTORS = json.load(file)
@@ -228,6 +229,21 @@ class Values(unittest.TestCase):
                 parse_target(text)
         self.assertEqual([plain_address(each) for each in ("::ffff:1.2.3.4", "fe80::1%eth0", "1.2.3.4", "::ffff:0:1")],
                          ["1.2.3.4", "fe80::1", "1.2.3.4", "::ffff:0:1"])
+
+
+class Digits(unittest.TestCase):
+    """Numbers with the digits that their type needs."""
+
+    def test_bounds_and_values(self):
+        single = struct.unpack("<f", struct.pack("<f", 0.05))[0]
+        self.assertEqual(TYPES["float"].bound(single), 0.05)
+        self.assertEqual(repr(TYPES["uint8"].bound(1.0)), "1")
+        self.assertEqual(repr(TYPES["double"].bound(0.1 + 0.2)), "0.30000000000000004")
+        element = Element(1, "Speed", "float", range=(0, 0.7), step=0.05)
+        self.assertEqual(spec.json_value(element, single), 0.05)
+        self.assertEqual(spec.json_value(Element(1, "Aim", "float2"), (single, 1.0)), [0.05, 1.0])
+        with self.assertRaisesRegex(OutOfRange, r"0\.9 is not within 0\.\.\.0\.7"):
+            element.check(0.9)
 
 
 class Sealed(unittest.TestCase):

@@ -38,7 +38,7 @@ class Output:
             f"{printable(element.name)}={format_value(element, value)}{unit}",
             "value",
             element=element.name,
-            value=json_value(value),
+            value=json_value(element, value),
             choice=element.choice(value),
             device=device,
         )
@@ -112,11 +112,11 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
                 access=element.access,
                 latest=element.latest,
                 unit=element.unit,
-                range=None if element.range is None else [json_value(each) for each in element.range],
-                step=element.step,
+                range=None if element.range is None else [element.value_type.bound(each) for each in element.range],
+                step=None if element.step is None else element.value_type.bound(element.step),
                 choices=[each.name if element.type == "string" else {"value": each.value, "name": each.name}
                          for each in element.choices] or None,
-                value=None if value is None else json_value(value),
+                value=None if value is None else json_value(element, value),
             )
 
 
@@ -143,7 +143,7 @@ async def _set(arguments: argparse.Namespace, output: Output) -> None:
                 f"{printable(element.name)}={format_value(element, value)}",
                 "set",
                 element=element.name,
-                value=json_value(value),
+                value=json_value(element, value),
                 device=device.name,
             )
 

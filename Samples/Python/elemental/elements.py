@@ -187,7 +187,9 @@ class Element:
         except InvalidValue as error:
             raise InvalidValue(f"{self.name}: {error}") from None
         if not self._is_in_range(checked) and self.range is not None:
-            raise OutOfRange(f"{self.name}: {checked!r} is not within {self.range[0]:g}...{self.range[1]:g}")
+            low, high = (self.value_type.bound(each) for each in self.range)
+            shown = self.value_type.shortest(checked) if isinstance(checked, float) else checked
+            raise OutOfRange(f"{self.name}: {shown!r} is not within {low!r}...{high!r}")
         if self.choices and self.choice(checked) is None:
             raise NotAChoice(f"{self.name}: {checked!r} is none of {self._listed_choices()}")
         return checked

@@ -149,34 +149,21 @@ def format_value(element: Element, value: Value) -> str:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, tuple):
-        return ",".join(_shortest(each, True) for each in value)
+        return ",".join(repr(element.value_type.shortest(each)) for each in value)
     if isinstance(value, float):
-        return _shortest(value, element.type == "float")
+        return repr(element.value_type.shortest(value))
     return printable(str(value))
 
 
-def _shortest(number: float, is_single: bool) -> str:
-    """The shortest decimal that stands for the number: of a float of 32 bits fewer digits are enough."""
-    if is_single and math.isfinite(number):
-        for digits in range(1, 10):
-            short = f"{number:.{digits}g}"
-            try:
-                if TYPES["float"].check(float(short)) == number:
-                    return repr(float(short))
-            except InvalidValue:
-                continue
-    return repr(number)
-
-
-def json_value(value: Value) -> Union[bool, int, float, str, List[Any]]:
+def json_value(element: Element, value: Value) -> Union[bool, int, float, str, List[Any]]:
     """A value for JSON, which has no bytes and no numbers that are not finite."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, tuple):
-        return [json_value(each) for each in value]
+        return [json_value(element, each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
+    return element.value_type.shortest(value) if isinstance(value, float) else value
 
 
 def json_line(event: str, **members: object) -> str:

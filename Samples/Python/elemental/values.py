@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from typing import Dict, Optional, Tuple, Union, cast
@@ -40,6 +41,23 @@ class ValueType:
         """The least and the greatest value of an integer type."""
         bits = 8 * (self.size or 0)
         return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if self.form.islower() else (0, (1 << bits) - 1)
+
+    def shortest(self, number: float) -> float:
+        """The number with the fewest digits that stand for it: of floats of 32 bits fewer are enough."""
+        if self.code == 10 or not math.isfinite(number):
+            return number
+        for digits in range(1, 10):
+            short = float(f"{number:.{digits}g}")
+            try:
+                if self._float(short) == number:
+                    return short
+            except InvalidValue:
+                continue
+        return number
+
+    def bound(self, number: float) -> Union[int, float]:
+        """A bound or step as values of this type are written: whole numbers without a fraction."""
+        return int(number) if number.is_integer() and abs(number) < 1e15 else self.shortest(number)
 
     def check(self, value: object) -> Value:
         """The value as this type has it: an int for a float becomes a float, a list a tuple.

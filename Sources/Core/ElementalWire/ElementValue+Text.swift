@@ -57,7 +57,22 @@ extension ElementValue: CustomStringConvertible {
     }
 }
 
+extension ElementType {
+    /// A bound or step in the shortest decimal that stands for a value of the type: 0.05 of a float, not
+    /// 0.05000000074505806, and whole numbers without a fraction.
+    package func text(of number: Double) -> String {
+        if let whole = Int64(exactly: number) { return String(whole) }
+        let float = Float(number)
+        return self != .double && Double(float) == number ? float.description : number.description
+    }
+}
+
 extension ElementDefinition {
+    /// The range in words; `nil` if there is none.
+    package var rangeText: String? {
+        range.map { "\(type.text(of: $0.lowerBound))...\(type.text(of: $0.upperBound))" }
+    }
+
     /// The value as a person reads it: the name of the choice that it is, or as text that ``ElementValue`` reads back.
     public func text(of value: ElementValue) -> String { choice(value)?.name ?? value.description }
 

@@ -169,7 +169,7 @@ struct ElementTests {
             #expect(model[Lamp.temperature] == 21.5 && model.code(Lamp.temperature) == .notAllowed)
             model[Lamp.title.definition] = .int8(1)
             #expect(model[Lamp.title] == nil && model.code(Lamp.title) == .wrongType)
-            #expect(model.failure(of: Lamp.brightness)?.description.contains("takes 0.0 to 1.0, not 1.5") == true)
+            #expect(model.failure(of: Lamp.brightness)?.description.contains("takes 0 to 1, not 1.5") == true)
             model[Lamp.scene] = Scene(name: "infinite", levels: [.infinity])
             #expect(model.code(Lamp.scene) == .invalidValue)
             // Nothing of it was sent.

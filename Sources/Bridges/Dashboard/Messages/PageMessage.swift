@@ -122,11 +122,12 @@ enum PageMessage {
 extension ElementDefinition {
     /// The element for a page.
     fileprivate func pageText(isSettable: Bool) -> JSONText {
-        .object([
+        func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
+        return .object([
             ("id", .integer(Int(id))), ("name", .string(name)), ("type", .string(type.name)),
             ("transport", .string(transport.rawValue)), ("unit", .string(unit)),
-            ("range", range.map { .array([JSONText($0.lowerBound), JSONText($0.upperBound)]) } ?? .null),
-            ("step", step.map { JSONText($0) } ?? .null), ("choices", choicesText),
+            ("range", range.map { .array([number($0.lowerBound), number($0.upperBound)]) } ?? .null),
+            ("step", step.map(number) ?? .null), ("choices", choicesText),
             ("access", .string(access.abbreviation)), ("latest", .bool(latest)),
             ("settable", .bool(isSettable && type != .data && access.contains(.write))),
         ])

@@ -59,11 +59,7 @@ extension ElementDefinition {
         return [5, 2].first { $0 * power <= number }.map { $0 * power } ?? power
     }
 
-    /// A bound as values of the type are written: a Float's 0.7 is not 0.7000000476837158, which is more.
-    private func text(_ number: Double) -> String {
-        if let whole = Int64(exactly: number) { return String(whole) }
-        return type == .float ? Float(number).description : number.description
-    }
+    private func text(_ number: Double) -> String { type.text(of: number) }
 
     private struct BoundsVisitor: ElementTypeVisitor {
         func visit<Value: ValueType>(_: String, _: Value.Type) -> (low: String, high: String) {

@@ -33,7 +33,7 @@ struct Command: Hashable {
         let value =
             if let component { try self.value(of: element, component, current) } else { try wholeValue(of: element) }
         guard element.allows(value) else {
-            if let range = element.range { throw Refusal("the value is outside the range \(range.text)") }
+            if let range = element.rangeText { throw Refusal("the value is outside the range \(range)") }
             throw Refusal("the value is none of the element's choices")
         }
         return value
@@ -104,13 +104,5 @@ extension String {
         let inner = drop { $0 == " " }
         guard inner.first == "[", let end = inner.lastIndex(of: "]") else { return self }
         return String(inner[inner.index(after: inner.startIndex)..<end])
-    }
-}
-
-extension ClosedRange<Double> {
-    /// The range for people, without fractions that are zero.
-    fileprivate var text: String {
-        func text(_ bound: Double) -> String { Int64(exactly: bound).map { String($0) } ?? bound.description }
-        return "\(text(lowerBound))...\(text(upperBound))"
     }
 }

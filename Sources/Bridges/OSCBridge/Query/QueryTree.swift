@@ -145,7 +145,8 @@ struct QueryTree: Sendable {
                 return .array([.object([("VALS", .array(values))])])
             }
             guard let range = definition.range else { return nil }
-            return .array([.object([("MIN", bound(range.lowerBound)), ("MAX", bound(range.upperBound))])])
+            let (low, high) = (range.lowerBound, range.upperBound)
+            return .array([.object([("MIN", bound(low, definition)), ("MAX", bound(high, definition))])])
         case "CLIPMODE": return definition.range == nil ? nil : .array([.string("both")])
         case "UNIT":
             return definition.unit.isEmpty ? nil : .array(tags.map { _ in .string(definition.unit) })
@@ -156,8 +157,8 @@ struct QueryTree: Sendable {
 
     private func isSet(_ element: BridgedElement) -> Bool { setsElements && element.writes }
 
-    private func bound(_ number: Double) -> JSONText {
-        Int64(exactly: number).map { .number(String($0)) } ?? JSONText(number)
+    private func bound(_ number: Double, _ element: ElementDefinition) -> JSONText {
+        .number(element.type.text(of: number))
     }
 
     /// `null` where a value is not known, or JSON has none.

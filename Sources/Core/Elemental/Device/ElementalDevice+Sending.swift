@@ -289,7 +289,9 @@ extension ElementalDevice {
             if !element.choices.isEmpty {
                 "one of \(element.choicesText)"
             } else {
-                (element.range.map { "\($0.lowerBound) to \($0.upperBound)" } ?? "any")
+                (element.range.map { range in
+                    "\(element.type.text(of: range.lowerBound)) to \(element.type.text(of: range.upperBound))"
+                } ?? "any")
                     + (element.unit.isEmpty ? "" : " " + element.unit)
             }
         return ElementalError(

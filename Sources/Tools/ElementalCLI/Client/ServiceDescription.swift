@@ -108,30 +108,21 @@ struct ServiceDescription: ConsoleEvent {
         if !element.choices.isEmpty {
             return element.choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40)
         }
-        let step = element.step.map { "step \(short($0, element.type))" }
-        let range = element.range.map {
-            "\(short($0.lowerBound, element.type))...\(short($0.upperBound, element.type))"
-        }
-        return [range, step].compactMap(\.self).joined(separator: " ")
-    }
-
-    /// The number, without a fraction if it is whole, otherwise with the digits that the type has.
-    private static func short(_ number: Double, _ type: ElementType) -> String {
-        if let whole = Int64(exactly: number) { return String(whole) }
-        let float = Float(number)
-        return type == .float && Double(float) == number ? String(float) : String(number)
+        let step = element.step.map { "step \(element.type.text(of: $0))" }
+        return [element.rangeText, step].compactMap(\.self).joined(separator: " ")
     }
 }
 
 extension ElementDefinition {
     /// What the catalogue says of the element.
     var members: JSONText.Members {
-        let range = range.map { JSONText.array([JSONText($0.lowerBound), JSONText($0.upperBound)]) }
+        func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
+        let range = range.map { JSONText.array([number($0.lowerBound), number($0.upperBound)]) }
         return [
             ("id", .integer(Int(id))), ("element", .string(name)), ("type", .string(type.name)),
             ("transport", .string(transport.rawValue)), ("access", .string(access.abbreviation)),
             ("latest", .bool(latest)), ("unit", .string(unit)), ("range", range ?? .null),
-            ("step", step.map { JSONText($0) } ?? .null), ("choices", choicesJSON),
+            ("step", step.map(number) ?? .null), ("choices", choicesJSON),
         ]
     }
 }

@@ -83,7 +83,10 @@ struct ElementScript: Sendable, Equatable {
                 do throws(ElementSpec.Problem) {
                     entries.append(Entry(spec: try ElementSpec(parsing: String(content).trimmed)))
                 } catch {
-                    throw problem(error.description)
+                    let word = String(content.prefix { $0.isLetter })
+                    throw problem(
+                        Self.words.contains(word)
+                            ? "'\(word)' begins a command, which is indented below its element" : error.description)
                 }
                 continue
             }
@@ -104,6 +107,8 @@ struct ElementScript: Sendable, Equatable {
             throw Problem(description: "\(error)")
         }
     }
+
+    private static let words = ["read", "follow", "write", "sink"]
 
     private static func command(_ line: Substring) throws(Problem) -> Command {
         guard let colon = line.firstIndex(of: ":") else {
