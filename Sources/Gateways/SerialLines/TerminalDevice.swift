@@ -123,6 +123,8 @@ package enum TerminalDevice {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { throw Failure(number: errno) }
         cfmakeraw(&settings)
+        // It leaves some on that an earlier user may have set: IXOFF, IXANY, INPCK, IGNPAR.
+        settings.c_iflag = 0
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         #if canImport(Darwin)
         settings.c_cflag &= ~tcflag_t(CCTS_OFLOW | CRTS_IFLOW)

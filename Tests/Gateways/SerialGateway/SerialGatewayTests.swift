@@ -42,6 +42,25 @@ struct SerialGatewayTests {
         }
     }
 
+    /// Flow control in software would take two bytes out of the stream.
+    @Test
+    func settingsOfAnEarlierUserAreTakenBack() async throws {
+        let (descriptor, path) = try TerminalDevice.makePseudoTerminal()
+        var settings = termios()
+        #expect(tcgetattr(descriptor, &settings) == 0)
+        settings.c_iflag = tcflag_t(IXOFF | IXANY | INPCK | IGNPAR)
+        settings.c_cflag |= tcflag_t(CSTOPB)
+        #expect(tcsetattr(descriptor, TCSANOW, &settings) == 0)
+        try await RunningSerialGateway.with(.serial(path: path)) { running in
+            let device = TestBoard(.oven(), on: descriptor)
+            try await running.wait(for: "appeared oven/Kitchen")
+            var settings = termios()
+            #expect(tcgetattr(descriptor, &settings) == 0)
+            #expect(settings.c_iflag == 0 && settings.c_cflag & tcflag_t(CSTOPB) == 0)
+            await device.stop()
+        }
+    }
+
     @Test
     func aDeviceThatComesAndGoesWithItsCable() async throws {
         try await withFolder { folder in

@@ -31,7 +31,11 @@ extension MetricsCommand {
             return (metrics.text(), progress.missing)
         }
         try Task.checkCancellation()
-        await console.emit(MetricsEvent(text: String(decoding: text, as: UTF8.self)))
+        if let to {
+            try FileContent.replace(to, with: text)
+        } else {
+            await console.emit(MetricsEvent(text: String(decoding: text, as: UTF8.self)))
+        }
         guard missing.isEmpty else {
             throw CommandFailure("notConnected", "not connected within \(output.limit): \(quotedList(missing, "and"))")
         }

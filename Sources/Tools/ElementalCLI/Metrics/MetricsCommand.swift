@@ -24,6 +24,7 @@ struct MetricsCommand: ReportingCommand {
               $ elemental metrics
               $ elemental metrics robot 192.168.1.7:5000 --address 0.0.0.0 --token @token.txt
               $ elemental metrics robot --once
+              $ elemental metrics robot --once --to /var/lib/node_exporter/robot.prom
             """)
 
     @OptionGroup var sessions: SessionsOptions
@@ -48,6 +49,12 @@ struct MetricsCommand: ReportingCommand {
     @Flag(help: "Print the metrics once, when all TARGETs are connected or after --timeout, and end.")
     var once = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With --once: replace this file with the metrics, for node_exporter's textfile collector.",
+            valueName: "file"))
+    var to: String?
+
     @OptionGroup var output: OutputOptions
 
     /// Prometheus' exporters have 9100 to 9999 among them, all of which are taken; this is below the ports that systems
@@ -59,6 +66,7 @@ struct MetricsCommand: ReportingCommand {
         if once, port != Self.defaultPort || address != nil || token.token != nil || !host.isEmpty {
             throw ValidationError("--once serves nothing: leave out --port, --address, --host and --token")
         }
+        if to != nil, !once { throw ValidationError("--to goes with --once") }
         for name in host where !WebServerOptions.isHost(name) {
             throw ValidationError("--host takes a host name without port, not '\(name.excerpt)'")
         }

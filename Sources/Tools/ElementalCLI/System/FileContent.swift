@@ -92,6 +92,22 @@ enum FileContent {
         }
     }
 
+    /// Puts a file with the bytes in the place of another, which readers see whole until then.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file.
+    static func replace(_ path: String, with bytes: some Sequence<UInt8>) throws {
+        var status = stat()
+        // A device or a pipe would be replaced too.
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw CommandFailure("invalidFile", "file '\(path.excerpt)' is no regular file, and is not replaced")
+        }
+        do {
+            try Data(bytes).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw CommandFailure("invalidFile", "file '\(path.excerpt)' cannot be written")
+        }
+    }
+
     /// Writes the bytes to the file and replaces its content.
     ///
     /// - Throws: ``CommandFailure`` that names the file.

@@ -51,6 +51,38 @@ struct MetricsTests {
     }
 
     @Test(.backstop)
+    func aFileOfMetricsIsReplacedAsAWhole() async throws {
+        try await withFolder { folder in
+            try await Robot.with(Self.elements) { service, target in
+                let file = folder + "/robot.prom"
+                let write = ["metrics", target, "--once", "--to", file, "--state", folder + "/state"]
+                let first = try await ElementalProcess.run(write)
+                #expect(first.status == .exited(0) && first.output.isEmpty, "\(first)")
+                // A collector that has opened it.
+                let reader = try #require(FileHandle(forReadingAtPath: file))
+                try service.writeLine("Speed=2.25")
+                try await eventually("the new value") {
+                    try await ElementalProcess.run("get", target, "Speed").output == ["Speed=2.25 m/s"]
+                }
+                let second = try await ElementalProcess.run(write)
+                #expect(second.status == .exited(0), "\(second)")
+                let old = String(decoding: try #require(try reader.readToEnd()), as: UTF8.self)
+                #expect(old.contains("unit=\"m/s\"} 0.5\n") && old.hasSuffix("\n"))
+                let new = try String(contentsOfFile: file, encoding: .utf8)
+                #expect(new.contains("unit=\"m/s\"} 2.25\n"))
+                // Another user's program reads it, and nothing else is left there.
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
+                #expect((mode?.intValue ?? 0) & 0o444 == 0o444)
+                let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                #expect(names.sorted() == ["robot.prom", "state"])
+                let device = try await expectFailure("metrics", target, "--once", "--to", "/dev/null", "--timeout", "5")
+                #expect(device.errors.joined().contains("no regular file"))
+            }
+        }
+        try Mistake.expect(in: ["metrics", "robot", "--to", "x"])
+    }
+
+    @Test(.backstop)
     func aServiceThatIsAwayKeepsItsCountersOnly() async throws {
         let port = try PortLease.port()
         let device = "device=\"127.0.0.1:\(port)\""
