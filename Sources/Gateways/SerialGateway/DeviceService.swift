@@ -279,7 +279,7 @@ final class DeviceService: LineSessionOwner {
 
     /// A client has set a value.
     private func take(_ value: ElementValue, of element: ElementDefinition, from client: ElementalDevice) {
-        let item = SetValue(element: element, value: value, client: client)
+        let item = SetValue(element: element, value: value, client: client, decision: client.beginDecision())
         guard let refusal = refusal(of: item) else { return sendSoon() }
         service?.refuse(element, from: client, refusal)
     }

@@ -29,17 +29,28 @@ struct UndecidedValues {
     }
 }
 
-extension ElementalDevice {
-    /// A service begins to decide on a value of this client.
-    func beginDecision() { state.withLock { $0.undecided.begin() } }
+/// A value of a client that a service's program decides on later. While one exists, the client's pings over TCP are not
+/// answered, so that `elemental set` and others that ping behind a value learn of its refusal.
+public final class PendingDecision: Sendable {
+    private let device: ElementalDevice
 
-    /// A service has decided on a value, or drops it for a newer one.
-    func endDecision() {
-        let pings = state.withLock { $0.undecided.end() }
+    fileprivate init(_ device: ElementalDevice) {
+        self.device = device
+        device.state.withLock { $0.undecided.begin() }
+    }
+
+    deinit {
+        let pings = device.state.withLock { $0.undecided.end() }
         guard !pings.isEmpty else { return }
-        outbound.withLock { outbound in
+        device.outbound.withLock { outbound in
             for ping in pings { _ = ping.withUnsafeBytes { outbound.appendAnswer(.pong, $0) } }
         }
-        wake()
+        device.wake()
     }
+}
+
+extension ElementalDevice {
+    /// Begins a decision on a value that this client has just sent: for a handler that passes the value on, and calls
+    /// ``ElementalService/refuse(_:from:_:)`` once it knows that it has to. Release what is returned after that.
+    public func beginDecision() -> PendingDecision { PendingDecision(self) }
 }

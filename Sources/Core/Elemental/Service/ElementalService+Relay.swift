@@ -81,13 +81,13 @@ extension ElementalService {
         return addHandler(for: element.id) { [weak self] bytes, device in
             guard let value = read(bytes), decisions.begin(with: value, from: device) else { return }
             Task { [weak self] in
-                while let (value, device) = decisions.next() {
-                    defer { device.endDecision() }
+                while let (value, device, decision) = decisions.next() {
                     do {
                         try await decide(value, device)
                     } catch {
                         self?.refuse(element, from: device, ValueRefusal(because: error))
                     }
+                    withExtendedLifetime(decision) {}
                 }
             }
         }
@@ -141,24 +141,25 @@ extension ValueRefusal {
 private final class Decisions<Value: Sendable>: Sendable {
     private struct State {
         var isBusy = false
-        var waiting: (value: Value, device: ElementalDevice)?
+        var waiting: (value: Value, device: ElementalDevice, decision: PendingDecision)?
     }
 
     private let state = Mutex(State())
 
     /// - Returns: whether somebody has to decide now.
     func begin(with value: Value, from device: ElementalDevice) -> Bool {
-        device.beginDecision()
+        let decision = device.beginDecision()
+        // One that is replaced is released outside of the lock.
         let (isFirst, replaced) = state.withLock { state in
-            defer { (state.isBusy, state.waiting) = (true, (value, device)) }
-            return (!state.isBusy, state.waiting?.device)
+            defer { (state.isBusy, state.waiting) = (true, (value, device, decision)) }
+            return (!state.isBusy, state.waiting)
         }
-        replaced?.endDecision()
+        withExtendedLifetime(replaced) {}
         return isFirst
     }
 
     /// The value to decide next; `nil` if there is none, and nobody decides any more.
-    func next() -> (value: Value, device: ElementalDevice)? {
+    func next() -> (value: Value, device: ElementalDevice, decision: PendingDecision)? {
         state.withLock { state in
             state.isBusy = state.waiting != nil
             return state.waiting.take()
