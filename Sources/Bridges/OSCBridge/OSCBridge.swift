@@ -110,8 +110,10 @@ public final class OSCBridge: Sendable {
     private static func webServer(
         _ options: OSCBridgeOptions, _ entrance: Entrance, _ logger: Logger
     ) throws(OSCBridgeError) -> WebServer {
-        guard (0...65_535).contains(options.port) else {
-            throw OSCBridgeError("a port is a number from 0 to 65535, not \(options.port)")
+        do {
+            for port in [options.port] + options.feedback.map(\.port) { try InvalidPort.check(port) }
+        } catch {
+            throw OSCBridgeError("\(error)")
         }
         var networks: [IPNetwork] = []
         for text in options.allowedNetworks {

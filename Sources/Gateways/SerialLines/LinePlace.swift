@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// Where a line is.
 package enum LinePlace: Sendable, Hashable {
@@ -23,6 +24,11 @@ package enum LinePlace: Sendable, Hashable {
         case .listen(let host, let port, let usesIP232):
             return try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop)
         case .dial(let host, let port):
+            do {
+                try InvalidPort.check(port)
+            } catch {
+                throw LineError("cannot connect to \(host): \(error)")
+            }
             return await eventLoop.run {
                 let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
                 return NIOLoopBound(line, eventLoop: eventLoop)

@@ -57,6 +57,8 @@ final class TCPLine: Line, LineChannelOwner {
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw LineError(
                 "port \(port) is in use by another program; choose another for --listen")
+        } catch let error as InvalidPort {
+            throw LineError("cannot listen on \(host): \(error)")
         } catch let error as SocketAddressError.UnknownHost {
             throw LineError(
                 "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")

@@ -41,7 +41,7 @@ extension ElementalService {
         let element = slots[position].element
         if let count = element.type.fixedByteCount, count != frame.length { return malformedCount &+= 1 }
         guard element.access.contains(.write) else { return refuse(position, .notAllowed) }
-        guard frame.length <= slots[position].capacity else {
+        guard frame.length <= capacity(of: position) else {
             return refuse(position, .refused, "the text is longer than this device can hold")
         }
         switch check(frame.value, element) {

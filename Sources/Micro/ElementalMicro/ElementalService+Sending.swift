@@ -29,7 +29,7 @@ extension ElementalService {
     func accept(_ bytes: UnsafeRawBufferPointer, _ element: ElementDefinition) -> Slot.Verdict {
         let verdict = check(bytes, element)
         guard verdict == .taken, element.access.contains(.read) else { return verdict }
-        guard let position = position(of: element), bytes.count <= slots[position].capacity else { return .malformed }
+        guard let position = position(of: element), bytes.count <= capacity(of: position) else { return .malformed }
         set(position, bytes)
         becomesDue(position)
         return .taken
@@ -47,6 +47,9 @@ extension ElementalService {
         guard let position = position(of: element.id), slots[position].element.type == element.type else { return nil }
         return position
     }
+
+    /// How many bytes the value can have.
+    func capacity(of position: Int) -> Int { slots[position].element.type.fixedByteCount ?? textByteCount }
 
     private func set(_ position: Int, _ bytes: UnsafeRawBufferPointer) {
         let place = memory + Int(slots[position].offset)
@@ -67,7 +70,7 @@ extension ElementalService {
     private func admit(_ count: Int, _ position: Int) throws(SendError) -> Bool {
         let slot = slots + position
         guard slot.pointee.element.access.contains(.read) else { throw .notAllowed }
-        guard count <= slot.pointee.capacity else { throw .tooLong }
+        guard count <= capacity(of: position) else { throw .tooLong }
         // A client that is still being greeted gets the newest value, whichever.
         guard case .done = greeting else { return false }
         if !slot.pointee.isDue, slot.pointee.refusal == 0, link.room >= Envelope.streamByteCount + count { return true }
@@ -114,12 +117,11 @@ extension ElementalService {
             greeting = .identity
         }
         if case .identity = greeting {
-            let (service, name) = (min(service.utf8ByteCount, 63), min(displayName.utf8ByteCount, 63))
-            let count = 2 + service + name
+            let count = SerialIdentity.byteCount(service, displayName)
             guard link.room >= Envelope.streamByteCount + count else { return false }
             writeHeader(SerialIdentity.id, count)
-            write(self.service, service)
-            write(displayName, name)
+            writeName(service)
+            writeName(displayName)
             greeting = features.contains(.wantsCatalogue) ? .catalogue(sent: 0) : .done
         }
         if case .catalogue(var sent) = greeting {
@@ -197,10 +199,11 @@ extension ElementalService {
         withUnsafeBytes(of: number.littleEndian) { _ = link.write(UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
     }
 
-    /// A text's first bytes behind their number.
-    private func write(_ text: String, _ byteCount: Int) {
+    /// A name behind the number of its bytes.
+    private func writeName(_ name: String) {
+        let byteCount = SerialIdentity.byteCount(of: name)
         write(byte: UInt8(byteCount))
-        write(text: text, byteCount)
+        write(text: name, byteCount)
     }
 
     private func write(text: String, _ byteCount: Int) {

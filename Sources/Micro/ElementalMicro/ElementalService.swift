@@ -42,6 +42,8 @@ public final class ElementalService {
     var reader: FrameReader
     let slots: UnsafeMutablePointer<Slot>
     let slotCount: Int
+    /// The longest value of a text or data.
+    let textByteCount: Int
     /// The values' bytes, then those of the frame that is being received, then those of a value that is being set.
     let memory: UnsafeMutablePointer<UInt8>
     let scratch: UnsafeMutableRawPointer
@@ -92,15 +94,14 @@ public final class ElementalService {
         self.service = service
         self.displayName = displayName
         self.elements = elements
-        let text = min(max(configuration.maximumTextByteCount, 1), 1024)
+        textByteCount = min(max(configuration.maximumTextByteCount, 1), 1024)
         slotCount = elements.count
         slots = .allocate(capacity: max(1, slotCount))
         var offset = 0
         var longest = Self.pingCapacity
         for position in 0..<slotCount {
-            let capacity = elements[position].type.fixedByteCount ?? text
-            (slots + position).initialize(
-                to: Slot(element: elements[position], offset: UInt16(offset), capacity: UInt16(capacity)))
+            let capacity = elements[position].type.fixedByteCount ?? textByteCount
+            (slots + position).initialize(to: Slot(element: elements[position], offset: UInt32(offset)))
             offset += capacity
             longest = max(longest, capacity)
         }
@@ -110,8 +111,9 @@ public final class ElementalService {
         scratchByteCount = longest
         reader = FrameReader(memory: memory + offset, capacity: longest)
         var line = configuration.link
-        // A frame is written as a whole.
-        line.sendByteCount = max(line.sendByteCount, longest + Envelope.streamByteCount)
+        // A frame is written as a whole; only the catalogue's is not.
+        let longestFrame = max(longest, SerialIdentity.byteCount(service, displayName))
+        line.sendByteCount = max(line.sendByteCount, longestFrame + Envelope.streamByteCount)
         link = SerialLink(line, seed: seed)
     }
 

@@ -23,4 +23,12 @@ public struct SerialIdentity: Sendable, Hashable {
         self.service = service
         self.displayName = displayName
     }
+
+    /// How many bytes of a name are told.
+    static func byteCount(of name: String) -> Int { min(name.utf8ByteCount, 63) }
+
+    /// How many bytes an identity of these names has.
+    static func byteCount(_ service: String, _ displayName: String) -> Int {
+        2 + byteCount(of: service) + byteCount(of: displayName)
+    }
 }

@@ -15,19 +15,17 @@ struct Slot {
     let element: ElementDefinition
     /// Checks a value, and passes it to the program.
     var handler: ((UnsafeRawBufferPointer, ElementalService) -> Verdict)?
-    /// Where the value's bytes are in the service's memory, and how many there can be and are.
-    let offset: UInt16
-    let capacity: UInt16
+    /// Where the value's bytes are in the service's memory, and how many there are.
+    let offset: UInt32
     var count: UInt16 = 0
     /// The reason of a refusal that is to be sent, 0 for none.
     var refusal: UInt8 = 0
     /// Two facts in a byte, which makes a slot 20 bytes long on a 32-bit processor.
     private var flags: UInt8 = 0
 
-    init(element: ElementDefinition, offset: UInt16, capacity: UInt16) {
+    init(element: ElementDefinition, offset: UInt32) {
         self.element = element
         self.offset = offset
-        self.capacity = capacity
     }
 
     /// Whether the program has set the value.

@@ -110,6 +110,18 @@ struct OSCBridgeTests {
         await service.stop()
     }
 
+    @Test func numbersThatAreNoPortsAreRefused() {
+        for change: (inout OSCBridgeOptions) -> Void in [
+            { $0.port = 65_536 },
+            { $0.feedback = [OSCBridgeOptions.Destination(host: "127.0.0.1", port: -1)] },
+        ] {
+            var options = OSCBridgeOptions()
+            change(&options)
+            let error = #expect(throws: OSCBridgeError.self) { _ = try OSCBridge(options: options) }
+            #expect(error?.message.contains("is not a port") == true)
+        }
+    }
+
     @Test func whoIsSilentIsForgottenUnlessNamed() throws {
         let channel = EmbeddedChannel()
         let surfaces = Surfaces([], on: channel.eventLoop)

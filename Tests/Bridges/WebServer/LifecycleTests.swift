@@ -25,6 +25,14 @@ struct LifecycleTests {
         #expect(await WebServerFixture.failure { $0.host = "nobody.invalid" }?.code == .addressUnavailable)
     }
 
+    @Test(arguments: [false, true]) func whatIsNoPortIsNamed(_ own: Bool) async {
+        let error = await WebServerFixture.failure {
+            $0.port = 65_536
+            $0.acceptsOwnAddresses = own
+        }
+        #expect(error?.message.contains("65536 is not a port") == true)
+    }
+
     @Test func serversStartOnce() async throws {
         try await WebServerFixture.with { (fixture) async throws in
             await #expect(throws: WebServerError.self) { try await fixture.server.start() }

@@ -99,6 +99,25 @@ struct ErrorTests {
         withExtendedLifetime(listener) {}
     }
 
+    @Test(arguments: [-1, 65_536, Int.max])
+    func aNumberThatIsNoPortIsAnError(_ port: Int) async throws {
+        for host in ["127.0.0.1", "localhost"] {
+            #expect(
+                await errorCode { try await ElementalDevice.connect(host: host, port: port, as: "x") } == .invalidValue)
+            let pairing = await errorCode {
+                try await ElementalDevice.pair(host: host, port: port, as: "x", options: .patient) { _ in nil }
+            }
+            #expect(pairing == .invalidValue)
+        }
+        for address in [nil, "127.0.0.1", "localhost"] {
+            var configuration = ServiceConfiguration()
+            configuration.address = address
+            configuration.port = port
+            let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+            #expect(await errorCode { try await service.start() } == .invalidValue)
+        }
+    }
+
     @Test
     func connectingCanBeCancelled() async throws {
         let (listener, port) = try RawSocket.listen()

@@ -59,8 +59,13 @@ import Testing
 
     private struct Recorder: ServiceMachine {
         let record: Transcript<String>
+        private let timer: TimerID
 
-        init(_ record: Transcript<String>) { self.record = record }
+        init(_ record: Transcript<String>) {
+            self.record = record
+            var numbers = IDGenerator()
+            timer = numbers.timer()
+        }
 
         func replay() -> [String] { [] }
 
@@ -70,8 +75,10 @@ import Testing
             case .stop: record.add("stop")
             case .update:
                 record.add("update")
-                return [.emit("update")]
-            case .reference, .timer: break
+                // A time of which there are too many nanoseconds.
+                return [.startTimer(timer, .seconds(Int64.max)), .emit("update")]
+            case .timer: record.add("timer")
+            case .reference: break
             }
             return []
         }

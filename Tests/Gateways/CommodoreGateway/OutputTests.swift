@@ -13,6 +13,13 @@ struct OutputTests {
         #expect(hasRoom)
     }
 
+    @Test(arguments: [0, -1, .nan, -Double.infinity])
+    func aRateThatIsNoneIsTheSlowest(_ rate: Double) {
+        var bucket = LeakyBucket(rate: rate, capacity: 10)
+        bucket.fill(20, at: .uptimeNanoseconds(0))
+        #expect(bucket.time(forRoom: 10) == .uptimeNanoseconds(20_000_000_001))
+    }
+
     @Test(arguments: [50.0, 60, 120, 240])
     func aPaceIsKept(_ rate: Double) {
         var pace = Pace(lineRate: rate, readRate: 1000)

@@ -228,6 +228,8 @@ struct SerialGatewayTests {
         for (line, text) in [
             (SerialLine.serial(path: "/etc/passwd"), "not a serial device"),
             (.pseudoTerminal(link: "/nonexistent/link"), "cannot create the link"),
+            (.listen(host: "127.0.0.1", port: 65_536), "65536 is not a port"),
+            (.dial(host: "127.0.0.1", port: -1), "-1 is not a port"),
         ] {
             let error = await #expect(throws: SerialGatewayError.self) { try await SerialGateway(line: line).run() }
             #expect(error?.description.contains(text) == true)

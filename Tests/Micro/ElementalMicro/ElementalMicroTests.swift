@@ -40,6 +40,34 @@ struct ElementalMicroTests {
         #expect(pair.service.isConnected)
     }
 
+    @Test("names that are longer than the line's queue are told all the same")
+    func longNames() throws {
+        var configuration = ElementalService.Configuration()
+        configuration.link.sendByteCount = 0
+        let (service, name) = (String(repeating: "s", count: 63), String(repeating: "n", count: 63))
+        let pair = Pair(
+            ElementalService(service, displayName: name, elements: [Lamp.count], configuration: configuration))
+        pair.run()
+        #expect(pair.client.frames.map(\.id) == [-1, -4, -15, -5])
+        let identity = try #require(pair.client.frames(-15).first).withUnsafeBytes { SerialIdentity(wireBytes: $0) }
+        #expect(identity?.service == service && identity?.displayName == name)
+    }
+
+    @Test("as many and as long texts as there can be: 128 KiB of values")
+    func mostMemory() throws {
+        let texts = (0...127).map { Element<String>($0, "Text \($0)") }
+        let service = try ElementalService(
+            "lamp", elements: ElementCatalogue(texts.map(\.definition)),
+            configuration: ElementalService.Configuration(maximumTextByteCount: 1024))
+        for (number, element) in texts.enumerated() {
+            try service.send(String(repeating: "\(number % 10)", count: 1024), to: element)
+        }
+        for (number, element) in texts.enumerated() {
+            #expect(service.value(of: element) == String(repeating: "\(number % 10)", count: 1024))
+        }
+        #expect(throws: SendError.tooLong) { try service.send(String(repeating: "x", count: 1025), to: texts[127]) }
+    }
+
     @Test("a client that does not ask for the catalogue does not get it, and one without a hello nothing but -1")
     func lessGreeting() throws {
         let pair = pair()

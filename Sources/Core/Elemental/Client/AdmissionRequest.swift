@@ -26,6 +26,7 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
 
     /// Connects, asks, and closes the connection.
     func run() async throws(ElementalError) -> Answer {
+        try connector.checkPort()
         guard let keys = connector.options.security.keys else {
             throw ElementalError(
                 .invalidState, "a client needs an identity for that: set ConnectOptions.security to one that has it")

@@ -51,6 +51,7 @@ struct Connector: Sendable {
         guard !ownName.isEmpty else {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
         }
+        try checkPort()
         let eventLoop = options.eventLoopGroup.next()
         let metrics = MetricsAccount.current(service: service ?? "", device: peerName, role: .client)
         let device: ElementalDevice
@@ -61,6 +62,16 @@ struct Connector: Sendable {
         }
         try await device.connect(closesWhenCancelled: true)
         return device
+    }
+
+    /// Refuses a number that is no port, at once: no further attempt would mend it.
+    func checkPort() throws(ElementalError) {
+        guard case .host(_, let port) = endpoint else { return }
+        do {
+            try InvalidPort.check(port)
+        } catch {
+            throw ElementalError(.invalidValue, "cannot connect to \(endpoint.text): \(error)")
+        }
     }
 
     private func makeDevice(on eventLoop: any EventLoop, _ metrics: MetricsAccount?) -> ElementalDevice {

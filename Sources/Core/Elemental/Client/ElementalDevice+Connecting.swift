@@ -12,7 +12,8 @@ extension ElementalDevice {
     ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
     ///     not miss any.
     /// - Returns: the device, ready to send.
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/invalidValue`` for an empty name or a
+    ///   number that is no port, ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
     ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
     ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.

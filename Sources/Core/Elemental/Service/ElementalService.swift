@@ -169,7 +169,7 @@ public final class ElementalService: Sendable {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
     ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
     ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
-    ///   if the service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped
+    ///   if the port is none, or the service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped
     ///   meanwhile.
     public func start() async throws(ElementalError) {
         let mayStart = state.withLock { state in

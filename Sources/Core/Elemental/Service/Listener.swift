@@ -18,6 +18,11 @@ struct Listener: Sendable {
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
         let configuration = service.configuration
+        do {
+            try InvalidPort.check(configuration.port)
+        } catch {
+            throw ElementalError(.invalidValue, "cannot listen: \(error)")
+        }
         let eventLoop = configuration.eventLoopGroup.next()
         let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
         do {

@@ -149,7 +149,9 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             state.withLock { $0.references[id] }?.updateTXT(bytes)
         case .startTimer(let id, let delay):
             state.withLock { _ = $0.timers.insert(id) }
-            queue.asyncAfter(deadline: .now() + delay.dispatchInterval) { [weak self] in self?.process(.timer(id)) }
+            queue.asyncAfter(deadline: .now() + .nanoseconds(Int(min(delay, .seconds(1_000_000_000)).nanoseconds))) { [weak self] in
+                self?.process(.timer(id))
+            }
         case .cancelTimer(let id):
             state.withLock { _ = $0.timers.remove(id) }
         case .emit(let event):
@@ -188,11 +190,5 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             consumer.finish()
             removeConsumer(id)
         }
-    }
-}
-
-extension Duration {
-    var dispatchInterval: DispatchTimeInterval {
-        .nanoseconds(Int(clamping: components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000))
     }
 }

@@ -19,7 +19,7 @@ public struct GatewayConfiguration: Sendable {
     /// The speed of the line, in bits a second: 50, 75, 110, 150, 300, 600, 1200, 1800 or 2400. A byte takes 10 bits. Over
     /// TCP and pseudo-terminals the emulator keeps to its own speed and ignores this one.
     public var baud = 1200
-    /// Bytes per second for programs that read one byte per frame: 50 on a PAL machine.
+    /// Bytes per second for programs that read one byte per frame: 50 on a PAL machine. At least 1.
     public var bytesPerSecond = 50.0
     /// Bytes per second for programs that read several bytes per frame. At most 255 unread bytes are in the machine's
     /// buffer; at 1200 baud and below the line is slower than this.

@@ -9,8 +9,9 @@ struct LeakyBucket {
     private var level = 0.0
     private var time = NIODeadline.uptimeNanoseconds(0)
 
+    /// - Parameter rate: from 1; less counts as 1.
     init(rate: Double, capacity: Int) {
-        self.rate = rate
+        self.rate = rate > 1 ? rate : 1
         self.capacity = capacity
     }
 
