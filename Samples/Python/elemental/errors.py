@@ -174,8 +174,9 @@ class AdmissionRefused(SecurityError):
         7: "another client is pairing at this moment",
         8: "the code is wrong",
         9: "this client was too slow",
-        10: "already paired, or the name is taken: revoke that first",
+        10: "already paired: revoke that first",
         11: "it cannot be done now",
+        12: "another client of the service has that name: pair under another one",
     }
 
     def __init__(self, code: int, sentence: str) -> None:

@@ -8,7 +8,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
             case connectionFailed, refused, timedOut, cancelled
             case addressInUse, permissionDenied, listeningFailed, invalidState
             case serviceNotFound, discoveryFailed
-            case notPaired, identityChanged, wrongCode, pairingClosed, notAuthorised
+            case notPaired, identityChanged, wrongCode, pairingClosed, nameTaken, notAuthorised
         }
         let value: Value
 
@@ -71,6 +71,8 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let wrongCode = Code(value: .wrongCode)
         /// The service is not open for pairing now.
         public static let pairingClosed = Code(value: .pairingClosed)
+        /// The service knows another client by this one's name: pair under another name.
+        public static let nameTaken = Code(value: .nameTaken)
         /// The client's role does not permit this.
         public static let notAuthorised = Code(value: .notAuthorised)
     }

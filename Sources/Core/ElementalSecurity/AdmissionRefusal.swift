@@ -23,10 +23,12 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         package static let wrongCode = Self(rawValue: 8)
         /// An answer took too long.
         package static let timedOut = Self(rawValue: 9)
-        /// Already paired, or the name is taken: `elemental trust revoke` first.
+        /// Already paired: `elemental trust revoke` first.
         package static let alreadyPaired = Self(rawValue: 10)
         /// This end cannot do it now, for instance because its store cannot be written.
         package static let failed = Self(rawValue: 11)
+        /// Another client of the service has this one's name.
+        package static let nameTaken = Self(rawValue: 12)
     }
 
     /// The longest sentence, in UTF-8 bytes.
@@ -56,6 +58,9 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
     static let timedOut = Self(.timedOut, "the pairing took too long")
     package static let trustUnavailable = Self(
         .failed, "the service cannot read whom it trusts, and trusts nobody until it can; its own output says why")
+    package static let notStored = Self(
+        .failed, "the service cannot store this client now; it says why on its own machine, and nothing was paired")
+    package static let notStoredByClient = Self(.failed, "the client cannot store the service now")
     package static let ownIdentity = Self(
         .alreadyPaired,
         "both ends are the same user's, who needs no pairing: connect to it encrypted (--security paired)")

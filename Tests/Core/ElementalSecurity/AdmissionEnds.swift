@@ -18,6 +18,7 @@ struct AdmissionEnds {
     var service: ServiceAdmission
     /// What the stores answer.
     var clientStore: Result<Void, AdmissionRefusal> = .success(())
+    var clientCompletion: Result<Void, AdmissionRefusal> = .success(())
     var serviceStore: Result<Void, AdmissionRefusal> = .success(())
     /// Changes frames on their way; `nil` loses one.
     var change: (Origin, [UInt8]) -> [UInt8]? = { $1 }
@@ -87,7 +88,8 @@ struct AdmissionEnds {
             case .send(let bytes):
                 frames.append((.client, bytes))
                 if let bytes = change(.client, bytes) { toService(bytes) }
-            case .store: perform(client.stored(clientStore))
+            case .store(_, let isPending): perform(client.stored(isPending ? clientStore : clientCompletion))
+            case .withdraw: perform(service.disconnected(&window, at: now))
             case .close: perform(service.disconnected(&window, at: now))
             default: break
             }
@@ -122,7 +124,13 @@ struct AdmissionEnds {
     var authorisedRole: Role? { serviceActions.lazy.compactMap(\.authorised).first?.role }
     var acceptedRole: Role? { clientActions.lazy.compactMap(\.authorised).first?.role }
     var pairedClient: PairedClient? { serviceActions.lazy.compactMap(\.stored).first }
-    var pairedService: PairedService? { clientActions.lazy.compactMap(\.stored).first }
+    /// The service that the client stored last, if the pairing is complete.
+    var pairedService: PairedService? {
+        guard case .store(let service, isPending: false)? = clientActions.last(where: { $0.isStoring }) else {
+            return nil
+        }
+        return service
+    }
     /// Why the client failed.
     var failure: AdmissionRefusal.Code? { clientActions.lazy.compactMap(\.failure).first?.code }
     /// Why the service refused, or what the client said.
@@ -159,6 +167,11 @@ extension ServiceAdmission.Action {
 
 extension ClientAdmission.Action {
     var authorised: AuthorisingService? { if case .authorised(let service) = self { service } else { nil } }
-    var stored: PairedService? { if case .store(let service) = self { service } else { nil } }
-    var failure: AdmissionRefusal? { if case .failed(let refusal) = self { refusal } else { nil } }
+    var isStoring: Bool { if case .store = self { true } else { false } }
+    var failure: AdmissionRefusal? {
+        switch self {
+        case .failed(let refusal), .withdraw(_, let refusal): refusal
+        default: nil
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import ElementalWire
+import TestSupport
 import Testing
 
 @testable import ElementalSecurity
@@ -108,6 +109,40 @@ struct PairingTests {
     }
 
     // MARK: - Stores
+
+    /// The client's pin counts once the service has said that it stored the client, and not before.
+    @Test
+    func theClientStoresWhenTheServiceHas() throws {
+        var ends = AdmissionEnds.pairing()
+        try ends.runToConfirmation()
+        guard case .store(let service, isPending: true)? = ends.clientActions.last(where: { $0.isStoring }) else {
+            throw TestSupportError("nothing is pending: \(ends.clientActions.count)")
+        }
+        #expect(ends.pairedService == nil)
+        ends.toClient(.granted(service: "robot", role: .control))
+        #expect(ends.pairedService == service && ends.acceptedRole == .control)
+    }
+
+    @Test
+    func theClientWithdrawsWhatTheServiceCouldNotStore() {
+        var ends = AdmissionEnds.pairing()
+        ends.serviceStore = .failure(AdmissionRefusal(.nameTaken, "the name is taken"))
+        ends.run()
+        #expect(ends.failure == .nameTaken && ends.pairedService == nil)
+        guard case .withdraw(let service, _)? = ends.clientActions.last else {
+            Issue.record("not withdrawn")
+            return
+        }
+        #expect(service.fingerprint == AdmissionEnds.serviceKey)
+    }
+
+    @Test
+    func aClientThatCannotCompleteHasNoSession() {
+        var ends = AdmissionEnds.pairing()
+        ends.clientCompletion = .failure(AdmissionRefusal(.failed, "the disk is full"))
+        ends.run()
+        #expect(ends.failure == .failed && ends.acceptedRole == nil)
+    }
 
     /// A client that cannot remember the service does not let the service remember it.
     @Test

@@ -12,8 +12,8 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         let accepts: @Sendable (Fingerprint) -> Bool
         /// Begins with a service that has proven that key.
         let makeAdmission: @Sendable (Fingerprint) -> ClientAdmission
-        /// Stores a service that has paired, reached at that address. On a thread that may block.
-        var store: @Sendable (PairedService, SocketAddress?) throws -> Void = { _, _ in }
+        /// Stores a service that pairs, reached at that address, or removes it. On a thread that may block.
+        var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = { _, _, _ in }
         /// The answer, from a service reached at that address; `nil` if it does not answer what was asked.
         let answer: @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
         /// Why there is none.
@@ -65,8 +65,8 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         let address = channel.remoteAddress
         let plan = ClientGateHandler.Plan(
             accepts: work.accepts, makeAdmission: work.makeAdmission,
-            store: { service in
-                NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try work.store(service, address) }
+            store: { service, step in
+                NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try work.store(service, step, address) }
             },
             timeout: TimeAmount(connector.options.timeout))
         try ClientGateHandler.begin(on: channel, as: work.identity, plan) { result in

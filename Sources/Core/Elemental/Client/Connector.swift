@@ -176,7 +176,7 @@ struct Connector: Sendable {
                 ClientAdmission(
                     .connect(options.security.role), service: service, name: ownName, own: own, peer: key)
             },
-            store: { _ in device.eventLoop.makeSucceededVoidFuture() }, timeout: TimeAmount(options.timeout))
+            store: { _, _ in device.eventLoop.makeSucceededVoidFuture() }, timeout: TimeAmount(options.timeout))
         try ClientGateHandler.begin(on: channel, as: expected.identity, plan) { result in
             connection.opening = nil
             do {
@@ -260,6 +260,8 @@ struct Connector: Sendable {
                 .connectionFailed, "\(target): it ended the connection before it admitted this client")
         case .refused(let refusal):
             return ElementalError(refusal, target)
+        case .notStored(let error):
+            return explain(error, endpoint)
         }
     }
 

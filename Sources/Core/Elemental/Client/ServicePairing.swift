@@ -36,6 +36,7 @@ struct ServicePairing: Sendable {
             let instance = target.instance ?? connector.peerName
             let pinned = try keys.store.read().services.first {
                 $0.instance.isSameName(as: instance) && (target.service == nil || $0.isService(target.service))
+                    && !$0.isPending
             }
             let own = keys.identity.fingerprint
             return AdmissionRequest.Work(
@@ -47,9 +48,12 @@ struct ServicePairing: Sendable {
                         .pair(secret, role), service: target.service, name: connector.ownName, own: own, peer: key,
                         pinned: pinned?.fingerprint)
                 },
-                store: { paired, address in
-                    let service = trusted(paired.fingerprint, paired.service, paired.role, target, at: address)
-                    try keys.store.update { try $0.pin(service, own: own) }
+                store: { paired, step, address in
+                    var service = trusted(paired.fingerprint, paired.service, paired.role, target, at: address)
+                    service.isPending = step == .pending
+                    try keys.store.update { [service] peers in
+                        if step == .withdrawn { peers.withdraw(service) } else { try peers.pin(service, own: own) }
+                    }
                 },
                 answer: answer, explain: explain)
         }
@@ -80,6 +84,8 @@ struct ServicePairing: Sendable {
         case .otherKey, .notEncrypted:
             return ElementalError(
                 .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
+        case .notStored(let error):
+            return ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
         case .closed: return ElementalError(.connectionFailed, "\(what): it ended the connection")
         }
     }

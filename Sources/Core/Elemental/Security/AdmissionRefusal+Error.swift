@@ -13,6 +13,7 @@ extension ElementalError {
             case .wrongCode: .wrongCode
             case .timedOut: .timedOut
             case .alreadyPaired: .identityChanged
+            case .nameTaken: .nameTaken
             default: .refused
             }
         self.init(code, "\(what): \(refusal.sentence)")

@@ -32,6 +32,8 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         /// The connection ended.
         case closed
         case refused(AdmissionRefusal)
+        /// This client cannot store the service.
+        case notStored(any Error)
     }
 
     /// What a client does inside TLS, before a session.
@@ -40,9 +42,14 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         let accepts: @Sendable (Fingerprint) -> Bool
         /// Begins the admission with a service that has proven that key.
         let makeAdmission: (Fingerprint) -> ClientAdmission
-        /// Stores a service that has paired.
-        let store: (PairedService) -> EventLoopFuture<Void>
+        /// Stores a service that pairs, or removes it.
+        let store: (PairedService, PairingStep) -> EventLoopFuture<Void>
         let timeout: TimeAmount
+    }
+
+    /// How far a pairing is that the store is told of.
+    enum PairingStep: Sendable {
+        case pending, complete, withdrawn
     }
 
     private enum Phase {
@@ -56,6 +63,8 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let rejected: Locked<Fingerprint?>
     private let completion: (Result<Outcome, Failure>) -> Void
     private var phase = Phase.handshake
+    /// Why the service could not be stored.
+    private var failure: (any Error)?
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
@@ -149,16 +158,25 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch action {
         case .send(let bytes):
             context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
-        case .store(let service):
-            plan.store(service).assumeIsolated().whenComplete { [self] result in
-                advance { $0.stored(result.mapError { AdmissionRefusal(.failed, "\($0)") }) }
+        case .store(let service, let isPending):
+            plan.store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
+                // Said to the service too, which need not know of this machine's files.
+                failure = if case .failure(let error) = result { error } else { nil }
+                advance { $0.stored(result.mapError { _ in .notStoredByClient }) }
+            }
+        case .withdraw(let service, let refusal):
+            phase = .over
+            timer?.cancel()
+            plan.store(service, .withdrawn).assumeIsolated().whenComplete { [completion] _ in
+                completion(.failure(.refused(refusal)))
+                context.close(promise: nil)
             }
         case .authorised(let service):
             beginSession(service, context)
         case .asked(let offer):
             finish(.success(.asked(offer)))
         case .failed(let refusal):
-            finish(.failure(.refused(refusal)))
+            finish(.failure(failure.map { .notStored($0) } ?? .refused(refusal)))
         case .windowOpened(let seconds, let role, let secret):
             let window = OpenedPairing(secret: secret, timeLeft: .seconds(Int(seconds)), role: role)
             finish(.success(.windowOpened(window)))

@@ -12,4 +12,12 @@ public enum PairingEvent: Sendable {
     case closed
     /// A client has paired.
     case paired(TrustedClient)
+    /// A client has given the right code and could not be stored: it is not paired. The window is closed.
+    case failed(TrustedClient, ElementalError)
+}
+
+extension ElementalError {
+    static func notPaired(_ client: String, storing error: any Error) -> ElementalError {
+        ElementalError(.notPaired, "'\(client)' is not paired, because it cannot be stored: \(error)")
+    }
 }

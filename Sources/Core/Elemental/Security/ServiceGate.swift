@@ -102,9 +102,14 @@ final class ServiceGate {
             fingerprint: client.fingerprint, name: client.name, role: client.role, services: [service],
             pairedBy: client.pairedBy)
         let own = tls.fingerprint
-        return trust.update { try $0.pin(trusted, own: own) }.assumeIsolated().map { [self] in
-            owner?.gateReports(.paired(trusted))
-        }.nonisolated()
+        let storing = trust.update { try $0.pin(trusted, own: own) }.assumeIsolated()
+        storing.whenComplete { [self] result in
+            switch result {
+            case .success: owner?.gateReports(.paired(trusted))
+            case .failure(let error): owner?.gateReports(.failed(trusted, .notPaired(trusted.name, storing: error)))
+            }
+        }
+        return storing.nonisolated()
     }
 
     /// Removes a client from this service for an admin, and says whom it has let in.

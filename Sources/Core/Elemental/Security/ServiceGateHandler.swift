@@ -224,11 +224,16 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension AdmissionRefusal {
+    /// What a client is told. It need not know where and how this machine keeps its files.
     fileprivate init(storing error: any Error) {
-        if let error = error as? SecurityError {
-            self.init(error.code == .alreadyPinned ? .alreadyPaired : .failed, error.message)
-        } else {
-            self.init(.failed, "the service's trusted clients cannot be changed now")
+        guard let error = error as? SecurityError else {
+            self = .notStored
+            return
+        }
+        switch error.code {
+        case .alreadyPinned: self.init(.nameTaken, error.message)
+        case .full, .invalidPeer, .ownKey, .unknownPeer: self.init(.failed, error.message)
+        default: self = .notStored
         }
     }
 }

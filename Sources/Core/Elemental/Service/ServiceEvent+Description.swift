@@ -11,6 +11,7 @@ extension ServiceEvent: CustomStringConvertible {
         case .pairing(.openedByAdmin): "pairing was opened over the network"
         case .pairing(.closed): "pairing is over"
         case .pairing(.paired(let client)): "paired: '\(client.name)'"
+        case .pairing(.failed(_, let error)): "not paired: \(error)"
         case .trustUnavailable(let error): "trusts nobody: \(error)"
         case .trustAvailable: "whom it trusts can be read again"
         case .failed(let error): "failed: \(error)"

@@ -37,8 +37,11 @@ package struct ClientAdmission: Sendable, Undisclosed {
         case send([UInt8])
         /// The service wants this entered: ask the person, then pair on a new connection.
         case asked(PairingOffer)
-        /// Store the service, then call ``stored(_:)``.
-        case store(PairedService)
+        /// Store the service, then call ``stored(_:)``. As pending it counts for nothing: the service has yet to say that it
+        /// has stored this client.
+        case store(PairedService, isPending: Bool)
+        /// Remove the pending service from the store, then fail and close: the service has not stored this client.
+        case withdraw(PairedService, AdmissionRefusal)
         /// Begin the session.
         case authorised(AuthorisingService)
         /// The window is open; show the secret to the person who asked for it.
@@ -57,7 +60,10 @@ package struct ClientAdmission: Sendable, Undisclosed {
         case initiated(PairingExchange, CPace, PairingInitiation)
         /// Waits for the store before it sends its tag.
         case storing(PairedService, tag: [UInt8])
+        /// Waits for the service to store this client.
         case confirmed(PairedService)
+        /// Waits for the store before the session begins.
+        case completing(PairedService)
         case done
     }
 
@@ -122,7 +128,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         var actions: [Action] = []
         do throws(AdmissionRefusal) {
             while !isWaiting, let message = try reader.next() { actions += try receive(message) }
-            if case .storing = state { try reader.checkByteCount() }
+            if isWaiting, !isDone { try reader.checkByteCount() }
         } catch {
             actions += refuse(error)
         }
@@ -131,14 +137,17 @@ package struct ClientAdmission: Sendable, Undisclosed {
 
     /// The service of ``Action/store(_:)`` is in the store, or could not be written: then the pairing fails.
     package mutating func stored(_ result: Result<Void, AdmissionRefusal>) -> [Action] {
-        guard case .storing(let service, let tag) = state else { return [] }
-        switch result {
-        case .success:
+        switch (state, result) {
+        case (.storing, .failure(let refusal)): return refuse(refusal)
+        // The service has this client, and its session has begun: nothing more is said.
+        case (.completing, .failure(let refusal)): return end(refusal)
+        case (.completing(let service), .success): return admitted(service.service, service.role)
+        case (.storing(let service, let tag), .success):
             state = .confirmed(service)
             // What arrived meanwhile, at most a refusal, is looked at now.
             return [.send(AdmissionMessage.confirmation(tag: tag).frame)]
                 + receive(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .failure(let refusal): return refuse(refusal)
+        case (.asked, _), (.initiated, _), (.confirmed, _), (.done, _): return []
         }
     }
 
@@ -146,6 +155,9 @@ package struct ClientAdmission: Sendable, Undisclosed {
 
     private mutating func receive(_ message: AdmissionMessage) throws(AdmissionRefusal) -> [Action] {
         switch (message, state, purpose) {
+        case (.refused(let refusal), .confirmed(let service), _):
+            state = .done
+            return [.withdraw(service, refusal)]
         case (.refused(let refusal), _, _):
             return end(refusal)
         case (.granted(let service, let role), .asked, .connect(let wanted)):
@@ -159,7 +171,8 @@ package struct ClientAdmission: Sendable, Undisclosed {
             return try confirm(response, exchange, cpace, initiation)
         case (.granted(let service, let role), .confirmed(let paired), _):
             guard service.isSameName(as: paired.service), role == paired.role else { throw .malformed }
-            return admitted(service, role)
+            state = .completing(paired)
+            return [.store(paired, isPending: false)]
         case (.windowOpened(let seconds, let role, let secret), .asked, .openWindow(_, let wanted, let kind)):
             guard role <= wanted, secret.kind == kind else { throw .malformed }
             state = .done
@@ -236,7 +249,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         guard Primitives.isEqual(tags.service, response.tag) else { throw .wrongCode }
         let paired = PairedService(fingerprint: peer, service: exchange.serviceName, role: response.role)
         state = .storing(paired, tag: tags.client)
-        return [.store(paired)]
+        return [.store(paired, isPending: true)]
     }
 
     // MARK: - Endings
@@ -244,7 +257,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
     /// Whether the next message has to wait for the store, or is not for this machine.
     private var isWaiting: Bool {
         switch state {
-        case .storing, .done: true
+        case .storing, .completing, .done: true
         case .asked, .initiated, .confirmed: false
         }
     }

@@ -61,6 +61,10 @@ extension TrustedPeers {
                 continue
             }
             let other = merged[place]
+            guard !service.isPending, !other.isPending else {
+                if other.isPending { merged[place] = service }
+                continue
+            }
             guard other.fingerprint == service.fingerprint else {
                 throw SecurityError(
                     .alreadyPinned,
@@ -148,11 +152,13 @@ private struct Service: Codable {
             instance: try container.decode(String.self, forKey: .instance),
             hosts: try container.decode([Host].self, forKey: .hosts).map(\.host), role: .observe)
         service.storedRole = StoredRole(name: try container.decode(String.self, forKey: .role))
+        service.isPending = try container.decodeIfPresent(Bool.self, forKey: .pending) ?? false
         self.service = service
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        if service.isPending { try container.encode(true, forKey: .pending) }
         try container.encode(FingerprintText(service.fingerprint), forKey: .fingerprint)
         try container.encode(service.service, forKey: .service)
         try container.encode(service.instance, forKey: .instance)
@@ -160,7 +166,7 @@ private struct Service: Codable {
         try container.encode(service.storedRole.name, forKey: .role)
     }
 
-    enum CodingKeys: String, CodingKey, CaseIterable { case fingerprint, service, instance, hosts, role }
+    enum CodingKeys: String, CodingKey, CaseIterable { case fingerprint, service, instance, hosts, role, pending }
 }
 
 private struct Host: Codable {

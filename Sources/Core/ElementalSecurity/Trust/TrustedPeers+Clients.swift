@@ -49,7 +49,8 @@ extension TrustedPeers {
                 "another client with the name \"\(client.name)\" is trusted already; revoke that one first "
                     + "(elemental trust revoke), or give this one another name")
         }
-        guard clients.count < Self.maximumCount else { throw .full("clients") }
+        guard clients.count < Self.maximumCount || clients.contains(where: { $0.fingerprint == client.fingerprint })
+        else { throw .full("clients") }
     }
 
     /// Adds a client, or changes what is granted to it: for the services of `client`, its role counts from now on.

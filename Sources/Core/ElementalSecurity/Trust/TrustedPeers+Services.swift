@@ -7,6 +7,9 @@ extension TrustedPeers {
     /// Under how many names one key may be pinned for one service.
     private static let maximumInstanceCount = 8
 
+    /// The services whose pairing is complete.
+    private var paired: [TrustedService] { services.filter { !$0.isPending } }
+
     /// What is known about a target: which key it must have.
     ///
     /// The wanted service and instance decide first. Then the TXT record, which can only find a pinned key under a new
@@ -17,16 +20,16 @@ extension TrustedPeers {
         if let pinned = pinned(target.service, target.instance) { return .pinned(pinned) }
         let identity = target.advertisedIdentity?.lowercased()
         if identity == own.short { return .own }
-        let claimed = services.filter { $0.fingerprint.short == identity }
+        let claimed = paired.filter { $0.fingerprint.short == identity }
         let sameService = claimed.filter { $0.isService(target.service) }
         if let first = sameService.first, sameService.allSatisfy({ $0.fingerprint == first.fingerprint }) {
             return .renamed(first)
         }
         guard target.instance != nil else {
-            let known = services.filter { claimed.contains($0) || $0.isReached(at: target) }
+            let known = paired.filter { claimed.contains($0) || $0.isReached(at: target) }
             return known.isEmpty ? .nothing : .knownHost(known)
         }
-        let known = services.filter {
+        let known = paired.filter {
             sameService.contains($0) || $0.isService(target.service) && $0.isReached(at: target, samePort: true)
         }
         if !known.isEmpty { return .knownHost(known) }
@@ -40,7 +43,7 @@ extension TrustedPeers {
             return key == entry.fingerprint ? .trusted(entry) : .identityChanged
         case .own: return key == own ? .own : .identityChanged
         case .sibling(let entry): return key == entry.fingerprint ? .sibling(entry) : .notPaired
-        case .nothing: return verdict(on: key, among: services, target, own)
+        case .nothing: return verdict(on: key, among: paired, target, own)
         case .knownHost(let entries):
             let exact = entries.filter { $0.isReached(at: target, samePort: true) }
             // A host and port that were given stand for one service, as a name does.
@@ -48,7 +51,7 @@ extension TrustedPeers {
                 guard exact.contains(where: { $0.fingerprint == key }) else { return .identityChanged }
                 return verdict(on: key, among: exact, target, own)
             }
-            return verdict(on: key, among: services, target, own)
+            return verdict(on: key, among: paired, target, own)
         }
     }
 
@@ -63,7 +66,7 @@ extension TrustedPeers {
 
     /// The entry of a service and instance.
     package func pinned(_ service: String?, _ instance: String?) -> TrustedService? {
-        services.first { $0.isService(service, instance) }
+        services.first { $0.isService(service, instance) && !$0.isPending }
     }
 
     /// Whether a service may be added: look before a pairing begins.
@@ -80,22 +83,31 @@ extension TrustedPeers {
                     "\(service.service)/\"\(service.instance)\" is paired with another key. If it really has a new "
                         + "identity, revoke the old one first (elemental trust revoke)")
             }
-        } else if services.count >= Self.maximumCount {
+        } else if services.count >= Self.maximumCount, !services.contains(where: { $0.hasNames(of: service) }) {
             throw .full("services")
         }
     }
 
-    /// Pins a service's key, or changes the role of one that is pinned.
+    /// Pins a service's key, or changes the role of one that is pinned. A pending one changes nothing of it.
     ///
     /// - Throws: as ``checkPinning(_:own:)-(TrustedService,_)``.
     public mutating func pin(_ service: TrustedService, own: Fingerprint) throws(SecurityError) {
         try checkPinning(service, own: own)
         var service = service
-        if let index = services.firstIndex(where: { $0.isService(service.service, service.instance) }) {
-            for host in services[index].hosts { service.remember(host, isLatest: false) }
+        if let index = services.firstIndex(where: { $0.hasNames(of: service) }) {
+            let known = services[index]
+            if service.isPending, !known.isPending { return }
+            if known.fingerprint == service.fingerprint { service = service.merged(with: known) }
             services[index] = service
         } else {
             services.append(service)
+        }
+    }
+
+    /// Removes a service whose pairing came to nothing.
+    public mutating func withdraw(_ service: TrustedService) {
+        services.removeAll {
+            $0.isPending && $0.hasNames(of: service) && $0.fingerprint == service.fingerprint
         }
     }
 
@@ -108,10 +120,10 @@ extension TrustedPeers {
     ) -> Bool {
         let before = services
         if let index = services.firstIndex(where: { $0.isService(service, instance) }) {
-            guard services[index].fingerprint == key else { return false }
+            guard services[index].fingerprint == key, !services[index].isPending else { return false }
             services[index].remember(host, isLatest: true)
         } else {
-            let known = services.filter { $0.fingerprint == key && $0.isService(service) }
+            let known = paired.filter { $0.fingerprint == key && $0.isService(service) }
             guard var renamed = known.first, known.count < Self.maximumInstanceCount, services.count < Self.maximumCount
             else { return false }
             renamed.instance = instance
@@ -130,6 +142,8 @@ extension TrustedService {
     fileprivate func isService(_ name: String?, _ instance: String?) -> Bool {
         isService(name) && instance.map(self.instance.isSameName) ?? false
     }
+
+    fileprivate func hasNames(of other: TrustedService) -> Bool { isService(other.service, other.instance) }
 
     /// The same service, known at the hosts of both entries.
     func merged(with other: TrustedService) -> TrustedService {

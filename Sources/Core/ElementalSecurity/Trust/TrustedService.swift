@@ -30,6 +30,10 @@ public struct TrustedService: Sendable, Hashable {
         set { storedRole = StoredRole(newValue) }
     }
 
+    /// Whether the pairing is not complete, because the service has not said that it has stored this client. It counts
+    /// for nothing then: pair again.
+    public var isPending = false
+
     var storedRole: StoredRole
 
     /// A service with its key.

@@ -10,6 +10,9 @@ struct PairingAdvice: Sendable {
     /// The command that pairs them.
     var command: String { "elemental pair \(place.target.shellArgument)\(access.pairOptions)" }
 
+    /// The same with another name.
+    func command(as name: String) -> String { "\(command) --name \(name.shellArgument)" }
+
     /// A service on this machine may have the same identity, with which it cannot be paired.
     private var remedy: String {
         place.isLoopback && access.isUser

@@ -72,11 +72,15 @@ extension ClientAccess {
         var access = ClientAccess()
         access.isUser = deputy == nil
         access.stateOptions = state.argument
-        access.pairOptions = (deputy?.pairOptions ?? "") + state.argument
+        func noteIdentity(_ identity: Fingerprint?) {
+            access.pairOptions = (deputy?.pairOptions(identity) ?? "") + state.argument
+        }
+        noteIdentity(nil)
         if policy == .open {
             access.security = .open
         } else if let existing = try await makesIdentity ? state.openForDeputy() : state.openForConnecting() {
             access.paired = existing
+            noteIdentity(existing.identity.fingerprint)
             access.security =
                 policy == .paired
                 ? .required(identity: existing.identity, store: existing.trust)
@@ -98,7 +102,7 @@ struct Deputy: Sendable {
     /// What it asks for, unless the command line says otherwise.
     let role: Role
 
-    fileprivate var pairOptions: String {
-        " --role \(role.rawValue) --name \(ClientName.standard(of: name).shellArgument)"
+    fileprivate func pairOptions(_ identity: Fingerprint?) -> String {
+        " --role \(role.rawValue) --name \(ClientName.pairing(of: name, identity).shellArgument)"
     }
 }

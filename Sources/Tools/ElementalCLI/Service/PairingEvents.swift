@@ -70,6 +70,22 @@ struct PairingClosedEvent: ConsoleEvent {
     var json: JSONText { .event("pairingClosed", [("service", .string(service))]) }
 }
 
+/// A client gave the right code and could not be stored.
+struct PairingFailedEvent: ConsoleEvent {
+    let service: String
+    let device: String
+    let reason: String
+
+    var isResult: Bool { false }
+
+    var lines: [String] { [reason] }
+
+    var json: JSONText {
+        .event(
+            "pairingFailed", [("service", .string(service)), ("device", .string(device)), ("reason", .string(reason))])
+    }
+}
+
 /// A client has paired with the service.
 struct ClientPairedEvent: ConsoleEvent {
     let service: String

@@ -45,6 +45,8 @@ struct PairingInvitation: Sendable {
                     command: "elemental pair \(target ?? "HOST:\(port)")"))
         case .openedByAdmin: await console.emit(PairingOpenedByAdminEvent(service: service))
         case .closed: await console.emit(PairingClosedEvent(service: service, command: openingCommand))
+        case .failed(let client, let error):
+            await console.emit(PairingFailedEvent(service: service, device: client.name, reason: error.message))
         case .paired(let client): await console.emit(ClientPairedEvent(service: service, client: client))
         }
     }

@@ -29,7 +29,7 @@ extension ServicePlace {
         guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
         else { return place }
         let peers = try await Blocking.run { try paired.trust.read() }
-        let known = peers.services.filter { $0.isService(kind) }.map(\.instance)
+        let known = peers.services.filter { $0.isService(kind) && !$0.isPending }.map(\.instance)
         guard !known.isEmpty, ServiceStanding(to: service, among: peers, own: paired.identity.fingerprint) == .none
         else { return place }
         let name = place.target.shellArgument

@@ -43,7 +43,8 @@ struct PairCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The name of this client, by which the service lists it (default: elemental@HOST).", valueName: "name"))
+            "The name of this client, by which the service lists it (default: elemental@HOST and its fingerprint's beginning).",
+            valueName: "name"))
     var name: String?
 
     @Flag(help: "Open the service's window, and show what the client enters.")
@@ -98,8 +99,9 @@ struct PairCommand: ReportingCommand {
             options.security = .automatic(identity: state.identity, store: state.trust)
             var failure: CommandFailure?
             do throws(ElementalError) {
-                let service = try await place.pair(as: name ?? ClientName.standard, role: role.role, options: options) {
-                    request in
+                let service = try await place.pair(
+                    as: name ?? ClientName.pairing(state.identity.fingerprint), role: role.role, options: options
+                ) { request in
                     do throws(CommandFailure) {
                         return try await entry.secret(for: request)
                     } catch {
@@ -159,6 +161,8 @@ extension PairingAdvice {
                 "wrongCode",
                 "\(error.message); look at the code again and type: \(command); after five wrong ones the service stops "
                     + "accepting it")
+        case .nameTaken:
+            CommandFailure("nameTaken", "\(error.message); type: \(command(as: "OTHER NAME"))")
         case .pairingClosed: CommandFailure("pairingClosed", error.message + opening)
         default: explain(error) ?? CommandFailure(error)
         }

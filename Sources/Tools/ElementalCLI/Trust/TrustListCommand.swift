@@ -52,6 +52,8 @@ struct TrustedPeerEvent: ConsoleEvent {
     /// The client that let it in.
     let pairedBy: Fingerprint?
     let isRevoked: Bool
+    /// Whether a service has not said that it stored this user: the pairing counts for nothing.
+    let isPending: Bool
 
     init(_ client: TrustedClient, isRevoked: Bool = false) {
         kind = .client
@@ -64,6 +66,7 @@ struct TrustedPeerEvent: ConsoleEvent {
         }
         pairedBy = client.pairedBy
         self.isRevoked = isRevoked
+        isPending = false
     }
 
     init(_ service: TrustedService, isRevoked: Bool = false) {
@@ -74,6 +77,7 @@ struct TrustedPeerEvent: ConsoleEvent {
         services = nil
         pairedBy = nil
         self.isRevoked = isRevoked
+        isPending = service.isPending
     }
 
     var isResult: Bool { true }
@@ -87,8 +91,9 @@ struct TrustedPeerEvent: ConsoleEvent {
             case (.client, let names?): " of \(names.joined(separator: ", "))"
             }
         let by = pairedBy.map { ", let in by \($0.short)" } ?? ""
+        let pending = isPending ? ", pending: it counts for nothing until it is paired again" : ""
         return [
-            "\(verb)\(kind) '\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)",
+            "\(verb)\(kind) '\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)\(pending)",
             "  \(fingerprint)",
         ]
     }
@@ -98,6 +103,7 @@ struct TrustedPeerEvent: ConsoleEvent {
             ("kind", .string(kind.rawValue)), ("name", .string(name)), ("fingerprint", .string("\(fingerprint)")),
             ("role", .optional(role?.rawValue)),
         ]
+        if kind == .service { members.append(("pending", .bool(isPending))) }
         if kind == .client {
             members.append(("services", services.map { .array($0.map(JSONText.string)) } ?? .null))
             members.append(("pairedBy", .optional(pairedBy.map { "\($0)" })))

@@ -110,7 +110,7 @@ enum AdmissionTarget: FuzzTarget {
                     isOver = true
                     check(purpose == .connect(.control) && service.role <= .control, "an admission nobody asked for")
                     check(service.service == "robot", "another service")
-                case .store: check(false, "a stranger is pinned")
+                case .store, .withdraw: check(false, "a stranger is pinned")
                 case .windowOpened(_, let role, let secret):
                     check(state == 2 && role <= .control && secret.kind == .code, "another window")
                 case .revoked: check(state == 3, "a command that was not given")
