@@ -15,7 +15,11 @@ struct PageRequestTests {
         (#"{"t":"set","key":3,"id":1,"value":true}"#, .set(service: 3, element: 1, .bool(true), number: nil)),
         (#"{"t":"set","key":3,"id":1,"value":"on"}"#, .set(service: 3, element: 1, .text("on"), number: nil)),
         (#"{"t":"set","key":3,"id":1,"value":[1,2]}"#, .set(service: 3, element: 1, .list([1, 2]), number: nil)),
-        (#"{"t":"pair","key":3,"code":"483291","n":13}"#, .pair(service: 3, code: "483291", number: 13)),
+        (#"{"t":"pair","key":3,"code":"483291","n":13}"#, .pair(service: 3, code: "483291", name: nil, number: 13)),
+        (
+            #"{"t":"pair","key":3,"code":"483291","name":"Ada","n":13}"#,
+            .pair(service: 3, code: "483291", name: "Ada", number: 13)
+        ),
         (#"{"t":"ping","n":14}"#, .ping(14)),
     ])
     func whatPagesSend(_ text: String, _ request: PageRequest) {

@@ -116,12 +116,13 @@ package final class ServiceSessions: Sendable {
     ///
     /// - Parameters:
     ///   - code: what the service shows: six digits, or a long secret.
+    ///   - name: under which the service lists this client; `nil` for the usual one.
     ///   - role: what this client wants to do.
     /// - Throws: ``ElementalError`` as `pair` of a service does, and with the code `serviceNotFound` for a service that is
     ///   not followed.
     @discardableResult
     package func pair(
-        _ key: ServiceKey, code: String, role: Role = .control
+        _ key: ServiceKey, code: String, as name: String? = nil, role: Role = .control
     ) async throws(ElementalError) -> TrustedService {
         guard let session = session(of: key) else {
             throw ElementalError(.serviceNotFound, "'\(key)' is no longer there")
@@ -131,7 +132,9 @@ package final class ServiceSessions: Sendable {
         let isOtherKind = Locked(false)
         let service: TrustedService
         do throws(ElementalError) {
-            service = try await session.place.pair(as: options.name, role: role, options: options.connect) { request in
+            service = try await session.place.pair(
+                as: name ?? options.pairingName ?? options.name, role: role, options: options.connect
+            ) { request in
                 let entered = request.kind == .code ? digits : secret
                 isOtherKind.withLock { $0 = entered == nil }
                 return entered

@@ -5,10 +5,13 @@ package import ElementalWire
 package struct SessionOptions: Sendable {
     /// This client's name, under which the services list it; not empty.
     package var name: String
+    /// The name under which services list this client once it is paired, unless it is ``name``. No two clients of a
+    /// service have the same one.
+    package var pairingName: String?
     /// Timeout, security, limits, logger, event loops. The sessions set the reconnection and the role themselves.
     package var connect = ConnectOptions()
     /// What this client asks a service for; asked before each connection. It gets this or what the service grants,
-    /// whichever is less. After ``ServiceSessions/pair(_:code:role:)`` it is at least what was granted there.
+    /// whichever is less. After ``ServiceSessions/pair(_:code:as:role:)`` it is at least what was granted there.
     package var role: @Sendable (ServicePlace) -> Role = { _ in .control }
     /// The elements of the services; `nil` for the catalogue that each tells, without which none is connected to.
     package var elements: ElementCatalogue?

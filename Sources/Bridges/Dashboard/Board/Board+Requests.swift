@@ -37,14 +37,17 @@ extension Board {
     }
 
     /// A person pairs a service.
-    func pair(_ number: UInt32, _ code: String, _ request: Int?, for viewer: Viewer) {
+    func pair(_ number: UInt32, _ code: String, as name: String?, _ request: Int?, for viewer: Viewer) {
         func refuse(_ reason: String) {
-            viewer.socket.send(PageMessage.notPaired(number, reason, request: request))
+            viewer.socket.send(PageMessage.notPaired(number, reason, code: nil, request: request))
         }
         guard policy.allowsPairing else { return refuse(policy.reason ?? "this page does not pair") }
         guard let service = services[number] else { return refuse("the service is gone") }
         guard code.utf8.count == 6, code.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
             return refuse("the code has six digits")
+        }
+        guard name.map({ (1...64).contains($0.utf8.count) }) ?? true else {
+            return refuse("a name has 1 to 64 bytes")
         }
         guard !viewer.isPairing, pairing[number] == nil else {
             return refuse("a pairing is under way; wait for its end")
@@ -58,11 +61,12 @@ extension Board {
         pairing[number] = Task {
             let frame: EncodedFrame
             do throws(ElementalError) {
-                let paired = try await sessions.pair(key, code: code)
+                let paired = try await sessions.pair(key, code: code, as: name)
                 if let place { pairings.insert(place) }
                 frame = PageMessage.paired(number, role: (paired.role ?? .observe).rawValue, request: request)
             } catch {
-                frame = PageMessage.notPaired(number, error.message, request: request)
+                frame = PageMessage.notPaired(
+                    number, error.message, code: error.code.description, request: request)
             }
             // The event loop ends after those that were waited for.
             await eventLoop.run {

@@ -122,7 +122,7 @@ final class Board {
             viewer.asked = numbers
             wake()
         case .set(let service, let id, let value, let number): set(service, id, value, number, for: viewer)
-        case .pair(let service, let code, let number): pair(service, code, number, for: viewer)
+        case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
         case .ping(let number): viewer.socket.send(PageMessage.pong(number))
         }
     }

@@ -67,11 +67,12 @@ enum PageMessage {
             ])
     }
 
-    static func notPaired(_ number: UInt32, _ reason: String, request: Int?) -> EncodedFrame {
+    /// - Parameter code: what kind of reason it is; `nameTaken` asks for another name.
+    static func notPaired(_ number: UInt32, _ reason: String, code: String?, request: Int?) -> EncodedFrame {
         frame(
             "notPaired",
             [
-                ("key", .integer(Int(number))), ("why", .string(reason)),
+                ("key", .integer(Int(number))), ("why", .string(reason)), ("code", .optional(code)),
                 ("n", request.map { .integer($0) } ?? .null),
             ])
     }

@@ -16,8 +16,8 @@ enum PageRequest: Sendable, Equatable {
     case open(Set<UInt32>)
     /// Sets an element; the number comes back with a refusal.
     case set(service: UInt32, element: Int8, PageValue, number: Int?)
-    /// Pairs with a service by the code that it shows.
-    case pair(service: UInt32, code: String, number: Int?)
+    /// Pairs with a service by the code that it shows, under that name or the page's usual one.
+    case pair(service: UInt32, code: String, name: String?, number: Int?)
     case ping(Int?)
 
     /// The most services that a page may have open.
@@ -36,7 +36,7 @@ enum PageRequest: Sendable, Equatable {
             self = .set(service: key, element: id, value, number: fields.n)
         case "pair":
             guard let key = fields.key, let code = fields.code else { return nil }
-            self = .pair(service: key, code: code, number: fields.n)
+            self = .pair(service: key, code: code, name: fields.name, number: fields.n)
         case "ping": self = .ping(fields.n)
         default: return nil
         }
@@ -50,6 +50,7 @@ enum PageRequest: Sendable, Equatable {
         let id: Int8?
         let value: PageValue?
         let code: String?
+        let name: String?
         let n: Int?
     }
 }

@@ -18,6 +18,8 @@ final class ClientConnectionManager: ConnectionManager {
     private var endpoint: Connector.Endpoint
     /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
     private var sighted: DiscoveredService?
+    /// Where the service may be while it is looked for.
+    private var sightings: ServiceSightings?
     /// See ``ClientConnection/provenIdentity``.
     var provenIdentity: Fingerprint?
     private var timer: Scheduled<Void>?
@@ -68,10 +70,13 @@ final class ClientConnectionManager: ConnectionManager {
     }
 
     func connectionFailed(_ connection: ClientConnection, _ error: ElementalError) {
+        let isNextUntried = connection.id == current?.id && sightings?.noteFailure() == true
         handle(.failed(connection.id, error))
+        if isNextUntried { handle(.sighted(hasMoved: false)) }
     }
 
     func connectionEnded(_ connection: ClientConnection, _ reason: DisconnectReason, peer: String) {
+        if connection.id == current?.id, machine.isAway { _ = sightings?.noteFailure() }
         handle(.ended(connection.id, reason, peer: peer))
     }
 
@@ -95,7 +100,9 @@ final class ClientConnectionManager: ConnectionManager {
             timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [self] in handle(.timer) }
         case .cancelTimer: timer?.cancel()
         case .startWatch: startWatch()
-        case .stopWatch: watch = nil
+        case .stopWatch:
+            watch = nil
+            sightings = nil
         case .configure:
             guard let device else { return }
             device.beginMetrics()
@@ -114,6 +121,10 @@ final class ClientConnectionManager: ConnectionManager {
 
     private func open(_ id: Machine.ConnectionID) {
         guard let device else { return }
+        if let place = sightings?.next() {
+            endpoint = place.endpoint
+            sighted = place
+        }
         let connection = ClientConnection(id, self)
         current = connection
         let saysHello = sighted?.saysHello ?? (connector.options.expectsHello || device.hello != nil)
@@ -123,11 +134,10 @@ final class ClientConnectionManager: ConnectionManager {
     /// Follows the service by Zeroconf while the device is disconnected.
     private func startWatch() {
         guard let service = connector.service else { return }
-        var sightings = ServiceSightings(connector.peerName, known: endpoint, at: network.now)
+        sightings = ServiceSightings(
+            connector.peerName, provenIdentity?.short, known: endpoint, at: network.now)
         watch = network.watch(service, logger: connector.logger, on: eventLoop) { [weak self] event in
-            guard let self, machine.isAway, let sighting = sightings.take(event, at: network.now) else { return }
-            endpoint = sighting.service.endpoint
-            sighted = sighting.service
+            guard let self, machine.isAway, let sighting = sightings?.take(event, at: network.now) else { return }
             if sighting.isReturn { handle(.sighted(hasMoved: sighting.hasMoved)) }
         }
     }

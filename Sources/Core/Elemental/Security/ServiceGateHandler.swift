@@ -88,7 +88,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { drop("\(error)") }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { drop(Session.describe(error)) }
 
     // MARK: Ends
 
@@ -159,7 +159,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
                 [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
         } catch {
-            return drop("TLS cannot begin: \(error)")
+            return drop("TLS cannot begin: \(Session.describe(error))")
         }
         pipeline.fireChannelRead(NIOAny(received))
         pipeline.fireChannelReadComplete()

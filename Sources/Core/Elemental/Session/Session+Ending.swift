@@ -122,5 +122,5 @@ extension Session {
     }
 
     /// An error in words for people.
-    static func describe(_ error: any Error) -> String { NetworkFailure(error).reason }
+    static func describe(_ error: any Error) -> String { ByteChannel.reason(error) }
 }

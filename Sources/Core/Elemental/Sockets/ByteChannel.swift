@@ -1,5 +1,6 @@
 import NIOCore
 import NIOSSL
+import Support
 
 /// Reads and writes a connection's bytes, on its event loop. Only this type knows how they are written; incoming bytes
 /// are read through the channel's pipeline, whose last handler is the session.
@@ -102,6 +103,12 @@ final class ByteChannel {
     /// announces its length.
     func isEnd(_ error: any Error) -> Bool {
         if case NIOSSLError.uncleanShutdown? = error as? NIOSSLError { kind == .pipeline } else { false }
+    }
+
+    /// Why a connection broke, in words for a user: those of TLS are the library's own, with places in its source.
+    static func reason(_ error: any Error) -> String {
+        guard error is NIOSSLError || error is BoringSSLError else { return NetworkFailure(error).reason }
+        return "what arrived cannot be decrypted: it was changed on the way, or the other end has a fault"
     }
 
     /// Closes our side after the last write.

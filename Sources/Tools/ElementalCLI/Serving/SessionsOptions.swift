@@ -87,6 +87,9 @@ struct FollowingOptions: ParsableArguments {
         let asked = security.role == nil ? role : nil
         var options = SessionOptions(
             name: name ?? deputy.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
+        if name == nil, let deputy {
+            options.pairingName = ClientName.pairing(of: deputy.name, access.paired?.identity.fingerprint)
+        }
         options.connect = connect
         options.role = asked ?? { _ in fixed }
         options.pingInterval = pingInterval

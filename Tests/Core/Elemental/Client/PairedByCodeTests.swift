@@ -82,4 +82,52 @@ struct PairedByCodeTests {
             #expect(other?.code == .connectionFailed)
         }
     }
+
+    /// A store on a full disk, whose path is its machine's own business.
+    private struct FullStore: TrustStore {
+        func read() -> TrustedPeers { TrustedPeers() }
+        func revision() -> TrustRevision { TrustRevision(1) }
+        func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
+            throw SecurityError(.diskFull, "cannot write /var/lib/secret/trust.json: no space is left")
+        }
+    }
+
+    @Test
+    func whatTheServiceCannotStoreIsPairedNowhere() async throws {
+        let ends = try PairedEnds(nil)
+        try ends.clientStore.update { $0.services = [] }
+        try await withService {
+            $0.security = .paired(identity: ends.service, store: FullStore())
+            $0.acceptClock = AcceptClock.hurrying()
+        } _: { service, port in
+            let secrets = Transcript<PairingSecret>()
+            let reasons = Transcript<String>()
+            service.onEvent { event in
+                if case .pairing(.opened(let secret, _, _)) = event { secrets.add(secret) }
+                if case .pairing(.failed(let client, let error)) = event { reasons.add("\(client.name): \(error)") }
+            }
+            try service.openPairing()
+            try await secrets.wait(for: 1)
+            let error = await elementalError { try await Strangers.pair(ends, port, with: secrets.all[0]) }
+            #expect(error?.code == .refused)
+            let text = error?.description ?? ""
+            #expect(text.contains("nothing was paired") && !text.contains("/var"), "\(text)")
+            #expect(ends.clientStore.read().services.isEmpty)
+            try await reasons.wait(for: 1)
+            #expect(reasons.all[0].contains("tester") && reasons.all[0].contains("no space is left"), "\(reasons.all)")
+        }
+    }
+
+    @Test
+    func pairingAgainIsTheSamePairing() async throws {
+        try await Strangers.with { ends, service, port, secrets in
+            for number in 1...2 {
+                try service.openPairing()
+                try await secrets.wait(for: number)
+                _ = try await Strangers.pair(ends, port, with: secrets.all[number - 1])
+            }
+            #expect(ends.serviceStore.read().clients.count == 1)
+            #expect(ends.clientStore.read().services.count == 1)
+        }
+    }
 }

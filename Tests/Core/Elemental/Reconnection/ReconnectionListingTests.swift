@@ -1,3 +1,4 @@
+import ElementalSecurity
 import Logging
 import NIOCore
 import Support
@@ -46,11 +47,14 @@ struct ReconnectionListingTests {
         ) -> EventLoopFuture<any Channel> { system.openDatagrams(to: remote, from: local, on: eventLoop, initialize) }
     }
 
-    private static func listed(at port: Int) throws -> DiscoveredService {
+    private static func listed(
+        _ name: String = "Test", at port: Int, _ key: Fingerprint? = nil
+    ) throws -> DiscoveredService {
         DiscoveredService(
             ResolvedService(
-                instance: ServiceInstance(name: "Test", type: try .tcp("test")), host: "localhost.", port: port,
-                txt: TXTRecord(), addresses: [try #require(NetworkAddress(bytes: [127, 0, 0, 1], interfaceIndex: 1))]))
+                instance: ServiceInstance(name: name, type: try .tcp("test")), host: "localhost.", port: port,
+                txt: TXTRecord(key.map { [(key: "id", value: $0.short)] } ?? []),
+                addresses: [try #require(NetworkAddress(bytes: [127, 0, 0, 1], interfaceIndex: 1))]))
     }
 
     /// The device waits for an hour unless the service returns.
@@ -86,5 +90,41 @@ struct ReconnectionListingTests {
         #expect(attempts.all == [1, 2, 2])
         await device.close()
         await second.stop()
+    }
+
+    /// Somebody else has the instance's name, and the service gets another one from Zeroconf.
+    @Test(arguments: [true, false])
+    func thePinnedKeyIsFoundUnderANewName(_ isImpostorFirst: Bool) async throws {
+        let (network, ends, other) = (ListedNetwork(), try PairedEnds(), try PairedEnds())
+        let attempts = Transcript<Int>()
+        try await ends.withService { service, port in
+            let device = try await ends.connect(port) {
+                $0.network = network
+                $0.reconnection = ListedDelays([.zero, .seconds(3600), .seconds(3600), .seconds(3600)])
+            }
+            device.onEvent { event in
+                if case .willReconnect(let attempt, _) = event { attempts.add(attempt.number) }
+            }
+            await service.stop()
+            // The first attempt has failed.
+            try await attempts.wait(for: 2)
+            try await other.withService { _, impostorPort in
+                try await ends.withService { _, truePort in
+                    let impostor = try Self.listed(at: impostorPort, other.service.fingerprint)
+                    let renamed = try Self.listed("Test #2", at: truePort, ends.service.fingerprint)
+                    if isImpostorFirst {
+                        network.tell(.found(impostor))
+                        // The attempt there has failed.
+                        try await attempts.wait(for: 4)
+                        network.tell(.found(renamed))
+                    } else {
+                        for service in [renamed, impostor, impostor, impostor] { network.tell(.found(service)) }
+                    }
+                    try await eventually { device.isConnected }
+                    #expect(device.fingerprint == ends.service.fingerprint)
+                    await device.close()
+                }
+            }
+        }
     }
 }

@@ -79,7 +79,7 @@ struct GateTests {
             let plan = ClientGateHandler.Plan(
                 accepts: accepts,
                 makeAdmission: { ClientAdmission(.connect(role), service: wanted, name: "tester", own: own, peer: $0) },
-                store: { _ in loop.makeSucceededVoidFuture() }, timeout: .seconds(5))
+                store: { _, _ in loop.makeSucceededVoidFuture() }, timeout: .seconds(5))
             try ClientGateHandler.begin(on: peer.channel, as: TLSIdentity(ends.client), plan) { [weak self] result in
                 guard let self else { return }
                 self.ends.append(Self.words(result))
@@ -96,6 +96,7 @@ struct GateTests {
             case .failure(.timedOut): "timed out"
             case .failure(.closed): "closed"
             case .failure(.refused(let refusal)): "refused: \(refusal.code.rawValue)"
+            case .failure(.notStored): "not stored"
             }
         }
     }

@@ -50,6 +50,28 @@ struct SecureConnectionTests {
         }
     }
 
+    /// Neither end shows what the library of TLS says, which has the places of its source.
+    @Test
+    func aChangedRecordIsToldInWords() async throws {
+        let ends = try PairedEnds()
+        try await ends.withPair { service, device in
+            try await eventually { service.devices.count == 1 }
+            let served = try #require(service.devices.first)
+            let channel = try #require(device.outbound.withLock { $0.link }).channel
+            try await device.eventLoop.submit {
+                _ = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { descriptor in
+                    let record: [UInt8] = [0x17, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32)
+                    return write(descriptor, record, record.count)
+                }
+            }.get()
+            let reason = await served.waitUntilDisconnected().description
+            #expect(reason.contains("changed on the way"), "\(reason)")
+            for text in [reason, await device.waitUntilDisconnected().description] {
+                #expect(!text.contains("SSL") && !text.contains("/"), "\(text)")
+            }
+        }
+    }
+
     @Test
     func aKeyThatCannotBeExportedSigns() async throws {
         /// Signs with a key that it keeps to itself.

@@ -293,4 +293,30 @@ struct TrustedServicesTests {
         #expect(!isNew(1, "robot", "a\nb"))
         #expect(peers == Self.peers)
     }
+
+    @Test
+    func aPendingPinCountsForNothing() throws {
+        var peers = Self.peers
+        func pin(_ key: Int, _ instance: String, isPending: Bool) throws {
+            var service = TrustedService.sample(key, instance: instance, hosts: [.init("10.0.0.5", port: 7)])
+            service.isPending = isPending
+            try peers.pin(service, own: Self.own)
+        }
+        try pin(3, "Spirit", isPending: true)
+        #expect(try TrustFile.peers(try TrustFile.text(peers)) == peers)
+        for target in [found("robot", "Spirit"), found("robot", "New", id: 3), given("10.0.0.5", 7)] {
+            #expect(peers.match(target, own: Self.own) == .nothing)
+            #expect(peers.verdict(on: .sample(3), of: target, own: Self.own) == .notPaired)
+        }
+        // Another key may be paired under that name, and one that is paired already stays so.
+        try pin(4, "Spirit", isPending: false)
+        try pin(4, "Spirit", isPending: true)
+        #expect(peers.match(found("robot", "spirit"), own: Self.own).requiresTLS)
+        #expect(peers.services.count == 3)
+        peers.withdraw(peers.services[2])
+        #expect(peers.services.count == 3)
+        try pin(5, "Opportunity", isPending: true)
+        peers.withdraw(peers.services[3])
+        #expect(peers.services.count == 3)
+    }
 }

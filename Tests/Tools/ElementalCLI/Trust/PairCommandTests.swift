@@ -156,4 +156,51 @@ struct PairPromptTests {
             #expect(try bed.serviceState.trust.read().clients.isEmpty)
         }
     }
+
+    /// A taken name is the one reason, and leaves nothing behind.
+    @Test
+    func aTakenNameIsSaidWithTheWayOut() async throws {
+        try await PairingBed.with { bed in
+            try await expectSuccess(bed.run("pair", bed.target, "--name", "pi", input: [try await bed.openWindow()]))
+            let other = bed.state + "-other"
+            func pair(_ name: [String]) async throws -> CommandResult {
+                try await ElementalProcess.run(
+                    ["pair", bed.target, "--state", other, "--timeout", Patience.seconds, "--json"] + name,
+                    input: [try await bed.openWindow()])
+            }
+            let taken = try await expectFailure(pair(["--name", "pi"]))
+            let error = try #require(JSONLine(taken.output.last ?? ""))
+            #expect(error["code"] == "nameTaken")
+            let message: String = error["message"] ?? ""
+            #expect(message.contains("'pi'") || message.contains("\"pi\""), "\(message)")
+            #expect(message.contains("elemental pair \(bed.target)") && message.contains("--name"), "\(message)")
+            #expect(try SecurityState(directory: other).trust.read().services.isEmpty)
+            // Default names of one host are different.
+            try await expectSuccess(pair([]))
+            let third = try await ElementalProcess.run(
+                ["pair", bed.target, "--state", other + "-2", "--timeout", Patience.seconds],
+                input: [try await bed.openWindow()])
+            expectSuccess(third)
+            #expect(Set(try bed.serviceState.trust.read().clients.map(\.name)).count == 3)
+        }
+    }
+
+    @Test
+    func aPendingPairingIsShownAndCountsForNothing() async throws {
+        try await PairingBed.with { bed in
+            let state = try SecurityState(directory: bed.state)
+            try state.trust.update { peers in
+                var service = TrustedService(
+                    fingerprint: bed.serviceState.identity.fingerprint, service: "lamp", instance: bed.target,
+                    role: .control)
+                service.isPending = true
+                try peers.pin(service, own: state.identity.fingerprint)
+            }
+            let listed = try await bed.run("trust", "list", "--json")
+            #expect(JSONLine(listed.output.last ?? "")?["pending"] == true)
+            #expect(try await bed.failure("get", bed.target, "Light").code == "notPaired")
+            try await bed.pair()
+            #expect(JSONLine(try await bed.run("trust", "list", "--json").output.last ?? "")?["pending"] == false)
+        }
+    }
 }

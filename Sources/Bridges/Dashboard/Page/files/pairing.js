@@ -18,9 +18,13 @@ export class PairingForm {
 			id, class: "code", type: "text", inputmode: "numeric", autocomplete: "one-time-code", pattern: "[0-9]{6}", maxlength: "7",
 			"aria-describedby": this.error.id, placeholder: "000000",
 		});
+		const nameId = uniqueId("name");
+		this.name = make("input", { id: nameId, type: "text", maxlength: "64", autocomplete: "off", "aria-describedby": this.error.id });
+		// Only where the service knows another client by the usual name.
+		this.named = make("div", { class: "pair-row", hidden: true }, make("label", { for: nameId, text: "Another name" }), this.name);
 		this.button = make("button", { class: "tool primary", type: "submit", text: "Pair" });
 		this.form = make("form", { class: "pair-form", novalidate: true }, this.how, make("p", {}, this.command),
-			make("div", { class: "pair-row" }, make("label", { for: id, text: "Code" }), this.input, this.button), this.error);
+			make("div", { class: "pair-row" }, make("label", { for: id, text: "Code" }), this.input, this.button), this.named, this.error);
 		this.offer = button("tool", "Pair…", () => {
 			this.#isOpen = !this.#isOpen;
 			this.update();
@@ -51,7 +55,7 @@ export class PairingForm {
 		setText(this.how, "Type the six digits that the service shows. If it shows none, let it show them on its computer:");
 		const target = info.service ? `${info.service}/${info.name}` : info.name;
 		setText(this.command, `elemental pair --open ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
-		this.input.disabled = this.button.disabled = this.#isBusy;
+		this.input.disabled = this.name.disabled = this.button.disabled = this.#isBusy;
 	}
 
 	async #pair() {
@@ -64,18 +68,20 @@ export class PairingForm {
 		this.#tell("");
 		this.update();
 		setText(this.button, "Pairing…");
-		const answer = await this.page.store.pair(this.service, code);
+		const answer = await this.page.store.pair(this.service, code, this.named.hidden ? "" : this.name.value.trim());
 		this.#isBusy = false;
 		setText(this.button, "Pair");
 		this.input.value = "";
 		this.update();
 		if (answer.t === "paired") {
 			this.#isOpen = false;
+			this.named.hidden = true;
 			this.update();
 			announce(`Paired with ${this.service.info?.name ?? "the service"}: role ${answer.role}.`);
 		} else {
 			this.#tell(answer.why ?? "Pairing failed.");
-			this.input.focus();
+			if (answer.code === "nameTaken") this.named.hidden = false;
+			(answer.code === "nameTaken" ? this.name : this.input).focus();
 		}
 	}
 

@@ -146,10 +146,10 @@ export class Store {
 	}
 
 	// Pairs with a service; resolves to the dashboard's answer.
-	pair(service, code) {
+	pair(service, code, name) {
 		const n = this.link.nextNumber();
 		return new Promise((resolve) => {
-			if (this.link.send({ t: "pair", key: service.key, code, n })) this.#answers.set(n, resolve);
+			if (this.link.send({ t: "pair", key: service.key, code, ...(name ? { name } : {}), n })) this.#answers.set(n, resolve);
 			else resolve({ t: "notPaired", why: "There is no connection to the dashboard." });
 		});
 	}
