@@ -71,6 +71,10 @@ async def pairing(bed, ok):
     told = await beside(service.event, "paired")
     check(told["device"] == "Ada's laptop" and told["fingerprint"] == show_fingerprint(state.fingerprint()), f"{told}")
     await raises(SecurityError, pair(service.place, code, state=state))
+    said = json.loads((await beside(bed.run, "pair", service.place, "--open", "--json", state="service")).splitlines()[0])
+    other = State(os.path.join(bed.folder, "python-other"))
+    error = await raises(AdmissionRefused, pair(service.place, said["code"], state=other, name="Ada's laptop"))
+    check(error.code == 12 and other.pins() == [], f"a name that is taken leaves nothing behind: {error}")
     ok("pairing by a code that is asked for; a wrong one costs a try, and the same service is not paired twice")
 
     sealed = []

@@ -167,7 +167,7 @@ class ClientPairing:
         return message(INITIATION, self._nonce, self._point, bytes([self._role]), text(self._name))
 
     def confirm(self, value: bytes, store: Callable[[str], None]) -> bytes:
-        """Checks the service's tag, stores its key by `store(role)`, and gives the confirmation.
+        """Checks the service's tag, tells `store` the granted role, and gives the confirmation.
 
         Raises WrongCode, AdmissionRefused or ProtocolViolation.
         """

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import inspect
 import ssl
-from typing import Awaitable, Callable, Optional, Tuple, Union, cast
+from typing import Awaitable, Callable, List, Optional, Tuple, Union, cast
 
 from . import frames
 from .admission import MAXIMUM_BYTES, MAXIMUM_FRAME, PAIR, ClientPairing, Offer, granted_role, message, parse
@@ -22,7 +22,7 @@ from .errors import (
     ShutDown,
     TimedOut,
 )
-from .state import Pin, State, proven_fingerprint
+from .state import Pin, State, proven_fingerprint, short_fingerprint
 
 Ask = Callable[[Offer], Union[str, Awaitable[str]]]
 """Asks the person for what the service shows."""
@@ -125,6 +125,8 @@ async def pair(
         raise SecurityError(f"{place.name} is paired already; forget that first")
     state.make_identity()
     own = bytes.fromhex(state.fingerprint())
+    # No two clients of a service have one name, and hosts often do.
+    own_short = short_fingerprint(own.hex())[:4]
     ask: Optional[Ask] = None if isinstance(code, str) else code
 
     async def limited(step: Awaitable[bytes]) -> bytes:
@@ -159,20 +161,16 @@ async def pair(
                 raise SecurityError("another service answered in its place; nothing was told to it")
         else:
             secret = _secret(offer, cast(str, code))
-        pairing = ClientPairing(own, line.peer, offer, secret, role, name or default_name())
+        pairing = ClientPairing(own, line.peer, offer, secret, role, name or f"{default_name()}-{own_short}")
         await line.tell(pairing.initiation())
         hosts = {place.host, *(each[0] for each in place.addresses)}
-        made: Optional[Pin] = None
-
-        def store(granted: str) -> None:
-            nonlocal made
-            made = Pin(offer.service, place.instance or "", line.peer.hex(), granted, tuple(sorted(hosts)))
-            state.trust(made)
-
-        confirmation = pairing.confirm(await limited(line.hear()), store)
+        granted: List[str] = []
+        confirmation = pairing.confirm(await limited(line.hear()), granted.append)
         await line.tell(confirmation)
         granted_role(*parse(await limited(line.hear())))
-        assert made is not None
+        # Only now has the service stored this client: before, neither end counts as paired.
+        made = Pin(offer.service, place.instance or "", line.peer.hex(), granted[0], tuple(sorted(hosts)))
+        state.trust(made)
         return made
     finally:
         await line.close()

@@ -45,6 +45,11 @@ def show_fingerprint(fingerprint: Union[bytes, str]) -> str:
     return "-".join(digits[place : place + 4] for place in range(0, len(digits), 4))
 
 
+def is_same_name(one: str, other: str) -> bool:
+    """Whether both name the same service or instance: as DNS compares them, ASCII letters without case."""
+    return one.encode().lower() == other.encode().lower()
+
+
 def short_fingerprint(fingerprint: str) -> str:
     """The 16 characters that a service publishes."""
     return show_fingerprint(fingerprint).replace("-", "")[:16]
@@ -158,8 +163,8 @@ class State:
         if place.service is None:
             hosts = {each[0] for each in place.addresses} | {place.host}
             return [each for each in pins if hosts & set(each.hosts)]
-        same = [each for each in pins if each.service == place.service.lower()]
-        named = [each for each in same if each.instance and each.instance == place.instance]
+        same = [each for each in pins if is_same_name(each.service, place.service)]
+        named = [each for each in same if each.instance and place.instance and is_same_name(each.instance, place.instance)]
         if named:
             return named
         told = [each for each in same if place.short_id and short_fingerprint(each.fingerprint) == place.short_id]
@@ -173,8 +178,8 @@ class State:
                 each
                 for each in self.pins()
                 if not (
-                    each.service == pin.service
-                    and (each.fingerprint == pin.fingerprint or (each.instance and each.instance == pin.instance))
+                    is_same_name(each.service, pin.service)
+                    and (each.fingerprint == pin.fingerprint or (each.instance and is_same_name(each.instance, pin.instance)))
                 )
             ]
             self._save([*others, pin])

@@ -34,7 +34,9 @@ package final class PagePairings: Sendable {
     }
 
     /// Whether a person has paired that service from a page.
-    package func contains(_ place: ServicePlace) -> Bool { targets.withLock { $0.contains(place.target) } }
+    package func contains(_ place: ServicePlace) -> Bool {
+        targets.withLock { $0.contains { $0.isSameName(as: place.target) } }
+    }
 
     /// A person has paired that service from a page.
     package func insert(_ place: ServicePlace) {
@@ -58,7 +60,7 @@ package final class PagePairings: Sendable {
     }
 
     private static func insert(_ target: String, into list: inout [String]) {
-        list.removeAll { $0 == target }
+        list.removeAll { $0.isSameName(as: target) }
         list.append(target)
         if list.count > maximumCount { list.removeFirst(list.count - maximumCount) }
     }

@@ -175,7 +175,12 @@ struct ReplayCommand: ReportingCommand {
     /// The service of the recording whose values are sent: the only one, or the only one of that kind.
     private func source(of recording: Recording, for client: Client) throws -> Int {
         let all = Array(recording.services.indices)
-        let same = all.filter { recording.services[$0].service == client.device.service }
+        let same = all.filter { index in
+            guard let recorded = recording.services[index].service, let wanted = client.device.service else {
+                return false
+            }
+            return recorded.isSameName(as: wanted)
+        }
         guard let source = all.count == 1 ? all.first : same.count == 1 ? same.first : nil else {
             throw CommandFailure(
                 all.isEmpty ? "nothingToReplay" : "ambiguous",
