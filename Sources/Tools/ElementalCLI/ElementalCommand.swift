@@ -1,8 +1,30 @@
 import ArgumentParser
+import Dispatch
 import Support
 
-/// The command line of the framework.
+/// The program's start. It is not asynchronous: for that the system has to let Swift's threads start.
 @main
+enum EntryPoint {
+    static func main() {
+        StandardDescriptors.open()
+        do {
+            try ProcessLimits.check()
+        } catch {
+            for line in error.lines { write(line, to: STDERR_FILENO) }
+            if CommandLine.arguments.contains("--json") { write(error.json.text, to: STDOUT_FILENO) }
+            exit(1)
+        }
+        Task { await ElementalCommand.main() }
+        dispatchMain()
+    }
+
+    private static func write(_ line: String, to descriptor: CInt) {
+        var line = line + "\n"
+        _ = line.withUTF8 { Descriptor.writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
+    }
+}
+
+/// The command line of the framework.
 struct ElementalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "elemental",
@@ -33,7 +55,6 @@ struct ElementalCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        StandardDescriptors.open()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

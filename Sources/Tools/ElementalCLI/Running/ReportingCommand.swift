@@ -16,7 +16,6 @@ extension ReportingCommand {
     func run() async throws {
         let console = Console(json: output.json)
         do {
-            try FileDescriptors.expectEnough()
             try await perform(console)
             await console.finish()
             if let failure = console.failure { throw failure }

@@ -34,26 +34,4 @@ enum FileDescriptors {
         #endif
         _ = setrlimit(resource, &limit)
     }
-
-    /// How many a command opens before it connects: three for each of SwiftNIO's event loops, of which there is one per
-    /// core, and some for the rest. SwiftNIO ends the process if it cannot have them.
-    private static var needed: Int { 3 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + 10 }
-
-    /// Checks that enough can be opened to begin.
-    ///
-    /// - Throws: ``CommandFailure`` that says what to do if not.
-    static func expectEnough() throws {
-        var opened: [Int32] = []
-        defer { for descriptor in opened { close(descriptor) } }
-        for _ in 0..<needed {
-            let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
-            guard descriptor >= 0 else {
-                throw CommandFailure(
-                    "noDescriptors",
-                    "only \(opened.count) more files and sockets can be opened, and \(needed) are needed; "
-                        + "raise the limit (ulimit -n)")
-            }
-            opened.append(descriptor)
-        }
-    }
 }
