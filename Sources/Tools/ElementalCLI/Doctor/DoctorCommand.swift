@@ -8,7 +8,7 @@ struct DoctorCommand: ReportingCommand {
         abstract: "Look at what usually goes wrong on this machine, and say what to do.",
         discussion: """
             Looks at the system's message bus and avahi-daemon, publishes a service for a moment and finds it, asks each \
-            network interface by multicast, and looks at firewalls, the host's name, the clock, the limit of open files, \
+            network interface by multicast, and looks at the address families, firewalls, the host's name, the clock, the limit of open files, \
             serial devices and the state directory. Nothing is changed. The exit status is 1 if something does not work.
 
               $ elemental doctor
@@ -36,7 +36,7 @@ struct DoctorCommand: ReportingCommand {
                 await DiscoveryCheck.run(output, hasBus: bus.state == .ok) { await MulticastCheck.run() })
             await tell(
                 await Blocking.finish {
-                    FirewallCheck.run() + [ClockCheck.run(), DescriptorCheck.run()] + SerialCheck.run()
+                    AddressFamilyCheck.run() + FirewallCheck.run() + [ClockCheck.run(), DescriptorCheck.run()] + SerialCheck.run()
                         + [StateCheck.run(state.state)]
                 })
         }

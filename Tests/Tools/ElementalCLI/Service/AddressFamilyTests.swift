@@ -39,6 +39,25 @@ struct AddressFamilyTests {
         }
     }
 
+    @Test(
+        .backstop,
+        arguments: [
+            (withoutIPv6, "IPv6", "no interface has an IPv6 address, so nothing reaches"),
+            (withoutIPv4, "IPv4", "no interface has an IPv4 address, so nothing reaches"),
+            (loopbackIPv6, "IPv6", "only loopback has an IPv6 address, so other machines do not reach"),
+        ])
+    func doctorTellsWhatIsMissing(_ setUp: String, _ family: String, _ text: String) async throws {
+        // Nothing is asked of the machine's own daemon.
+        let setUp = setUp + "; export DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere/bus"
+        try await Self.withCommand(setUp, ["doctor", "--json"]) { doctor in
+            _ = try await doctor.waitForExit()
+            let finding = doctor.events("finding").first { $0["check"] == family }
+            #expect(finding?["state"] == "warning", "\(doctor.transcript)")
+            let told: String = finding?["text"] ?? ""
+            #expect(told.hasPrefix(text), "\(told)")
+        }
+    }
+
     @Test(.backstop, arguments: [withoutIPv6, withoutIPv4, loopbackIPv6])
     func aPageIsServedOnWhatThereIs(_ setUp: String) async throws {
         try await Self.withCommand(setUp, ["dashboard", "127.0.0.1:9", "--lan", "--json"]) { dashboard in
