@@ -1,3 +1,5 @@
+import Support
+
 /// A change in the state of a device's connection.
 public enum DeviceEvent: Sendable {
     /// The connection was lost, or an attempt failed, and the next attempt follows after the delay. Sent again for the
@@ -9,4 +11,19 @@ public enum DeviceEvent: Sendable {
     /// The device has ended: there is no reconnection policy, the policy gave up, the reason rules out reconnection, or
     /// this program closed the device. Event streams finish after this event.
     case disconnected(DisconnectReason)
+}
+
+extension DeviceEvent: CustomStringConvertible {
+    /// A line for a log: `connection lost: closed by the other end; attempt 1 follows in 2.0 seconds`. Reasons from other
+    /// programs are escaped.
+    public var description: String { text.printable }
+
+    private var text: String {
+        switch self {
+        case .willReconnect(let attempt, let delay):
+            "connection lost: \(attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"); attempt \(attempt.number) follows in \(delay)"
+        case .didReconnect: "connected again"
+        case .disconnected(let reason): "disconnected: \(reason)"
+        }
+    }
 }

@@ -1,6 +1,11 @@
+import Support
+
 extension ServiceEvent: CustomStringConvertible {
     /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. A pairing code is not in it.
-    public var description: String {
+    /// Names and reasons from other programs are escaped.
+    public var description: String { text.printable }
+
+    private var text: String {
         switch self {
         case .listening(let port): "listening on port \(port)"
         case .published(let name): "published as '\(name)'"
