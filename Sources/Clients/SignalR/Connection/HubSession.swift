@@ -1,8 +1,11 @@
 import NIOCore
 import Support
 
-/// One connection to the hub's server, from its first byte to its last. It belongs to one ``HubConnection``.
-final class HubSession {
+/// One connection to the hub's server, from its first byte to its last.
+///
+/// `@unchecked Sendable` because it belongs to one ``HubConnection``, and only that actor uses it: Swift 6.2 does not see that
+/// a session which the actor's own methods return to each other never leaves it.
+final class HubSession: @unchecked Sendable {
     /// The longest that closing may take: sending what is queued, and the transport's own close handshake.
     static var closeTimeout: TimeAmount { .seconds(5) }
 
