@@ -1,3 +1,5 @@
+import Support
+
 /// Why a connection ended.
 public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// The kind of ending. More may be added; give a `switch` a default.
@@ -44,8 +46,10 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason in human-readable form, without a full stop.
-    public var description: String {
+    /// The reason in human-readable form, without a full stop. Text from the other end is escaped.
+    public var description: String { text.printable }
+
+    private var text: String {
         switch kind {
         case .closedHere: "closed here"
         case .closedByPeer: "closed by the other end"

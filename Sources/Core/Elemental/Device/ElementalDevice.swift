@@ -166,11 +166,11 @@ public final class ElementalDevice: Sendable {
 }
 
 extension ElementalDevice: CustomStringConvertible {
-    /// The name and the address.
+    /// The name, escaped, and the address.
     public var description: String {
         let (name, address) = state.withLock { ($0.identity.name, $0.identity.address) }
-        guard let address, address.text != name else { return name }
-        return "\(name) (\(address.text))"
+        guard let address, address.text != name else { return name.printable }
+        return "\(name.printable) (\(address.text))"
     }
 }
 
