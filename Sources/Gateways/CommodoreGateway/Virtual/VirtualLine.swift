@@ -58,6 +58,8 @@ final class VirtualLine: Line {
         machine.change { $0.line.send(bytes) }
     }
 
+    // Swift 6.2's optimizer crashes on it.
+    @_optimize(none)
     func setCarrier(_ isOn: Bool) {
         // A stopped machine has no event loop any more.
         guard !isStopped else { return }
