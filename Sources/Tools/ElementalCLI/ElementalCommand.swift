@@ -56,6 +56,11 @@ struct ElementalCommand: AsyncParsableCommand {
 
     static func main() async {
         do {
+            if let place = invalidArgument {
+                throw ValidationError(
+                    "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
+                        + "hexadecimal digits, or as NAME=@FILE")
+            }
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -76,6 +81,13 @@ struct ElementalCommand: AsyncParsableCommand {
 }
 
 extension ElementalCommand {
+    /// The place of the first argument that is not valid UTF-8. Swift puts other characters in place of what is not valid.
+    private static var invalidArgument: Int? {
+        (1..<max(1, Int(CommandLine.argc))).first { place in
+            CommandLine.unsafeArgv[place].map { String(validatingCString: $0) == nil } ?? false
+        }
+    }
+
     /// Ends the process once everything has been written.
     private static func exit(_ code: ExitCode) async -> Never {
         let console = Console(json: false)

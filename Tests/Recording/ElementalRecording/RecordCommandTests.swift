@@ -241,6 +241,7 @@ struct RecordCommandTests {
         (["export", "f"], "give --csv or --json"),
         (["export", "f", "--csv", "--json"], "not both"),
         (["export", "f", "--json", "--wide"], "--wide goes with --csv"),
+        (["export", "f", "--json", "--spreadsheet"], "--spreadsheet goes with --csv"),
     ])
     func mistakesHaveStatus64(_ arguments: [String], _ part: String) throws {
         let error = try #require(throws: (any Error).self) { _ = try ElementalCommand.parseAsRoot(arguments) }

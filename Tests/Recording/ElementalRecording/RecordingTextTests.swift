@@ -13,6 +13,33 @@ struct RecordingTextTests {
         Element<UInt8>(4, "Mode", choices: [1: "on"]),
     ]
 
+    /// Whoever publishes an element chooses its name, its unit and its texts.
+    @Test
+    func aSpreadsheetRunsNothing() async throws {
+        let elements: ElementCatalogue = [
+            Element<String>(1, "=cmd|'/c calc'!A0", unit: "@unit"), Element<Int8>(2, "Level", unit: "+x"),
+        ]
+        func text(_ form: RecordingText.Form, _ isForSpreadsheets: Bool) async throws -> [Substring] {
+            try await RecorderTests.withRecorder(RecorderTests.options(RecorderTests.TestClock()), elements) {
+                recorder, add in
+                try add(.string("-1+1"), "=cmd|'/c calc'!A0")
+                try add(.int8(-5), "Level")
+                _ = await recorder.finish()
+                let recording = try await Recording(path: recorder.path)
+                var text = RecordingText(recording, form, isForSpreadsheets: isForSpreadsheets)
+                var result = text.head()
+                for try await item in recording.items { result += text.text(of: item) }
+                return (result + text.end()).split(separator: "\r\n")
+            }
+        }
+        let lines = try await text(.csv, true)
+        #expect(lines[1].hasSuffix(",'=cmd|'/c calc'!A0,'-1+1,'@unit") && lines[2].hasSuffix(",Level,-5,'+x"))
+        let wide = try await text(.wideCSV, true)
+        #expect(wide[0] == "time,'=cmd|'/c calc'!A0,Level" && wide.last?.hasSuffix(",'-1+1,-5") == true)
+        let plain = try await text(.csv, false)
+        #expect(plain[1].hasSuffix(",=cmd|'/c calc'!A0,-1+1,@unit"))
+    }
+
     private func text(_ form: RecordingText.Form) async throws -> String {
         let time = RecorderTests.TestClock()
         return try await RecorderTests.withRecorder(RecorderTests.options(time), Self.elements) { recorder, add in

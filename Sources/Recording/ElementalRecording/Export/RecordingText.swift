@@ -22,14 +22,18 @@ public struct RecordingText: Sendable {
 
     private let recording: Recording
     private let form: Form
+    private let isForSpreadsheets: Bool
     private var columns: [Column: Int] = [:]
     private var cells: [String] = []
     /// The time whose line is not complete yet.
     private var open: Duration?
 
-    public init(_ recording: Recording, _ form: Form) {
+    /// - Parameter isForSpreadsheets: whether texts in CSV that a spreadsheet would run as a formula get an apostrophe in
+    ///   front: names and values come from other machines.
+    public init(_ recording: Recording, _ form: Form, isForSpreadsheets: Bool = false) {
         self.recording = recording
         self.form = form
+        self.isForSpreadsheets = isForSpreadsheets
     }
 
     /// What comes first.
@@ -45,7 +49,7 @@ public struct RecordingText: Sendable {
                     guard columns[column] == nil else { continue }
                     columns[column] = names.count
                     let owner = "\(service.service.map { "\($0)/" } ?? "")\(service.instance)/"
-                    names.append(recording.services.count == 1 ? element.name : owner + element.name)
+                    names.append(cell(recording.services.count == 1 ? element.name : owner + element.name))
                 }
             }
             cells = [String](repeating: "", count: names.count)
@@ -59,8 +63,8 @@ public struct RecordingText: Sendable {
         case (.csv, .value(let value)):
             let service = recording.services[value.service]
             return Self.line([
-                time(item.time), service.service ?? "", service.instance, value.element.name, value.value.description,
-                value.element.unit,
+                time(item.time), service.service ?? "", cell(service.instance), cell(value.element.name), cell(value),
+                cell(value.element.unit),
             ])
         case (.csv, .event): return ""
         case (.json, .value(let value)): return json(value, item.time).text + "\n"
@@ -69,7 +73,7 @@ public struct RecordingText: Sendable {
             let before = open == item.time ? "" : end()
             open = item.time
             if let column = columns[Column(service: value.service, name: value.element.name)] {
-                cells[column] = value.value.description
+                cells[column] = cell(value)
             }
             return before
         case (.wideCSV, .event(let event, let service)):
@@ -87,6 +91,17 @@ public struct RecordingText: Sendable {
         open = nil
         cells[0] = self.time(time)
         return Self.line(cells)
+    }
+
+    private func cell(_ value: RecordedValue) -> String {
+        let text = value.value.description
+        return value.element.type == .string ? cell(text) : text
+    }
+
+    private func cell(_ text: String) -> String {
+        guard isForSpreadsheets, let first = text.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first)
+        else { return text }
+        return "'" + text
     }
 
     private func time(_ time: Duration) -> String {

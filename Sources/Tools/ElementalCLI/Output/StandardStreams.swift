@@ -154,6 +154,12 @@ final class StandardStreams: Sendable {
 
     private func noteBroken(_ descriptor: Int32, _ code: Int32) {
         guard descriptor == STDOUT_FILENO else { return }
+        if code == EBADF {
+            // It was closed from the beginning: what serves goes on.
+            return state.withLock { state in
+                state.failure = CommandFailure("failed", "standard output is closed: what was to be printed is lost")
+            }
+        }
         if code != EPIPE {
             let reason = String(systemError: code)
             state.withLock { $0.failure = CommandFailure("failed", "standard output cannot be written: \(reason)") }

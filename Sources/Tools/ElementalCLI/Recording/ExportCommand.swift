@@ -13,7 +13,8 @@ struct ExportCommand: ReportingCommand {
             has a column, and each time a line with the newest values of all. The form is that of RFC 4180. --json prints \
             an object a line, as 'elemental watch --json' does, with the gaps of the recording between them. Times are in \
             UTC. Values that are not of their element's type and parts of the file that are damaged are told at the end, with \
-            status 1. On a terminal, characters that would move the cursor are escaped.
+            status 1. Cells are written as they were recorded: for a spreadsheet, which runs a text that begins with =, +, - \
+            or @ as a formula, give --spreadsheet. On a terminal, characters that would move the cursor are escaped.
 
               $ elemental export robot.mcap --csv > robot.csv
               $ elemental export robot.mcap --csv --wide | head
@@ -29,6 +30,9 @@ struct ExportCommand: ReportingCommand {
     @Flag(help: "With --csv: a column for each element.")
     var wide = false
 
+    @Flag(help: "With --csv: an apostrophe in front of texts that a spreadsheet would run as a formula.")
+    var spreadsheet = false
+
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -36,6 +40,7 @@ struct ExportCommand: ReportingCommand {
             throw ValidationError(csv ? "give --csv or --json, not both" : "give --csv or --json")
         }
         if wide, !csv { throw ValidationError("--wide goes with --csv") }
+        if spreadsheet, !csv { throw ValidationError("--spreadsheet goes with --csv") }
     }
 
     /// The text that is gathered before it is written.
@@ -45,7 +50,8 @@ struct ExportCommand: ReportingCommand {
         try await Interruption.run(console, .counted) { [self] in
             let recording = try await Recording(path: file)
             for omission in recording.omissions { await console.talk("left out: \(omission)") }
-            var text = RecordingText(recording, output.json ? .json : wide ? .wideCSV : .csv)
+            let form: RecordingText.Form = output.json ? .json : wide ? .wideCSV : .csv
+            var text = RecordingText(recording, form, isForSpreadsheets: spreadsheet)
             var piece = text.head()
             let items = recording.items
             for try await item in items {

@@ -14,6 +14,44 @@ struct ExitStatusTests {
         #expect(result.status == .exited(0) && result.output == ["1.0.0"])
     }
 
+    @Test
+    func resultsThatAClosedOutputLosesAreAFailure() async throws {
+        try await Robot.with(["1:Speed:float=0.5"]) { _, target in
+            for command in [["get", target, "Speed"], ["set", target, "Speed=1"], ["help"]] {
+                let shell = ["-c", "exec \"$@\" >&-", "sh", try ElementalProcess.path] + command
+                try await ChildProcess.with("sh", shell) { child in
+                    try await child.expectExit(1)
+                    let last = child.lines(of: .error).last
+                    #expect(last?.contains("standard output is closed") == true, "\(child.transcript)")
+                }
+            }
+        }
+        // A daemon that says nothing to anybody goes on.
+        let daemon = "exec \"$@\" --unlisted --address 127.0.0.1 --element 1:A:uint8=0 --stay < /dev/null >&-"
+        let port = "\(try PortLease.port())"
+        let shell = ["-c", daemon, "sh", try ElementalProcess.path, "publish", "pi", "--port", port]
+        try await ChildProcess.with("sh", shell) { _ in
+            try await eventually("it takes a value") {
+                try await ElementalProcess.run("set", "127.0.0.1:\(port)", "A=1").status == .exited(0)
+            }
+            let output = try await expectSuccess("get", "127.0.0.1:\(port)", "A")
+            #expect(output == ["A=1"])
+        }
+    }
+
+    @Test
+    func anArgumentThatIsNoTextIsAMistake() async throws {
+        try await Robot.with(["1:Note:string=old"]) { _, target in
+            let script = "exec \"$0\" set \"$1\" \"$(printf 'Note=a\\377b')\""
+            try await ChildProcess.with("bash", ["-c", script, try ElementalProcess.path, target]) { child in
+                try await child.expectExit(64)
+                #expect(child.lines(of: .error).joined().contains("argument 3 is not UTF-8"), "\(child.transcript)")
+            }
+            let output = try await expectSuccess("get", target, "Note")
+            #expect(output == ["Note=old"])
+        }
+    }
+
     /// The work is done whether or not anyone reads the output.
     @Test
     func aClosedReaderIsNoFailure() async throws {
