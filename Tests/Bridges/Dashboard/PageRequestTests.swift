@@ -74,6 +74,13 @@ struct PageRequestTests {
         #expect(throws: WireError.self) { _ = try value(.number(1e300), Element<Int64>(1, "A")) }
     }
 
+    @Test
+    func boundsGoToPagesAsTheirTypeHasThem() {
+        let speed = Element<Float>(1, "Speed", range: 0.1...0.7, step: 0.05)
+        let text = speed.definition.pageText(isSettable: true).text
+        #expect(text.contains(#""range":[0.1,0.7],"step":0.05"#), "\(text)")
+    }
+
     /// JavaScript's numbers have 53 bits, and JSON has no infinity.
     @Test
     func valuesGoToPagesInFull() {

@@ -122,7 +122,7 @@ enum PageMessage {
 
 extension ElementDefinition {
     /// The element for a page.
-    fileprivate func pageText(isSettable: Bool) -> JSONText {
+    func pageText(isSettable: Bool) -> JSONText {
         func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
         return .object([
             ("id", .integer(Int(id))), ("name", .string(name)), ("type", .string(type.name)),
