@@ -11,6 +11,8 @@ package struct WebServerOptions: Sendable {
     /// Listens on all addresses of this machine and answers to each of them, and to the machine's name, also with
     /// `.local`.
     package var acceptsOwnAddresses = false
+    /// Where a reverse proxy shows the server: the Host that it passes on, and the Origin of pages that come from there.
+    package var publicOrigin: WebOrigin?
     /// From where clients may connect, besides this machine; `nil` for anywhere. A connection from elsewhere is closed at
     /// once.
     package var networks: [IPNetwork]?

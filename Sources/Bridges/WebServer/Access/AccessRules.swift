@@ -12,6 +12,7 @@ struct AccessRules {
     /// The server's.
     private let port: Int
     private let hosts: Set<WebHost>
+    private let publicOrigin: WebOrigin?
     private let acceptsNoHost: Bool
     private var own: OwnAddresses?
 
@@ -19,6 +20,7 @@ struct AccessRules {
     init(_ options: WebServerOptions, address: IPAddress?, port: Int) {
         self.port = port
         acceptsNoHost = options.acceptsNoHost
+        publicOrigin = options.publicOrigin
         scheme = options.tls == nil ? "http" : "https"
         var hosts = Set(options.hosts.compactMap { WebHost(option: $0) })
         hosts.formUnion(["localhost", "127.0.0.1", "[::1]"].compactMap { WebHost($0) })
@@ -43,7 +45,7 @@ struct AccessRules {
         guard asked.count == 1, let authority = WebAuthority(asked[0][...]) else {
             return WebResponse(status: 400, "The request has no valid Host.")
         }
-        guard isOwn(authority, at: now) else {
+        guard publicOrigin?.isAsked(by: authority) == true || isOwn(authority, at: now) else {
             return WebResponse(status: 421, "This server does not answer to that host and port.")
         }
         let origins = head.headers["origin"]
@@ -57,6 +59,7 @@ struct AccessRules {
     }
 
     private mutating func isOwn(origin: String, at now: NIODeadline) -> Bool {
+        if let publicOrigin, let origin = WebOrigin(origin), origin == publicOrigin { return true }
         let prefix = scheme + "://"
         guard origin.utf8.count > prefix.utf8.count, origin.prefix(prefix.count).lowercased() == prefix,
             let authority = WebAuthority(origin.dropFirst(prefix.count))

@@ -53,7 +53,7 @@ enum WebHost: Hashable, Sendable {
 }
 
 /// A host and, unless it is the scheme's default, a port.
-struct WebAuthority: Equatable {
+struct WebAuthority: Equatable, Sendable {
     let host: WebHost
     let port: Int?
 
@@ -76,4 +76,31 @@ struct WebAuthority: Equatable {
             (self.host, port) = (host, nil)
         }
     }
+}
+
+/// Where a page comes from: scheme, host and port.
+package struct WebOrigin: Sendable, CustomStringConvertible {
+    package let isSecure: Bool
+    private let authority: WebAuthority
+    package let description: String
+
+    /// - Parameter text: an address without a path, such as `https://pi.example.org`; a slash may end it.
+    package init?(_ text: String) {
+        let text = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
+        guard let scheme = ["https://", "http://"].first(where: { text.prefix($0.count).lowercased() == $0 }),
+            let authority = WebAuthority(text.dropFirst(scheme.count))
+        else { return nil }
+        isSecure = scheme == "https://"
+        self.authority = authority
+        description = scheme + text.dropFirst(scheme.count)
+    }
+
+    private var port: Int { authority.port ?? (isSecure ? 443 : 80) }
+
+    /// Whether a Host names it.
+    func isAsked(by asked: WebAuthority) -> Bool {
+        asked.host == authority.host && asked.port ?? (isSecure ? 443 : 80) == port
+    }
+
+    static func == (a: WebOrigin, b: WebOrigin) -> Bool { a.isSecure == b.isSecure && b.isAsked(by: a.authority) }
 }

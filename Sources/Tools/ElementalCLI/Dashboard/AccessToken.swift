@@ -1,10 +1,47 @@
-/// What a browser needs to be let in.
-enum AccessToken {
-    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+import ElementalSecurity
 
-    /// A token that nobody guesses: 22 characters with 132 bits of the system's randomness.
-    static func make() -> String {
+/// What browsers and collectors of metrics need to be let in.
+struct AccessToken {
+    let text: String
+    /// The file that has it.
+    let path: String
+
+    private static let file = "page-token"
+    private static let characterCount = 43
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    init(_ text: String, in path: String) {
+        self.text = text
+        self.path = path
+    }
+
+    /// The token of a state directory, which is made where there is none: so it is the same at every start. Nobody else may
+    /// read its file. It waits for the disk.
+    init(directory: String) throws(SecurityError) {
+        let file = StateFile(directory: directory, name: Self.file)
+        path = "\(directory)/\(Self.file)"
+        // One that others could read is replaced.
+        if let kept = try? file.read(limit: Self.characterCount), let text = Self.text(kept) {
+            self.text = text
+            return
+        }
+        var made = Self.make()
+        try file.update(limit: Self.characterCount) { content in
+            // Another dashboard may have made one.
+            if let content, Self.text(content) != nil { made = content }
+            return made
+        }
+        text = String(decoding: made, as: UTF8.self)
+    }
+
+    private static func text(_ content: [UInt8]) -> String? {
+        guard content.count == characterCount, content.allSatisfy(letters.contains) else { return nil }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// 43 characters with 258 bits of the system's randomness.
+    private static func make() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        return String((0..<22).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })
+        return (0..<characterCount).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
     }
 }

@@ -16,8 +16,9 @@ struct DashboardCommand: ReportingCommand {
             Shows every service that is found, or the TARGETs alone. Each element has the control that fits it; numbers that \
             are only read have a plot. Several browsers may look at once. Metrics for Prometheus are at /metrics.
 
-            Only this machine's browsers reach it, unless --lan opens it to the network: the address then has a token, and \
-            is shown as a QR code too. Over plain http the network can read token and values, so such a page only reads and \
+            Only this machine's browsers reach it, unless --lan opens it to the network, which shows the address as a QR \
+            code too. The address has a token, without which nobody is let in; it is kept in the state directory, and \
+            Prometheus sends it as 'Authorization: Bearer'. Over plain http the network can read token and values, so such a page only reads and \
             does not pair, unless --certificate and --key give https, or --insecure-control is said.
 
             The page is a client of its own: a service for paired clients is paired from the page, by the code that it \
@@ -33,7 +34,7 @@ struct DashboardCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
     var port = 8080
 
-    @Flag(help: "Serve the network, not this machine alone. Browsers need the token in the address.")
+    @Flag(help: "Serve the network, not this machine alone.")
     var lan = false
 
     @Option(
@@ -41,6 +42,13 @@ struct DashboardCommand: ReportingCommand {
             "A name by which browsers know this machine besides its own, such as the certificate's; shown in the address.",
             valueName: "name"))
     var host: String?
+
+    @Option(
+        name: .customLong("public-url"),
+        help: ArgumentHelp(
+            "The address by which a reverse proxy shows the page, as in https://pi.example.org.",
+            discussion: "X-Forwarded-For and the like are not trusted.", valueName: "url"))
+    var publicURL: String?
 
     @Flag(help: "Show only: nothing is set, nothing is paired.")
     var readOnly = false
@@ -57,7 +65,7 @@ struct DashboardCommand: ReportingCommand {
     @Option(help: ArgumentHelp("For https: the certificate's private key, in PEM.", valueName: "file"))
     var key: String?
 
-    @Flag(help: "With --lan and without a certificate: set and pair all the same, though the network can listen.")
+    @Flag(help: "Over plain http to others: set and pair all the same, though the network can listen.")
     var insecureControl = false
 
     @OptionGroup var output: OutputOptions
@@ -71,7 +79,12 @@ struct DashboardCommand: ReportingCommand {
         if readOnly, control || insecureControl {
             throw ValidationError("--read-only sets nothing: leave out --control and --insecure-control")
         }
-        if control, lan, certificate == nil, !insecureControl {
+        if let publicURL, WebOrigin(publicURL) == nil {
+            throw ValidationError(
+                "--public-url takes http or https, a host and perhaps a port, as in https://pi.example.org, not "
+                    + "'\(publicURL.excerpt)'")
+        }
+        if control, lan, isPlain, !insecureControl {
             throw ValidationError(
                 "--control with --lan takes --certificate and --key, or --insecure-control: over plain http the page sets nothing"
             )
@@ -79,11 +92,16 @@ struct DashboardCommand: ReportingCommand {
         if let host, !WebServerOptions.isHost(host) {
             throw ValidationError("--host takes a name by which browsers know this machine, not '\(host.excerpt)'")
         }
-        if insecureControl, !lan || certificate != nil {
+        if insecureControl, !isPlain {
             throw ValidationError(
                 "--insecure-control is for --lan without a certificate; otherwise nothing is forbidden")
         }
     }
+
+    private var origin: WebOrigin? { publicURL.flatMap { WebOrigin($0) } }
+
+    /// Whether others than this machine's programs can read along.
+    private var isPlain: Bool { lan && certificate == nil || origin?.isSecure == false }
 
     /// What pages may do.
     private var policy: BoardPolicy {
@@ -92,7 +110,7 @@ struct DashboardCommand: ReportingCommand {
                 allowsControl: false, allowsPairing: false,
                 reason: "This page only shows: it was started with --read-only.")
         }
-        guard lan, certificate == nil, !insecureControl else { return .full }
+        guard isPlain, !insecureControl else { return .full }
         return BoardPolicy(
             allowsControl: false, allowsPairing: false,
             reason: "This page only shows: it comes over plain http, so that the network can read along. Start it with "
@@ -103,11 +121,8 @@ struct DashboardCommand: ReportingCommand {
         try await Interruption.run(console) { [self] in
             let deputy = Deputy(name: "dashboard", role: control ? .control : .observe)
             let state = sessions.security.state.below(deputy.name).state
-            let pairings = try await Blocking.run {
-                PagePairings(
-                    directory: try? StateDirectory.path(explicit: state, environment: StateDirectory.environment),
-                    logger: output.logger)
-            }
+            let directory = try StateDirectory.path(explicit: state, environment: StateDirectory.environment)
+            let pairings = try await Blocking.run { PagePairings(directory: directory, logger: output.logger) }
             let followed = try await sessions.makeSessions(for: deputy, output, pingInterval: .seconds(2)) { place in
                 policy.allowsControl && (control || pairings.contains(place)) ? .control : .observe
             }
@@ -115,14 +130,20 @@ struct DashboardCommand: ReportingCommand {
             followed.sessions.onEvent { reporter.note($0) }
             var boardPolicy = policy
             boardPolicy.keyRemedy = followed.access.keyRemedy
-            let web = try await webOptions
+            let secret: AccessToken
+            if let given = try await token.read(output) {
+                secret = AccessToken(given, in: token.path)
+            } else {
+                secret = try await Blocking.run { try AccessToken(directory: directory) }
+            }
+            let web = try await webOptions(secret)
             let dashboard = DashboardServer(
                 followed.sessions, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,
                 logger: output.logger)
             try await withCleanup {
                 let (_, port) = try await dashboard.start()
-                await announce(port, web.token, console)
+                await announce(port, secret, console)
                 try await dashboard.run()
             } cleanup: {
                 await dashboard.stop()
@@ -133,36 +154,38 @@ struct DashboardCommand: ReportingCommand {
     /// The most bytes of a certificate's chain or a key.
     private static let longestPEM = 1 << 20
 
-    private var webOptions: WebServerOptions {
-        get async throws {
-            var options = WebServerOptions()
-            options.port = port
-            options.acceptsOwnAddresses = lan
-            if let host { options.hosts = [host] }
-            options.token = try await token.read(output) ?? (lan ? AccessToken.make() : nil)
-            if let certificate, let key {
-                options.tls = WebServerTLS(
-                    certificateChain: Array(
-                        try await FileContent.read(certificate, atMost: Self.longestPEM, timeout: output.limit)),
-                    privateKey: Array(try await FileContent.read(key, atMost: Self.longestPEM, timeout: output.limit)))
-            }
-            return options
+    private func webOptions(_ secret: AccessToken) async throws -> WebServerOptions {
+        var options = WebServerOptions()
+        options.port = port
+        options.acceptsOwnAddresses = lan
+        if let host { options.hosts = [host] }
+        options.publicOrigin = origin
+        options.token = secret.text
+        if let certificate, let key {
+            options.tls = WebServerTLS(
+                certificateChain: Array(
+                    try await FileContent.read(certificate, atMost: Self.longestPEM, timeout: output.limit)),
+                privateKey: Array(try await FileContent.read(key, atMost: Self.longestPEM, timeout: output.limit)))
         }
+        return options
     }
 
-    /// Says where the page is, and who can read along.
-    private func announce(_ port: Int, _ token: String?, _ console: Console) async {
+    /// Says where the page is, and who can read along. The journal keeps what it is told, so it is not told the token.
+    private func announce(_ port: Int, _ secret: AccessToken, _ console: Console) async {
         let scheme = certificate == nil ? "http" : "https"
         let host = self.host ?? (lan ? OwnAddress.reachable ?? "\(HostName.current).local" : "127.0.0.1")
         let name = host.contains(":") ? "[\(host)]" : host
-        let url = "\(scheme)://\(name):\(port)/" + (token.map { "#token=\($0)" } ?? "")
+        let page = (origin?.description ?? "\(scheme)://\(name):\(port)") + "/"
+        let url = "\(page)#token=\(secret.text)"
         var note: String?
-        if lan, certificate == nil {
+        if isPlain {
             note =
                 "whoever listens on this network can read the token and the values: they are not encrypted"
                 + (insecureControl ? ", and can then set them" : "; the page only shows")
         }
-        await console.emit(ServingEvent(url: url, note: note))
-        if lan { await console.show(qrCode: url) }
+        let isHidden = console.isJournal(isResult: false)
+        await console.emit(
+            ServingEvent(url: isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, note: note))
+        if lan || publicURL != nil, !isHidden { await console.show(qrCode: url) }
     }
 }

@@ -11,6 +11,11 @@ extension Console {
         return !Self.isJournal(STDOUT_FILENO)
     }
 
+    /// Whether an event goes to systemd's journal.
+    ///
+    /// - Parameter isResult: whether the event goes to standard output as text.
+    func isJournal(isResult: Bool) -> Bool { Self.isJournal(isJSON || isResult ? STDOUT_FILENO : STDERR_FILENO) }
+
     /// Whether what is written there goes to the journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)). It
     /// is inherited by programs that write elsewhere, so its being set says nothing.
     private static func isJournal(_ descriptor: Int32) -> Bool {

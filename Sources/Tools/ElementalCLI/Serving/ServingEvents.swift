@@ -5,14 +5,24 @@ import Support
 /// A web server answers.
 struct ServingEvent: ConsoleEvent {
     let url: String
+    /// The file with the token that is needed; `nil` if none is needed.
+    var tokenFile: String?
+    /// Whether the address lacks the token.
+    var isTokenHidden = false
     /// What there is to know of who may read it; `nil` if nothing.
     var note: String?
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["serving \(url)"] + (note.map { [$0] } ?? []) }
+    var lines: [String] {
+        let hint = isTokenHidden ? tokenFile.map { ["open \(url)#token=TOKEN with the token in \($0)"] } : nil
+        return ["serving \(url)"] + (hint ?? []) + (note.map { [$0] } ?? [])
+    }
 
-    var json: JSONText { .event("serving", [("url", .string(url)), ("note", .optional(note))]) }
+    var json: JSONText {
+        .event(
+            "serving", [("url", .string(url)), ("tokenFile", .optional(tokenFile)), ("note", .optional(note))])
+    }
 }
 
 /// The state of a followed service has changed.

@@ -21,12 +21,14 @@ struct TokenOption: ParsableArguments {
         }
     }
 
+    /// The file.
+    var path: String { token.map { String($0.dropFirst()) } ?? "" }
+
     /// Reads the token; `nil` if the option was not given.
     ///
     /// - Throws: ``CommandFailure`` if the file cannot be read or has no token.
     func read(_ output: OutputOptions) async throws -> String? {
-        guard let token else { return nil }
-        let path = String(token.dropFirst())
+        guard token != nil else { return nil }
         let content = try await FileContent.read(path, atMost: Self.maximumLength, timeout: output.limit)
         let text = String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
         guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
