@@ -55,7 +55,9 @@ public final class HubBridge: Sendable {
         let echoes = echoes
         let oversized = Locked(OversizedValues<Int8>())
         self.oversized = oversized
-        toHub = Courier(interval: options.interval, limit: options.queueLimit, now: options.now) { element, value in
+        toHub = Courier(
+            interval: options.interval, limit: options.queueLimit, byteLimit: options.queueByteLimit, now: options.now
+        ) { element, value in
             guard let method = methods[element.id],
                 !oversized.withLock({ $0.isTooLarge(Self.byteCount(of: value), of: element.id) })
             else { return .done }
@@ -70,7 +72,9 @@ public final class HubBridge: Sendable {
             }
             return .done
         }
-        toDevice = Courier(interval: options.interval, limit: options.queueLimit, now: options.now) { element, value in
+        toDevice = Courier(
+            interval: options.interval, limit: options.queueLimit, byteLimit: options.queueByteLimit, now: options.now
+        ) { element, value in
             do throws(ElementalError) {
                 try device.send(value, to: element)
                 events.emit(.toDevice(element, value))

@@ -11,7 +11,7 @@ struct LaneTests {
 
     @Test
     func valuesAreForwardedInOrderAndOnlyTheNewestOfLatestOnes() {
-        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10))
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10, byteLimit: 1000))
         #expect(lanes.next(at: start) == .idle)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         #expect(lanes.add(.uint32(1), of: Self.level) == true)
@@ -29,7 +29,7 @@ struct LaneTests {
 
     @Test
     func eachElementHasItsOwnPace() {
-        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10))
+        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10, byteLimit: 1000))
         for number in 0..<3 {
             #expect(lanes.add(.float(Float(number)), of: Self.speed) == true)
             #expect(lanes.add(.uint32(UInt32(number)), of: Self.level) == true)
@@ -49,7 +49,7 @@ struct LaneTests {
 
     @Test
     func aFullLaneDropsValuesButALatestLaneIsNeverFull() {
-        var lanes = Lanes(interval: .zero, keeping: .all(limit: 2))
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 2, byteLimit: 1000))
         #expect(lanes.add(.float(0), of: Self.speed) == true)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         let isTaken = lanes.add(.float(2), of: Self.speed)
@@ -63,8 +63,29 @@ struct LaneTests {
     }
 
     @Test
+    func bytesAreTheBoundOfAllLanesTogether() {
+        let text = Element<String>(3, "Text").definition
+        func value(_ byteCount: Int) -> ElementValue { .string(String(repeating: "x", count: byteCount)) }
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10, byteLimit: 1000))
+        // A longer one goes alone.
+        let taken = [2000, 1].map { lanes.add(value($0), of: text) }
+        #expect(taken == [true, false])
+        #expect(lanes.next(at: start) == .send(text, value(2000)))
+        let others = [lanes.add(value(999), of: text), lanes.add(.float(1), of: Self.speed)]
+        #expect(others == [true, false])
+        // Only the newest of these is kept.
+        for number: UInt32 in 0..<10 { #expect(lanes.add(.uint32(number), of: Self.level) == true) }
+        lanes.drop(text)
+        #expect(lanes.add(value(1000), of: text) == true)
+        _ = lanes.next(at: start)
+        #expect(lanes.next(at: start) == .send(text, value(1000)))
+        lanes.putBack(value(1000), of: text)
+        #expect(lanes.add(value(1), of: text) == false)
+    }
+
+    @Test
     func whatIsPutBackGoesFirstAtOnce() {
-        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10))
+        var lanes = Lanes(interval: .seconds(1), keeping: .all(limit: 10, byteLimit: 1000))
         #expect(lanes.add(.float(0), of: Self.speed) == true)
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         #expect(lanes.next(at: start) == .send(Self.speed, .float(0)))
@@ -96,7 +117,7 @@ struct LaneTests {
     @Test
     func anotherElementWithTheIdentifierTakesTheLaneOver() {
         let other = Element<Bool>(1, "Light").definition
-        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10))
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10, byteLimit: 1000))
         #expect(lanes.add(.float(1), of: Self.speed) == true)
         #expect(lanes.next(at: start) == .send(Self.speed, .float(1)))
         #expect(lanes.add(.bool(true), of: other) == true)

@@ -105,6 +105,23 @@ struct SentValueTests {
         }
     }
 
+    @Test func bytesAreTheBoundOfWhatWaits() async throws {
+        try await withBed { bed in
+            await bed.on { sent in
+                let text = Element<String>(5, "Text").definition
+                let values = (1...9).map {
+                    ElementValue.string(String(repeating: "\($0)", count: SentValues.mostBytes / 4))
+                }
+                for value in values { sent.add(value, of: text) }
+                #expect(sent[text] == values.last)
+                #expect(sent.byteCount == SentValues.mostBytes)
+                sent.add(.string(String(repeating: "x", count: SentValues.mostBytes + 1)), of: text)
+                sent.add(.float(1), of: Self.speed)
+                #expect(sent[text] == nil && sent[Self.speed] == .float(1) && sent.byteCount == 4)
+            }
+        }
+    }
+
     @Test func anAnswerCountsForAllThatWasSent() async throws {
         try await withBed { bed in
             await bed.send([1], of: Self.speed)

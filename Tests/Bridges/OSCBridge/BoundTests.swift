@@ -81,6 +81,20 @@ struct BoundTests {
         #expect(bed.overloads == 2)
     }
 
+    /// A few messages can be long, and what is read of them must not keep the socket's buffers.
+    @Test func bytesThatWaitForTheirTimeAreBounded() throws {
+        let bed = Bed()
+        let long = OSCPacket.message(OSCMessage("/a/b", [.blob(ByteBuffer(repeating: 1, count: 60_000))]))
+        for _ in 0..<200 {
+            try bed.receive(
+                .bundle(OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 30_000_000_000), [long]))
+        }
+        #expect(bed.core.timedByteCount <= BridgeCore.mostTimedBytes)
+        #expect(bed.core.timedCount == BridgeCore.mostTimedBytes / 60_040 && bed.overloads == 1)
+        bed.channel.embeddedEventLoop.advanceTime(by: .seconds(31))
+        #expect(bed.core.timedByteCount == 0 && bed.core.timedCount == 0)
+    }
+
     @Test func whatIsTooFarAheadIsLeftOut() throws {
         let bed = Bed()
         let late = OSCTimeTag(unixNanoseconds: WallClock.nanoseconds + 61_000_000_000)

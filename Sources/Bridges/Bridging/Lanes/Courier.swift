@@ -26,13 +26,14 @@ package final class Courier: Sendable {
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
     ///   - limit: how many values of one element, not marked latest, may wait.
+    ///   - byteLimit: how many bytes the values of all these elements may have together.
     ///   - now: the time, for tests that set it.
     ///   - deliver: delivers a value, and waits until the next one may follow.
     package init(
-        interval: Duration, limit: Int, now: @escaping @Sendable () -> Lanes.Instant = { .now },
+        interval: Duration, limit: Int, byteLimit: Int, now: @escaping @Sendable () -> Lanes.Instant = { .now },
         deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
     ) {
-        state = Locked(State(lanes: Lanes(interval: interval, keeping: .all(limit: limit))))
+        state = Locked(State(lanes: Lanes(interval: interval, keeping: .all(limit: limit, byteLimit: byteLimit))))
         self.deliver = deliver
         self.now = now
         (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -10,8 +10,9 @@ package struct Lanes {
     package enum Keeping: Sendable {
         /// The newest value of each element.
         case newest
-        /// Up to so many values in the order in which they came; of an element marked latest the newest.
-        case all(limit: Int)
+        /// Up to so many values of each element, and bytes of all, in the order in which they came; of an element marked
+        /// latest the newest.
+        case all(limit: Int, byteLimit: Int)
     }
 
     /// What to do next.
@@ -25,8 +26,8 @@ package struct Lanes {
 
     private struct Lane {
         var element: ElementDefinition
-        /// Each with its number in the order of arrival.
-        var values: Deque<(number: UInt64, value: ElementValue)> = []
+        /// Each with its number in the order of arrival, and the bytes that count.
+        var values: Deque<(number: UInt64, value: ElementValue, byteCount: Int)> = []
     }
 
     /// What decides whether a lane is next, apart from the values: all lanes are looked at for each that goes.
@@ -47,6 +48,8 @@ package struct Lanes {
     /// Positions in ``lanes`` by identifier; ``unused`` where no value of the element came yet.
     private var positions = [UInt8](repeating: unused, count: 128)
     private var last: UInt64 = 0
+    /// Of the values that wait in their order.
+    private var byteCount = 0
 
     private static let unused = UInt8.max
 
@@ -69,12 +72,18 @@ package struct Lanes {
     package mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let position = position(for: element)
         if keepsNewest(of: element), let waiting = lanes[position].values.first {
-            lanes[position].values[lanes[position].values.startIndex] = (waiting.number, value)
+            lanes[position].values[lanes[position].values.startIndex] = (waiting.number, value, 0)
             return true
         }
-        if case .all(let limit) = keeping, lanes[position].values.count >= max(limit, 1) { return false }
+        let size = size(of: value, element)
+        if case .all(let limit, let byteLimit) = keeping {
+            guard lanes[position].values.count < max(limit, 1), byteCount == 0 || byteCount + size <= byteLimit else {
+                return false
+            }
+        }
         last += 1
-        lanes[position].values.append((last, value))
+        lanes[position].values.append((last, value, size))
+        byteCount += size
         noteFirst(position)
         return true
     }
@@ -82,6 +91,7 @@ package struct Lanes {
     /// Drops the waiting values of an element.
     package mutating func drop(_ element: ElementDefinition) {
         guard let position = position(of: element) else { return }
+        for value in lanes[position].values { byteCount -= value.byteCount }
         lanes[position].values.removeAll()
         noteFirst(position)
     }
@@ -91,7 +101,9 @@ package struct Lanes {
         guard let position = position(of: element) else { return }
         heads[position].opens = nil
         if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
-        lanes[position].values.prepend((0, value))
+        let size = size(of: value, element)
+        lanes[position].values.prepend((0, value, size))
+        byteCount += size
         noteFirst(position)
     }
 
@@ -112,9 +124,10 @@ package struct Lanes {
                 oldest = (position, head.number)
             }
         }
-        guard let oldest, let value = lanes[oldest.position].values.popFirst()?.value else {
+        guard let oldest, let (_, value, size) = lanes[oldest.position].values.popFirst() else {
             return opening.map { .wait(until: $0) } ?? .idle
         }
+        byteCount -= size
         noteFirst(oldest.position)
         if interval > .zero { heads[oldest.position].opens = now + interval }
         return .send(lanes[oldest.position].element, value)
@@ -122,6 +135,11 @@ package struct Lanes {
 
     private mutating func noteFirst(_ position: Int) {
         heads[position].number = lanes[position].values.first?.number ?? Head.none
+    }
+
+    /// What counts of a value. Where only the newest is kept, it is one for each element.
+    private func size(of value: ElementValue, _ element: ElementDefinition) -> Int {
+        keepsNewest(of: element) ? 0 : value.wireByteCount
     }
 
     private func keepsNewest(of element: ElementDefinition) -> Bool {

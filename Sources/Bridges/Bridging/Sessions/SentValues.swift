@@ -18,17 +18,34 @@ package final class SentValues {
         /// Whether the service said something of the last ones before it was asked.
         var tells = false
 
+        var byteCount = 0
+
         var isEmpty: Bool { unasked.isEmpty && asked.isEmpty }
 
-        mutating func add(_ value: ElementValue) {
-            if element.latest { unasked.removeAll(keepingCapacity: true) }
-            if unasked.count >= SentValues.mostValues { unasked.removeFirst() }
+        /// - Parameter room: the bytes that are left beside this lane.
+        mutating func add(_ value: ElementValue, room: Int) {
+            let size = value.wireByteCount
+            if element.latest { while !unasked.isEmpty { removeFirst() } }
+            while !unasked.isEmpty, unasked.count >= SentValues.mostValues || byteCount + size > room { removeFirst() }
+            // What the service makes of a value that is left out is known only if it says so.
+            guard byteCount + size <= room else { return }
             unasked.append(value)
+            byteCount += size
+        }
+
+        private mutating func removeFirst() {
+            byteCount -= unasked.popFirst()?.wireByteCount ?? 0
+        }
+
+        mutating func removeAsked() {
+            byteCount -= asked.reduce(0) { $0 + $1.wireByteCount }
+            asked.removeAll(keepingCapacity: true)
         }
 
         mutating func removeAll() {
             unasked.removeAll(keepingCapacity: true)
             asked.removeAll(keepingCapacity: true)
+            byteCount = 0
         }
     }
 
@@ -40,6 +57,8 @@ package final class SentValues {
     package static let patience = TimeAmount.milliseconds(100)
     /// The most values of an element that are kept; the oldest are left out.
     package static let mostValues = 1024
+    /// The most bytes of the values of all elements that are kept.
+    package static let mostBytes = 4 << 20
 
     private let loop: any EventLoop
     private var lanes: [Int8: Lane] = [:]
@@ -65,6 +84,9 @@ package final class SentValues {
         self.ask = ask
     }
 
+    /// The bytes of all values that are kept.
+    var byteCount: Int { lanes.values.reduce(0) { $0 + $1.byteCount } }
+
     /// The newest value of the element that was sent and not answered.
     package subscript(_ element: ElementDefinition) -> ElementValue? {
         lanes[element.id].flatMap { $0.unasked.last ?? $0.asked.last }
@@ -73,7 +95,8 @@ package final class SentValues {
     /// The service was sent a value. ``confirm(by:)`` follows.
     package func add(_ value: ElementValue, of element: ElementDefinition) {
         if lanes[element.id]?.element !== element { lanes[element.id] = Lane(element: element) }
-        lanes[element.id]?.add(value)
+        let others = byteCount - (lanes[element.id]?.byteCount ?? 0)
+        lanes[element.id]?.add(value, room: Self.mostBytes - others)
     }
 
     /// The service has said what became of the element's values.
@@ -129,7 +152,7 @@ package final class SentValues {
         // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
         for id in Array(lanes.keys) {
             guard let lane = lanes[id], let newest = lane.asked.last else { continue }
-            lanes[id]?.asked.removeAll(keepingCapacity: true)
+            lanes[id]?.removeAsked()
             lanes[id]?.tells = false
             if let failure {
                 onHandled(lane.element, newest, failure)

@@ -7,6 +7,8 @@ internal import Support
 extension BridgeCore {
     /// The most messages of bundles that wait for their time.
     static let mostTimed = 4096
+    /// The most bytes of their datagrams.
+    static let mostTimedBytes = 4 << 20
     /// The longest that a bundle waits: one that is further ahead is of a clock that is wrong.
     static let longestWait: UInt64 = 60_000_000_000
 
@@ -16,7 +18,10 @@ extension BridgeCore {
         let packet: OSCPacket
         var unknownMessages = 0
         do throws(OSCError) {
-            packet = try OSCPacket(reading: bytes, unknownMessages: &unknownMessages)
+            // A bundle may have to wait, and what is read of it must not keep the socket's whole buffer meanwhile.
+            let isBundle = bytes.readableBytesView.first == UInt8(ascii: "#")
+            let content = isBundle ? ByteBuffer(bytes: bytes.readableBytesView) : bytes
+            packet = try OSCPacket(reading: content, unknownMessages: &unknownMessages)
         } catch {
             // Who sends no OSC is no surface, unless it was one before.
             if let surface = surfaces[address] {
@@ -29,7 +34,7 @@ extension BridgeCore {
         let (surface, isNew) = surfaces.surface(at: address, channel)
         if isNew { emit(.surface(surface.name)) }
         if unknownMessages > 0 { invalid(.typeTags, surface) }
-        perform(packet, from: surface)
+        perform(packet, of: bytes.readableBytes, from: surface)
     }
 
     private func invalid(_ error: OSCError, _ surface: Surface) {
@@ -50,7 +55,8 @@ extension BridgeCore {
         return time.rawValue >> 63 == 0 && wait > 86_400_000_000_000 ? 0 : nil
     }
 
-    private func perform(_ packet: OSCPacket, from surface: Surface) {
+    /// - Parameter byteCount: the bytes of the datagram that has it.
+    private func perform(_ packet: OSCPacket, of byteCount: Int, from surface: Surface) {
         switch packet {
         case .message(let message): perform(message, from: surface)
         case .bundle(let time, let packets):
@@ -60,18 +66,23 @@ extension BridgeCore {
                     "a bundle is for more than a minute ahead; the clocks of this machine and the surface differ")
             }
             guard wait > 0 else {
-                for packet in packets { perform(packet, from: surface) }
+                for packet in packets { perform(packet, of: byteCount, from: surface) }
                 return
             }
             let count = max(packets.reduce(0) { $0 + $1.messageCount }, 1)
             guard timedCount + count <= Self.mostTimed else {
                 return overload("more than \(Self.mostTimed) messages wait for their time")
             }
+            guard timedByteCount + byteCount <= Self.mostTimedBytes else {
+                return overload("more than \(Self.mostTimedBytes >> 20) MiB of bundles wait for their time")
+            }
             timedCount += count
+            timedByteCount += byteCount
             loop.assumeIsolated().scheduleTask(deadline: now + .nanoseconds(Int64(wait))) { [weak self] in
                 guard let self else { return }
                 timedCount -= count
-                for packet in packets { perform(packet, from: surface) }
+                timedByteCount -= byteCount
+                for packet in packets { perform(packet, of: byteCount, from: surface) }
             }
         }
     }

@@ -29,6 +29,7 @@ final class BridgeCore {
     var matching: Allowance
     /// Messages of bundles that are carried out later, and their timers.
     var timedCount = 0
+    var timedByteCount = 0
     var nextOverload = NIODeadline.uptimeNanoseconds(0)
 
     /// The largest payload of a datagram over IPv4.

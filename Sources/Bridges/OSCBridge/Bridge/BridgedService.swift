@@ -24,8 +24,8 @@ final class BridgedService {
         var told: Set<String> = []
     }
 
-    /// The most values of an element, not marked latest, that wait in one direction.
-    static let laneLimit = 4096
+    /// The most values of an element, not marked latest, that wait in one direction, and bytes of all of them.
+    private static let keeping = Lanes.Keeping.all(limit: 4096, byteLimit: 1 << 20)
 
     let key: ServiceKey
     /// Unlike that of any other service of the bridge, earlier ones too.
@@ -38,9 +38,9 @@ final class BridgedService {
     private var positions = [UInt8](repeating: unused, count: 128)
     private(set) var readings: [Reading] = []
     /// Values on their way to the surfaces.
-    var outbound = Lanes(interval: .zero, keeping: .all(limit: laneLimit))
+    var outbound = Lanes(interval: .zero, keeping: keeping)
     /// Values on their way to the service.
-    var inbound = Lanes(interval: .zero, keeping: .all(limit: laneLimit))
+    var inbound = Lanes(interval: .zero, keeping: keeping)
     /// Whether it is in the bridge's list of services with values for surfaces.
     var isWaiting = false
     /// Whether values for the service are tried again soon.
@@ -76,15 +76,15 @@ final class BridgedService {
         sent.removeAll()
         positions = [UInt8](repeating: Self.unused, count: 128)
         for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
-        outbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
-        inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
+        outbound = Lanes(interval: .zero, keeping: Self.keeping)
+        inbound = Lanes(interval: .zero, keeping: Self.keeping)
         return true
     }
 
     /// There is no connection. What waits for it is old when there is one again.
     func disconnect() {
         device = nil
-        inbound = Lanes(interval: .zero, keeping: .all(limit: Self.laneLimit))
+        inbound = Lanes(interval: .zero, keeping: Self.keeping)
         sent.removeAll()
     }
 

@@ -30,10 +30,15 @@ struct RecordQueue {
     /// What an entry takes without the bytes of a long value.
     private static let entryByteCount = MemoryLayout<Entry>.stride
     private static let channelByteCount = 1024
+    /// The most bytes that events may have beyond what values may: those that say why values are missing.
+    static let eventByteCount = 256 << 10
+    /// The most bytes of services and their catalogues, about: a service must not fill the memory by other names and elements.
+    static let mostTrackBytes = 16 << 20
 
     private let names: [String]
     private let limit: Int
     private var tracks: [ServiceKey: Track] = [:]
+    private(set) var trackByteCount = 0
     private var lastChannel = eventChannel
     private var entries: [Entry] = []
     private(set) var byteCount = 0
@@ -116,14 +121,17 @@ struct RecordQueue {
         let known = track.catalogues.firstIndex { $0.catalogue == catalogue }
         let number = known ?? track.catalogues.count
         if known == nil {
-            guard Int(lastChannel) + catalogue.count <= Self.mostChannels else {
-                track.channels = []
-                track.current = nil
-                tracks[key] = track
+            let byteCount = 1024 + key.name.utf8.count + 2 * catalogue.wireBytes.count
+            guard Int(lastChannel) + catalogue.count <= Self.mostChannels,
+                trackByteCount + byteCount <= Self.mostTrackBytes
+            else {
+                tracks[key]?.channels = []
+                tracks[key]?.current = nil
                 let reason = "there are more than \(Self.mostChannels) elements and changes of elements"
                 return appendEvent(
                     RecordedEvent(.refused, service: key.service, instance: key.name, reason: reason), time)
             }
+            trackByteCount += byteCount
             track.catalogues.append((catalogue, makeChannels(of: catalogue, track, number)))
         }
         track.channels = track.catalogues[number].channels
@@ -157,8 +165,15 @@ struct RecordQueue {
     }
 
     private mutating func appendEvent(_ event: RecordedEvent, _ time: UInt64) {
+        let texts = [event.service, event.instance, event.reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        let count = Self.entryByteCount + texts
+        guard byteCount + count <= limit + Self.eventByteCount else {
+            untold += 1
+            lostCount += 1
+            return
+        }
         lastTime = time
         tellLost(at: time)
-        append(.event(event, time: time), Self.entryByteCount + (event.reason?.utf8.count ?? 0))
+        append(.event(event, time: time), count)
     }
 }
