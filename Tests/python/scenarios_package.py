@@ -76,6 +76,9 @@ async def package(bed, ok):
     check("invalid choice" in await beside(run, "nonsense", status=2), "usage")
     ok("the command reads and sets, says what is wrong, and shows nothing to the terminal that it would act upon")
 
+    await beside(terminals, bed, command, service.place)
+    ok("what a terminal cannot show is escaped, and a reader that has gone ends the command without a word")
+
     watching = bed.program(command, "watch", service.place, "Speed", "--json", state="watcher")
     await beside(watching.value, "Speed", lambda value: value == 0.5)
     service.write("Speed=0.75")
@@ -120,6 +123,22 @@ async def package(bed, ok):
         check(checking.returncode == 0, output.decode())
     os.environ["PYTHONPATH"] = before
     ok("mypy --strict has nothing to say")
+
+
+def terminals(bed, command, place):
+    """Terminals that have few characters, and readers that go."""
+    text = "\u00fc\u20ac\U0001f600"
+    bed.set(place, f"Evil={text}")
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for words, wanted in (((), "Evil=\\u00fc\\u20ac\\ud83d\\ude00\n"), (("--json",), text)):
+        said = subprocess.run([command, "get", place, "Evil", *words], capture_output=True, text=True, env=plain, timeout=patience())
+        shown = json.loads(said.stdout)["value"] if words else said.stdout
+        check(said.returncode == 0 and shown == wanted, f"{said}")
+    # After the first line nothing more is written, and in the end nothing can be.
+    for words in ("watch", "describe"):
+        said = subprocess.run(["bash", "-c", '"$@" | head -n 1; echo ${PIPESTATUS[0]}', "bash", command, words, place],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=patience())
+        check(said.stdout.splitlines()[-1] == "0" and said.stderr == "", f"{words}: {said}")
 
 
 def _listening(process):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import math
 import os
@@ -16,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "Samples/Python"))
 
 from elemental import *  # noqa: E402, F403
-from elemental import frames, sealing, spec, state  # noqa: E402
+from elemental import command, frames, sealing, spec, state  # noqa: E402
 from elemental.cpace import elligator2, generator, lv, x25519  # noqa: E402
 from elemental.datagrams import plain_address  # noqa: E402
 from elemental.discovery import parse_target  # noqa: E402
@@ -60,6 +61,36 @@ class Recorded(unittest.TestCase):
         self.assertEqual(
             frames.split_datagram(bytes.fromhex(udp["datagram"])),
             ([(udp["id"], udp["udpIdentifier"], struct.pack("<d", udp["value"]))], True))
+
+
+class Numbers(unittest.TestCase):
+    """Numbers are those of the Swift command, whatever else Python takes for one."""
+
+    def test_of_elements(self):
+        double, whole, pair = (Element(1, "A", kind) for kind in ("double", "int32", "float2"))
+        for element, text, wanted in (
+            (double, "1e308", 1e308), (double, " -.5 ", -0.5), (double, "5.", 5.0), (double, "INF", math.inf),
+            (whole, "-0x10", -16), (whole, "+7", 7), (pair, "1, -2e1", (1.0, -20.0)),
+        ):
+            self.assertEqual(spec.parse_value(element, text), wanted)
+        for text in ("1e309", "-1e309", "1_000", "\u0661\u0662", "\uff11", "1e1_0", "", "0x1p3", "in", "nan()"):
+            for element in (double, pair):
+                with self.assertRaises(InvalidValue, msg=text):
+                    spec.parse_value(element, f"{text},1" if element is pair else text)
+        for text in ("1_000", "\u0661", "\uff11", "0x_1", "0x", "1.0", "\u00b2", "--1"):
+            with self.assertRaises(InvalidValue, msg=text):
+                spec.parse_value(whole, text)
+
+    def test_of_specifications(self):
+        for text in ("\u0661:A:float", "\u00b2:A:float", "1_0:A:float", "1:A:float:0...1e309", "1:A:float:0...1_0", "1:A:float:step \u0661"):
+            with self.assertRaises(InvalidElement, msg=text):
+                spec.parse_element(text)
+        with self.assertRaises(ValueError):
+            parse_target("pi:\u0665\u0660\u0660\u0660")
+        for words in (["get", "a", "B", "--timeout", "1_0"], ["get", "a", "B", "--timeout", "1e309"], ["get", "a", "B", "--timeout", "nan"],
+                      ["watch", "a", "--count", "\u0663"]):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                command.parser().parse_args(words)
 
 
 class Frames(unittest.TestCase):

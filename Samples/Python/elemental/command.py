@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import codecs
 import getpass
+import math
 import os
+import select
 import signal
+import stat
 import sys
 import threading
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
@@ -18,7 +22,7 @@ from .errors import ElementalError, InvalidValue
 from .admission import Offer
 from .pairing import pair
 from .service import Client, Service
-from .spec import format_value, json_line, json_value, parse_element, parse_value, printable
+from .spec import format_value, json_line, json_value, parse_element, parse_integer, parse_number, parse_value, printable
 from .state import State, show_fingerprint
 from .values import Value
 
@@ -28,9 +32,46 @@ class Output:
 
     def __init__(self, is_json: bool) -> None:
         self.is_json = is_json
+        self.is_gone = False
+        """Whether nobody reads it any more, as behind `| head`."""
+        self.when_gone: Callable[[], object] = lambda: None
 
     def tell(self, line: str, event: str, **members: object) -> None:
-        print(json_line(event, **members) if self.is_json else line, flush=True)
+        if self.is_gone:
+            return
+        try:
+            print(json_line(event, **members) if self.is_json else line, flush=True)
+        except BrokenPipeError:
+            self.gone()
+
+    def gone(self) -> None:
+        """Nothing is written any more, at the exit neither."""
+        if self.is_gone:
+            return
+        self.is_gone = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        self.when_gone()
+
+    def follow_reader(self) -> None:
+        """Notices on a thread that the reader goes, also while there is nothing to write."""
+        loop = asyncio.get_running_loop()
+        try:
+            mode = os.fstat(sys.stdout.fileno()).st_mode
+        except (OSError, ValueError):
+            return
+        if not (hasattr(select, "poll") and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))):
+            return
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)  # Errors are told in any case.
+
+        def wait() -> None:
+            try:
+                poll.poll()
+                loop.call_soon_threadsafe(self.gone)
+            except (OSError, RuntimeError):
+                pass  # The loop has ended.
+
+        threading.Thread(target=wait, daemon=True).start()
 
     def value(self, element: Element, value: Value, device: str) -> None:
         unit = f" {printable(element.unit)}" if element.unit else ""
@@ -42,6 +83,34 @@ class Output:
             choice=element.choice(value),
             device=device,
         )
+
+
+def _escape(error: UnicodeError) -> Tuple[str, int]:
+    """A character that the terminal's encoding does not have, as JSON escapes it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)), error.end
+
+
+codecs.register_error("elemental.escape", _escape)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = parse_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
+    return seconds
+
+
+def _count(text: str) -> int:
+    try:
+        return parse_integer(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def note(text: str) -> None:
@@ -329,7 +398,7 @@ def parser() -> argparse.ArgumentParser:
 
     def add_client(command: argparse.ArgumentParser) -> None:
         command.add_argument("target", metavar="TARGET")
-        command.add_argument("--timeout", type=float, default=5, metavar="SECONDS", help="for each step; 5 by default")
+        command.add_argument("--timeout", type=_seconds, default=5, metavar="SECONDS", help="for each step; 5 by default")
         command.add_argument("--name", help="this client's name")
         command.add_argument("--element", action="append", default=[], metavar="SPEC",
                              help="an element, ID:NAME:TYPE, of a service that tells no catalogue")
@@ -342,7 +411,7 @@ def parser() -> argparse.ArgumentParser:
 
     command = add("browse", _browse, "show services as they come (+) and go (-)")
     command.add_argument("service", nargs="?", metavar="SERVICE", help="only those of this name")
-    command.add_argument("--for", dest="duration", type=float, metavar="SECONDS")
+    command.add_argument("--for", dest="duration", type=_seconds, metavar="SECONDS")
     add_client(add("describe", _describe, "show a service's elements and their values"))
     command = add("get", _get, "print values")
     add_client(command)
@@ -353,14 +422,14 @@ def parser() -> argparse.ArgumentParser:
     command = add("watch", _watch, "print values as they arrive")
     add_client(command)
     command.add_argument("names", nargs="*", metavar="NAME")
-    command.add_argument("--count", type=int, metavar="N", help="end after so many values")
+    command.add_argument("--count", type=_count, metavar="N", help="end after so many values")
     command.add_argument("--reconnect", action="store_true", help="connect again when the connection breaks")
     command = add("publish", _publish, "publish a service; lines NAME=VALUE on standard input set its elements")
     command.add_argument("service", metavar="SERVICE")
     command.add_argument("--element", action="append", required=True, metavar="SPEC",
                          help="ID:NAME:TYPE[:OPTION…][=INITIAL], as for `elemental publish`")
     command.add_argument("--name", help="the instance's name; the host's by default")
-    command.add_argument("--port", type=int, default=0)
+    command.add_argument("--port", type=_count, default=0)
     command.add_argument("--address", help="listen on this local address only")
     command.add_argument("--no-udp", action="store_true")
     command.add_argument("--unlisted", action="store_true", help="do not publish by Zeroconf")
@@ -368,7 +437,7 @@ def parser() -> argparse.ArgumentParser:
     command = add("pair", _pair, "pair with a service, by what it shows")
     command.add_argument("target", metavar="TARGET")
     command.add_argument("--code", help="the digits, which other users of this machine can then see; otherwise it asks")
-    command.add_argument("--timeout", type=float, default=5, metavar="SECONDS")
+    command.add_argument("--timeout", type=_seconds, default=5, metavar="SECONDS")
     command.add_argument("--name", help="this client's name")
     add_state(command)
     command = add("trust", _trust, "show this program's fingerprint and the services that it is paired with")
@@ -382,6 +451,11 @@ async def _run(arguments: argparse.Namespace) -> int:
     task = asyncio.ensure_future(arguments.run(arguments, output))
     loop = asyncio.get_running_loop()
     stopped: List[int] = []
+    # What only writes on ends with its reader; what sets something is carried out.
+    runs_on = arguments.command in ("browse", "publish") or (arguments.command == "watch" and arguments.count is None)
+    if runs_on or arguments.command == "watch":
+        output.when_gone = task.cancel
+        output.follow_reader()
 
     def stop(number: int) -> None:
         stopped.append(number)
@@ -395,10 +469,11 @@ async def _run(arguments: argparse.Namespace) -> int:
     try:
         await task
     except asyncio.CancelledError:
+        if output.is_gone:
+            return 0
         if not stopped:
             raise
         # What runs until it is stopped has ended well.
-        runs_on = arguments.command in ("browse", "publish") or (arguments.command == "watch" and arguments.count is None)
         return 0 if runs_on else 128 + stopped[0]
     except (ElementalError, OSError, ValueError) as error:
         if output.is_json:
@@ -415,14 +490,13 @@ def _code(error: BaseException) -> str:
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Runs the command and returns its status."""
+    for stream, errors in ((sys.stdout, "elemental.escape"), (sys.stderr, "elemental.escape"), (sys.stdin, "surrogateescape")):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=errors)
     parsed = parser().parse_args(arguments)
     try:
         return asyncio.run(_run(parsed))
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader of the output has gone; nothing is written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 

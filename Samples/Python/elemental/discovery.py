@@ -50,7 +50,7 @@ def parse_target(text: str) -> Target:
         if not is_service_name(service) or not instance:
             raise ValueError(f"{text!r} is not SERVICE/INSTANCE")
         return Target(text, service, instance)
-    found = re.fullmatch(r"\[([^\]]+)\]:(\d{1,5})|([^:]+):(\d{1,5})", text)
+    found = re.fullmatch(r"\[([^\]]+)\]:([0-9]{1,5})|([^:]+):([0-9]{1,5})", text)
     if found:
         port = int(found[2] or found[4])
         if not 1 <= port <= 65535:

@@ -13,6 +13,30 @@ from .values import TYPES, Value, ValueType
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 _ESCAPED = re.compile(r"\\(.)", re.S)
+# What Python takes besides, such as 1_000 and the digits of other scripts, the Swift command does not.
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_HEXADECIMAL = re.compile(r"-?0[xX][0-9a-fA-F]+")
+_FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.I)
+
+
+def parse_integer(text: str) -> int:
+    """The integer of a text, in decimal or behind 0x. Raises ValueError."""
+    if _HEXADECIMAL.fullmatch(text):
+        return int(text, 16)
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"{text!r} is not an integer")
+    return int(text)
+
+
+def parse_number(text: str) -> float:
+    """The number of a text, also nan and inf. Raises ValueError, for numbers that are too large too."""
+    if not (_FLOAT.fullmatch(text) or _NOT_FINITE.fullmatch(text)):
+        raise ValueError(f"{text!r} is not a number")
+    number = float(text)
+    if math.isinf(number) and _FLOAT.fullmatch(text):
+        raise ValueError(f"{text!r} is too large")
+    return number
 
 
 def printable(text: str) -> str:
@@ -27,7 +51,7 @@ def parse_element(spec: str) -> Tuple[Element, Optional[str]]:
     if len(parts) < 3:
         raise InvalidElement(f"{spec!r} is not ID:NAME:TYPE[:OPTION…][=INITIAL]")
     id, name, kind = parts[0], parts[1], parts[2]
-    if not id.isdigit():
+    if not (id.isascii() and id.isdigit()):
         raise InvalidElement(f"{id!r} is not an identifier, 0 to 127")
     if kind not in TYPES:
         raise InvalidElement(f"there is no type {kind!r}; there are: {', '.join(TYPES)}")
@@ -87,7 +111,7 @@ def _unescaped(text: str) -> str:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return parse_number(text)
     except ValueError:
         raise InvalidElement(f"{text!r} is not a number") from None
 
@@ -96,7 +120,7 @@ def _choices(text: str, kind: ValueType) -> List[Choice]:
     made: List[Choice] = []
     following = 0
     for part in _split(text, ","):
-        numbered = re.fullmatch(r"\s*(-?\d+) (.+)", part, re.S)
+        numbered = re.fullmatch(r"\s*(-?[0-9]+) (.+)", part, re.S)
         if kind.name == "string":
             name = _unescaped(part.strip())
             made.append(Choice(name, name))
@@ -123,11 +147,11 @@ def _plain_value(kind: ValueType, text: str) -> object:
     compact = text.strip()
     try:
         if kind.is_integer:
-            return int(compact, 16 if re.match(r"-?0[xX]", compact) else 10)
+            return parse_integer(compact)
         if kind.components:
-            return tuple(float(each) for each in compact.split(","))
+            return tuple(parse_number(each.strip()) for each in compact.split(","))
         if kind.is_number:
-            return float(compact)
+            return parse_number(compact)
         if kind.name == "data":
             return bytes.fromhex(compact)
     except ValueError:
