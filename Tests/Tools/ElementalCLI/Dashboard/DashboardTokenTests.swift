@@ -74,7 +74,7 @@ struct DashboardTokenTests {
                 let arguments = Self.arguments(state).filter { $0 != "--json" } + json
                 try await ChildProcess.with("bash", ["-c", script, "bash", ElementalProcess.path] + arguments) {
                     dashboard in
-                    let file = "\(state)/dashboard/page-token"
+                    let file = "\(state)/page-token"
                     try await eventually { dashboard.transcript.contains(file) }
                     let token = try String(contentsOfFile: file, encoding: .utf8)
                     #expect(!dashboard.transcript.contains(token), "\(dashboard.transcript)")
