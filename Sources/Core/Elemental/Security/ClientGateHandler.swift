@@ -154,7 +154,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func perform(_ action: ClientAdmission.Action) {
-        guard let context else { return }
+        guard let context else { return performClosed(action) }
         switch action {
         case .send(let bytes):
             context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
@@ -191,6 +191,15 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    /// Carries out what follows from a pairing that was completed after the connection had ended.
+    private func performClosed(_ action: ClientAdmission.Action) {
+        switch action {
+        case .authorised(let service): finish(.success(.authorised(service)))
+        case .failed(let refusal): finish(.failure(failure.map { .notStored($0) } ?? .refused(refusal)))
+        default: break
+        }
+    }
+
     private func beginSession(_ service: AuthorisingService, _ context: ChannelHandlerContext) {
         finish(.success(.authorised(service)))
         if !service.remainder.isEmpty {
@@ -203,6 +212,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: Ends
 
     private func fail(_ failure: Failure) {
+        if case .admission(let admission) = phase, admission.isCompleting { return }
         if case .over = phase { return }
         let context = context
         finish(.failure(failure))

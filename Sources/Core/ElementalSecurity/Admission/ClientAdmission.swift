@@ -103,6 +103,9 @@ package struct ClientAdmission: Sendable, Undisclosed {
     /// Whether it is over: what arrives now is not for this machine.
     package var isDone: Bool { if case .done = state { true } else { false } }
 
+    /// Whether the service has stored this client and only this end's store is waited for: the connection no longer counts.
+    package var isCompleting: Bool { if case .completing = state { true } else { false } }
+
     /// Says what the client wants.
     package mutating func start() -> [Action] {
         if let service, !AdmissionText.isService(service) {

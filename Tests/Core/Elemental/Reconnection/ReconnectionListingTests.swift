@@ -47,13 +47,18 @@ struct ReconnectionListingTests {
         ) -> EventLoopFuture<any Channel> { system.openDatagrams(to: remote, from: local, on: eventLoop, initialize) }
     }
 
+    /// What a service for paired clients publishes.
+    private static func entries(_ key: Fingerprint) -> [(key: String, value: String)] {
+        [(ServiceTXT.version, "1"), ("sec", "2"), ("id", key.short)]
+    }
+
     private static func listed(
         _ name: String = "Test", at port: Int, _ key: Fingerprint? = nil
     ) throws -> DiscoveredService {
         DiscoveredService(
             ResolvedService(
                 instance: ServiceInstance(name: name, type: try .tcp("test")), host: "localhost.", port: port,
-                txt: TXTRecord(key.map { [(key: "id", value: $0.short)] } ?? []),
+                txt: TXTRecord(key.map { Self.entries($0) } ?? []),
                 addresses: [try #require(NetworkAddress(bytes: [127, 0, 0, 1], interfaceIndex: 1))]))
     }
 
