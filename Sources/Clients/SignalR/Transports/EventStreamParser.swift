@@ -37,7 +37,8 @@ struct EventStreamParser {
     }
 
     private mutating func endLine(_ event: (ByteBuffer) -> Void) {
-        defer { line.clear() }
+        // Not kept: it would be as large as the longest line so far.
+        defer { line = ByteBuffer() }
         guard line.readableBytes > 0 else {
             if hasData { event(data) }
             data = ByteBuffer()

@@ -80,6 +80,8 @@ final class NewestValues: @unchecked Sendable {
         let slots = slots(group) ?? makeSlots(group)
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
         let bytes = value.bytes
+        let wasLong = slot[Word.length].load(ordering: .relaxed) == Self.long
+        defer { if wasLong, bytes.count <= Self.blockByteCount { discardLong(id) } }
         guard bytes.count <= Self.inlineByteCount else {
             return bytes.count <= Self.blockByteCount ? setBlock(bytes, slot) : setLong(id, value, slot)
         }
@@ -164,6 +166,14 @@ final class NewestValues: @unchecked Sendable {
         store(slot, length: Self.long, (0, 0))
     }
 
+    /// Releases a long value that a shorter one has replaced. Readers that still look for it look again.
+    @inline(never)
+    private func discardLong(_ id: Int8) {
+        // Released without the lock.
+        let value = state.withLock { $0.inbound.longValues[Int(id)].take() }
+        withExtendedLifetime(value) {}
+    }
+
     /// Copies the long values that keep the read buffer alive. On the event loop, when the buffer is no longer needed.
     @inline(__always)
     func returnBorrowed() {
@@ -208,7 +218,8 @@ final class NewestValues: @unchecked Sendable {
             guard sequence.isMultiple(of: 2), sequence == slot[Word.sequence].load(ordering: .relaxed) else { continue }
             switch length {
             case Self.none: return nil
-            case Self.long: return state.withLock { $0.inbound.longValues[Int(id)] }.map { Array($0) }
+            case Self.long:
+                if let long = state.withLock({ $0.inbound.longValues[Int(id)] }) { return Array(long) }
             default: return block ?? withUnsafeBytes(of: words) { Array($0.prefix(Int(length))) }
             }
         }

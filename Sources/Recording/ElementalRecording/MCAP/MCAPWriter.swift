@@ -167,7 +167,7 @@ final class MCAPWriter {
         lastChunk = start
         end = file.position
         written = statistics
-        chunk.removeAll()
+        chunk.removeAll(keeping: 2 * chunkLimit)
         entries.removeAll(keepingCapacity: true)
         chunkTimes = nil
     }
@@ -178,7 +178,7 @@ final class MCAPWriter {
         statistics = written
         statistics.schemaCount = schemaCount
         statistics.channelCount = channelCount
-        chunk.removeAll()
+        chunk.removeAll(keeping: 2 * chunkLimit)
         entries.removeAll()
         chunkTimes = nil
     }

@@ -5,7 +5,8 @@ struct RecordBytes {
     var count: Int { bytes.count }
     var isEmpty: Bool { bytes.isEmpty }
 
-    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    /// - Parameter limit: the most memory that is kept, in bytes.
+    mutating func removeAll(keeping limit: Int) { bytes.removeAll(keepingCapacity: bytes.capacity <= limit) }
 
     mutating func add(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }

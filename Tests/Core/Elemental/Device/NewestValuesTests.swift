@@ -1,6 +1,7 @@
 import ElementalWire
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @testable import Elemental
@@ -48,17 +49,37 @@ struct NewestValuesTests {
         storage.deallocate()
     }
 
-    @Test(arguments: [8, 16, 17, 255, 300])
-    func aReaderNeverSeesHalfAValue(_ count: Int) async {
+    @Test(arguments: [0, 8, 16, 17, 256, 257])
+    func aShorterValueReleasesTheLongOneBeforeIt(_ count: Int) {
         let values = Self.newest()
-        set(values, 1, [UInt8](repeating: 0, count: count))
+        let releases = Atomic(0)
+        let storage = UnsafeMutableRawPointer.allocate(byteCount: 20_000, alignment: 1)
+        do {
+            let data = Data(
+                bytesNoCopy: storage, count: 20_000,
+                deallocator: .custom { pointer, _ in
+                    pointer.deallocate()
+                    releases.add(1, ordering: .relaxed)
+                })
+            ReceivedBytes.withLong(data, isLent: false) { values.set(3, $0) }
+        }
+        #expect(releases.load(ordering: .relaxed) == 0)
+        set(values, 3, [UInt8](repeating: 1, count: count))
+        #expect(releases.load(ordering: .relaxed) == 1)
+        #expect(values[3] == [UInt8](repeating: 1, count: count))
+    }
+
+    @Test(arguments: [[8], [16], [17], [255], [300], [300, 8], [40_000, 20, 300]])
+    func aReaderNeverSeesHalfAValue(_ counts: [Int]) async {
+        let values = Self.newest()
+        set(values, 1, [UInt8](repeating: 0, count: counts[0]))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
                     var seen = 0
                     while seen != 255 {
                         guard let value = values[1], let first = value.first else { return #expect(Bool(false)) }
-                        #expect(value == [UInt8](repeating: first, count: count))
+                        #expect(counts.contains(value.count) && value.allSatisfy { $0 == first })
                         #expect(Int(first) >= seen)
                         seen = Int(first)
                         await Task.yield()
@@ -67,8 +88,9 @@ struct NewestValuesTests {
             }
             group.addTask {
                 for number in UInt8(1)...255 {
-                    for _ in 0..<50 {
-                        [UInt8](repeating: number, count: count).withUnsafeBytes { values.set(1, ReceivedBytes($0)) }
+                    for round in 0..<50 {
+                        [UInt8](repeating: number, count: counts[round % counts.count])
+                            .withUnsafeBytes { values.set(1, ReceivedBytes($0)) }
                     }
                     await Task.yield()
                 }
