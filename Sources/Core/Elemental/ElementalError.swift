@@ -39,7 +39,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let catalogueUnavailable = Code(value: .catalogueUnavailable)
         /// The service sent a catalogue that cannot be decoded.
         public static let invalidCatalogue = Code(value: .invalidCatalogue)
-        /// The value cannot be encoded.
+        /// The value cannot be encoded, or is longer than a frame can be.
         public static let invalidValue = Code(value: .invalidValue)
         /// The connection could not be established.
         public static let connectionFailed = Code(value: .connectionFailed)

@@ -11,14 +11,21 @@ public enum Envelope {
     /// The largest value that fits a datagram, in bytes.
     public static let maximumDatagramValueByteCount = maximumDatagramByteCount - datagramByteCount
 
+    /// The longest value that an envelope can announce, in bytes: the length has 32 bits.
+    @inlinable public static var maximumValueByteCount: Int { Int(clamping: UInt32.max) }
+
     /// Writes the 5 bytes that precede a value in a stream.
+    ///
+    /// - Precondition: the length is not above ``maximumValueByteCount``.
     @inlinable
     public static func writeStreamHeader(id: Int8, length: Int, to destination: UnsafeMutableRawPointer) {
         destination.storeBytes(of: id, as: Int8.self)
-        destination.storeBytes(of: UInt32(truncatingIfNeeded: length).littleEndian, toByteOffset: 1, as: UInt32.self)
+        destination.storeBytes(of: UInt32(length).littleEndian, toByteOffset: 1, as: UInt32.self)
     }
 
     /// Writes the 6 bytes that precede a value in a datagram.
+    ///
+    /// - Precondition: the length is not above ``maximumValueByteCount``.
     @inlinable
     public static func writeDatagramHeader(
         id: Int8, length: Int, udpIdentifier: UInt8, to destination: UnsafeMutableRawPointer

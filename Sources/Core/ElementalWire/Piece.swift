@@ -19,6 +19,8 @@ public enum Piece {
     public static let windowByteCount = 128 * 1024
 
     /// Writes what precedes the value's bytes in a piece's frame, 14 bytes: the stream's envelope and the piece's own.
+    ///
+    /// - Precondition: the whole value is not longer than ``Envelope/maximumValueByteCount``.
     public static func writeHeader(
         id: Int8, total: Int, offset: Int, byteCount: Int, to destination: UnsafeMutableRawPointer
     ) {
@@ -26,7 +28,7 @@ public enum Piece {
             id: SystemElement.piece.rawValue, length: headerByteCount + byteCount, to: destination)
         let own = destination + Envelope.streamByteCount
         own.storeBytes(of: id, as: Int8.self)
-        own.storeBytes(of: UInt32(truncatingIfNeeded: total).littleEndian, toByteOffset: 1, as: UInt32.self)
-        own.storeBytes(of: UInt32(truncatingIfNeeded: offset).littleEndian, toByteOffset: 5, as: UInt32.self)
+        own.storeBytes(of: UInt32(total).littleEndian, toByteOffset: 1, as: UInt32.self)
+        own.storeBytes(of: UInt32(offset).littleEndian, toByteOffset: 5, as: UInt32.self)
     }
 }

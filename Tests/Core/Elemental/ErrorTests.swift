@@ -1,5 +1,6 @@
 import Elemental
 import ElementalWire
+import Foundation
 import TestSupport
 import Testing
 
@@ -21,6 +22,36 @@ struct ErrorTests {
             #expect(await errorCode { try device.send(0.5, to: Lamp.brightness) } == .notConnected)
             #expect(device.disconnectReason?.kind == .closedHere)
             try await eventually { service.devices.isEmpty }
+        }
+    }
+
+    /// The length on the wire has 32 bits. The values' memory is never touched.
+    @Test(arguments: ConnectionKind.allCases)
+    func valuesThatNoFrameCanAnnounceAreRefused(over kind: ConnectionKind) async throws {
+        let size = 1 << 32
+        let memory = try #require(
+            mmap(nil, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0).flatMap {
+                $0 == MAP_FAILED ? nil : $0
+            })
+        defer { munmap(memory, size) }
+        let huge = Data(bytesNoCopy: memory, count: size, deallocator: .none)
+        let newest = Element<Data>(9, "Newest", latest: true)
+        let datagram = Element<Data>(10, "Datagram", transport: .udp)
+        let elements: ElementCatalogue = [Lamp.blob, newest, datagram]
+        try await withPair(elements, client: elements, over: kind) { service, device in
+            for element in [Lamp.blob, newest] {
+                let error = await elementalError { try device.send(huge, to: element) }
+                #expect(error?.code == .invalidValue)
+                #expect(error?.message.contains("4294967296 bytes cannot be sent") == true, "\(error?.message ?? "")")
+                #expect(await errorCode { try device.send(.data(huge), to: element.definition) } == .invalidValue)
+                #expect(await errorCode { try await device.sendWhenReady(huge, to: element) } == .invalidValue)
+                #expect(await errorCode { try service.send(huge, to: element) } == .invalidValue)
+                #expect(service.value(of: element) == nil)
+            }
+            #expect(await errorCode { try device.send(huge, to: datagram) } == .datagramTooLarge)
+            // The connection goes on.
+            try await device.ping()
+            #expect(device.statistics.messagesSent == 0)
         }
     }
 

@@ -15,7 +15,8 @@ extension ElementalDevice {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/queueFull``, ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
     ///   ``ElementalError/Code/emptyValue``, ``ElementalError/Code/udpUnavailable``,
-    ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``.
+    ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``, and with
+    ///   ``ElementalError/Code/invalidValue`` for a value of 4 GiB or more.
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
@@ -134,7 +135,9 @@ extension ElementalDevice {
     private func enqueueDeciding(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         do throws(ElementalError) {
             // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
-            if bytes.count > Piece.wholeByteCount, element.takesLongValues {
+            if bytes.count > Piece.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount,
+                element.takesLongValues
+            {
                 try enqueueUnchecked(element, long: Data(bytes))
             } else {
                 try enqueueUnchecked(element, bytes)

@@ -30,6 +30,7 @@ extension Outbound {
         if length == 0, !peer.emptyValues { throw .emptyValue }
         switch transport {
         case .tcp:
+            if length > Envelope.maximumValueByteCount { throw .valueTooLarge }
             if isLatest { return isKept ? .kept : .latest }
             if goesInPieces(id, length) {
                 guard pieces.hasRoom(for: length, limit: stream.limit) else {

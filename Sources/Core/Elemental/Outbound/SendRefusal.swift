@@ -18,6 +18,8 @@ enum SendRefusal: Error {
     case udpUnavailable(String)
     /// The value is too long for a datagram.
     case datagramTooLarge
+    /// The value is longer than an envelope can say.
+    case valueTooLarge
     /// The queue has no room for the value.
     case queueFull(waiting: Int, limit: Int)
 
@@ -57,6 +59,11 @@ enum SendRefusal: Error {
                 .datagramTooLarge,
                 "\(subject): a value of \(length) bytes does not fit a datagram, which takes "
                     + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
+        case .valueTooLarge:
+            return ElementalError(
+                .invalidValue,
+                "\(subject): a value of \(length) bytes cannot be sent; the longest has "
+                    + "\(Envelope.maximumValueByteCount). Send it in several values")
         case .queueFull(let waiting, let limit):
             return ElementalError(
                 .queueFull,

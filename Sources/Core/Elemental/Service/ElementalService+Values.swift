@@ -49,7 +49,8 @@ extension ElementalService {
     /// value (its queue is full, it has no UDP) does not keep the others from receiving it.
     /// - Returns: the devices that the value could not be sent to, with the reason of each.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/outOfRange``,
-    ///   ``ElementalError/Code/notAllowed``, ``ElementalError/Code/unknownElement``.
+    ///   ``ElementalError/Code/notAllowed``, ``ElementalError/Code/unknownElement``,
+    ///   ``ElementalError/Code/invalidValue`` (4 GiB or more).
     @discardableResult
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
@@ -152,6 +153,9 @@ extension ElementalService {
             return .failure(
                 ElementalError(
                     .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value"))
+        }
+        guard bytes.count <= Envelope.maximumValueByteCount else {
+            return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))
         }
         // Long values are shared by the queues.
         let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
