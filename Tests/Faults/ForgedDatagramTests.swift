@@ -24,7 +24,7 @@ struct ForgedDatagramTests {
                     print("forged for the \(victim): \(sent)")
                     let process = victim == "service" ? ledgers.service : ledgers.client
                     try await eventually("\(rejected) datagrams are rejected") {
-                        try await Ledgers.report(of: process)["one-1"]?.int("datagramsDropped") == rejected
+                        try await Ledgers.report(of: process)["one-1"]?.int("datagramsForged") == rejected
                     }
                 }
                 // What the two send each other goes on, and nothing came but that, once.

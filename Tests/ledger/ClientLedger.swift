@@ -107,7 +107,7 @@ final class ClientLedger: Sendable {
             members["upDatagramSent"] = account.upDatagramSent
             members["level"] = account.level
             members["reconnections"] = account.reconnections
-            members["datagramsDropped"] = device.statistics.datagramsDropped
+            members["datagramsForged"] = device.statistics.datagramsForged
             Ledger.say("account", members)
         }
     }

@@ -90,7 +90,7 @@ final class ServingLedger: Sendable {
             members["downDatagramSent"] = account.downDatagramSent
             members["connections"] = account.connections
             members["level"] = account.level
-            members["datagramsDropped"] = account.device?.statistics.datagramsDropped
+            members["datagramsForged"] = account.device?.statistics.datagramsForged
             Ledger.say("account", members)
         }
     }

@@ -310,7 +310,10 @@ class Sealed(unittest.TestCase):
         forged = bytes([0xF4, 7]) + struct.pack("<Q", 5)[:6] + bytes(30)
         with contextlib.ExitStack() as stack:
             stack.enter_context(unittest.mock.patch("time.monotonic", lambda: 1.0))
-            for _ in range(sealing.TRIES_IN_A_SECOND):
+            for far in (0, 1 << 47):
+                self.service.open(forged[:2] + struct.pack("<Q", far)[:6] + forged[8:])
+            self.assertIsNotNone(self.service.open(self.client.seal(b"x")))
+            for _ in range(sealing.BYTES_IN_A_SECOND // (len(forged) + sealing.COST)):
                 self.service.open(forged)
             self.assertIsNone(self.service.open(self.client.seal(b"x")))
         self.assertIsNotNone(self.service.open(self.client.seal(b"x")))

@@ -12,7 +12,12 @@ WINDOW = 960
 """So many counters back a datagram is accepted, once."""
 OVERHEAD = 24
 """By how many bytes a sealed datagram is longer."""
-TRIES_IN_A_SECOND = 20_000
+ADVANCE = 1 << 40
+"""A counter further ahead of the newest than this cannot have been reached."""
+BYTES_IN_A_SECOND = 8 * 1024 * 1024
+"""So many bytes of forged datagrams are tried in a second."""
+COST = 256
+"""What trying a datagram costs besides its length, in bytes."""
 TRIES_IN_ALL = 1 << 32
 
 
@@ -46,7 +51,7 @@ class Sealing:
         self._seen = 0
         self._failures = 0
         self._second = 0
-        self._failures_in_second = 0
+        self._spent = 0
 
     def seal(self, datagram: bytes) -> bytes:
         """A datagram as it is sent."""
@@ -61,18 +66,18 @@ class Sealing:
             return None
         counter = int.from_bytes(datagram[2:8], "little")
         behind = self._newest - counter
-        if not counter or behind >= WINDOW or (behind >= 0 and self._seen >> behind & 1):
+        if not counter or -behind > ADVANCE or behind >= WINDOW or (behind >= 0 and self._seen >> behind & 1):
             return None
         second = int(time.monotonic())
         if second != self._second:
-            self._second, self._failures_in_second = second, 0
-        if self._failures_in_second >= TRIES_IN_A_SECOND or self._failures >= TRIES_IN_ALL:
+            self._second, self._spent = second, 0
+        if self._spent + len(datagram) + COST > BYTES_IN_A_SECOND or self._failures >= TRIES_IN_ALL:
             return None
         try:
             opened = self._opener.decrypt(bytes(4) + struct.pack("<Q", counter), datagram[8:], datagram[:8])
         except self._invalid:
             self._failures += 1
-            self._failures_in_second += 1
+            self._spent += len(datagram) + COST
             return None
         if behind < 0:
             # Shifted no further than the window is wide, however far the counter has jumped.

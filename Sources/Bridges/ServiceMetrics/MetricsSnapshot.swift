@@ -64,8 +64,8 @@ struct MetricsSnapshot {
         let name = "elemental_messages_dropped_total"
         text.begin(
             name, .counter,
-            "Values that were dropped: malformed, unknown or rejected ones that were received, replaced ones and "
-                + "datagrams that were not sent.")
+            "Values that were dropped: malformed, unknown, rejected, outdated or overrun ones and forged datagrams that "
+                + "were received, replaced ones and datagrams that were not sent.")
         for (series, traffic) in services {
             for (reason, count) in Traffic.drops {
                 text.add(name, series.labels.with("reason", reason), count(traffic))

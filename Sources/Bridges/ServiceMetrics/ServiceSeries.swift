@@ -106,6 +106,9 @@ struct Traffic: Sendable, Hashable {
     var rejected = 0
     var replaced = 0
     var datagrams = 0
+    var outdated = 0
+    var overrun = 0
+    var forged = 0
 
     mutating func add(_ statistics: DeviceStatistics) {
         messagesReceived += statistics.messagesReceived
@@ -117,11 +120,15 @@ struct Traffic: Sendable, Hashable {
         rejected += statistics.messagesRejected
         replaced += statistics.messagesReplaced
         datagrams += statistics.datagramsDropped
+        outdated += statistics.messagesOutdated
+        overrun += statistics.messagesOverrun
+        forged += statistics.datagramsForged
     }
 
     /// The values that did not arrive, by the reason.
     static let drops: [(reason: String, count: @Sendable (Traffic) -> Int)] = [
         ("malformed", { $0.malformed }), ("unknown", { $0.unknown }), ("rejected", { $0.rejected }),
         ("replaced", { $0.replaced }), ("datagram", { $0.datagrams }),
+        ("outdated", { $0.outdated }), ("overrun", { $0.overrun }), ("forged", { $0.forged }),
     ]
 }

@@ -95,9 +95,10 @@ struct InboxTests {
         statistics.messagesSent = 10
         statistics.messagesReplaced = 2
         statistics.datagramsDropped = 1
+        statistics.messagesOutdated = 4
         statistics.roundTripTime = .milliseconds(3)
         let quality = meter.look(at: statistics, start + .seconds(2))
-        #expect(quality == Quality(roundTrip: .milliseconds(3), received: 20, sent: 5, lost: 3))
+        #expect(quality == Quality(roundTrip: .milliseconds(3), received: 20, sent: 5, lost: 7))
         // Another connection, which counts anew.
         #expect(meter.look(at: DeviceStatistics(), start + .seconds(3)).received == 0)
     }

@@ -105,17 +105,53 @@ struct DatagramProtectionTests {
         #expect(Self.open(try Self.seal("x", by: try Ends().client), by: end) == nil)
     }
 
-    @Test
-    func forgeriesAreTriedUpToALimitEachSecond() throws {
+    /// As many bytes of forgeries as are tried in a second.
+    private static func exhaust(_ end: DatagramProtection, _ forged: [UInt8], within others: OpeningBudget? = nil) {
+        let count = OpeningBudget.byteCountPerSecond / (forged.count + OpeningBudget.datagramCost)
+        let before = end.failureCount
+        forged.withUnsafeBytes { bytes in
+            for _ in 0..<count + 100 { #expect(end.open(bytes, within: others, second: { 1 }) == nil) }
+        }
+        #expect(end.failureCount - before == count)
+    }
+
+    @Test(arguments: [1, 5000])
+    func forgeriesAreTriedUpToALimitOfBytesEachSecond(_ length: Int) throws {
         let ends = try Ends()
+        let text = String(repeating: "v", count: length)
+        let sealed = try Self.seal(text, by: ends.client)
+        var forged = try Self.seal(text, by: ends.client)
+        forged[20] ^= 1
+        Self.exhaust(ends.service, forged)
+        #expect(Self.open(sealed, by: ends.service, second: 1) == nil)
+        #expect(Self.open(sealed, by: ends.service, second: 2)?.text == text)
+        #expect(!ends.service.isExhausted)
+    }
+
+    @Test
+    func forgeriesFromElsewhereHaveABudgetThatAllConnectionsShare() throws {
+        let (ends, other) = (try Ends(), try Ends())
+        let others = OpeningBudget()
         let sealed = try Self.seal("value", by: ends.client)
         var forged = try Self.seal("value", by: ends.client)
         forged[20] ^= 1
-        for _ in 0..<DatagramProtection.maximumFailureCountPerSecond {
-            #expect(Self.open(forged, by: ends.service, second: 1) == nil)
+        Self.exhaust(ends.service, forged, within: others)
+        try Self.seal("value", by: other.client).withUnsafeBytes { bytes in
+            #expect(other.service.open(bytes, within: others, second: { 1 }) == nil)
         }
-        #expect(Self.open(sealed, by: ends.service, second: 1) == nil)
-        #expect(Self.open(sealed, by: ends.service, second: 2)?.text == "value")
-        #expect(!ends.service.isExhausted)
+        #expect(Self.open(sealed, by: ends.service, second: 1)?.text == "value")
+    }
+
+    @Test
+    func whatWasReceivedBeforeOrCannotComeYetIsNotTried() throws {
+        let ends = try Ends()
+        let sealed = try Self.seal("value", by: ends.client)
+        #expect(Self.open(sealed, by: ends.service) != nil)
+        let zero = sealed[..<2] + [UInt8](repeating: 0, count: 6) + sealed[8...]
+        let far = sealed[..<2] + [UInt8](repeating: 0xFF, count: 6) + sealed[8...]
+        for datagram in [sealed, Array(zero), Array(far), Array(sealed[..<24])] {
+            #expect(Self.open(datagram, by: ends.service) == nil)
+        }
+        #expect(ends.service.failureCount == 0)
     }
 }

@@ -20,7 +20,7 @@ struct QualityMeter {
         defer { last = (statistics, now) }
         var quality = Quality()
         quality.roundTrip = statistics.roundTripTime
-        quality.lost = statistics.datagramsDropped + statistics.messagesReplaced
+        quality.lost = statistics.datagramsDropped + statistics.messagesReplaced + statistics.messagesOutdated
         guard let last, now > last.time else { return quality }
         let seconds = (now - last.time) / .seconds(1)
         // Fewer than before: another device object counts from zero.

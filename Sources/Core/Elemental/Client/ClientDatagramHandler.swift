@@ -19,28 +19,32 @@ final class ClientDatagramHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         reading.noteDatagram()
-        session.beginReading()
-        guard session.datagramProtection == nil else { return receiveSealed(unwrapInboundIn(data).data) }
-        let result = unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
-            DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
-                guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
-                    session.receiver.counts.messagesUnknown += 1
-                    return
-                }
-                session.receiveDatagram(id, value)
-            }
+        unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
+            if session.datagramProtection == nil { receivePlain(bytes) } else { receiveSealed(bytes) }
         }
-        if result == .malformed { session.receiver.counts.messagesMalformed += 1 }
+    }
+
+    private func receivePlain(_ datagram: UnsafeRawBufferPointer) {
+        let result = DatagramDecoder.decode(datagram) { id, udpIdentifier, value in
+            guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
+                return session.countUnproven { $0.messagesUnknown += 1 }
+            }
+            session.beginReading()
+            session.receiveDatagram(id, value)
+        }
+        if result == .malformed { session.countUnproven { $0.messagesMalformed += 1 } }
     }
 
     /// On an encrypted connection nothing else counts.
-    private func receiveSealed(_ datagram: ByteBuffer) {
-        _ = datagram.withUnsafeReadableBytes { session.receiveSealed($0) }
+    private func receiveSealed(_ datagram: UnsafeRawBufferPointer) {
+        guard let opened = session.open(sealed: datagram) else { return }
+        session.beginReading()
+        session.receive(opened: opened.content, isNewest: opened.isNewest)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         reading.finish(context.channel)
-        session.finishReading()
+        if session.isInBatch { session.finishReading() }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -48,7 +52,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
         if session.isInBatch { session.finishReading() }
         // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection determines whether the peer is
         // alive.
-        session.receiver.counts.datagramsDropped += 1
+        session.countUnproven { $0.datagramErrors += 1 }
         session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
     }
 }

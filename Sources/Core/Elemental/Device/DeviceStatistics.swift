@@ -8,8 +8,14 @@ public struct DeviceStatistics: Sendable, Hashable {
     public var messagesReceived = 0
     /// Bytes received over TCP and UDP, envelopes included.
     public var bytesReceived = 0
-    /// Datagrams that the system did not accept; the values in them are lost.
+    /// Datagrams that the system did not accept for sending; the values in them are lost.
     public var datagramsDropped = 0
+    /// Reports that a datagram did not arrive, such as "port unreachable". Nobody vouches for them.
+    public var datagramErrors = 0
+    /// Datagrams received that the peer did not seal, or that were received before. They were skipped.
+    public var datagramsForged = 0
+    /// Values of `latest` elements that were received after a newer datagram. They were skipped.
+    public var messagesOutdated = 0
     /// Unsent values of `latest` elements that a newer value replaced.
     public var messagesReplaced = 0
     /// Frames whose value has a wrong length or form for the element's type. They were skipped.
@@ -36,6 +42,6 @@ public struct DeviceStatistics: Sendable, Hashable {
         messagesMalformed += other.messagesMalformed
         messagesUnknown += other.messagesUnknown
         messagesRejected += other.messagesRejected
-        datagramsDropped += other.datagramsDropped
+        messagesOutdated += other.messagesOutdated
     }
 }

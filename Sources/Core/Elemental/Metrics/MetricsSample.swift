@@ -9,6 +9,9 @@ struct MetricsSample: Sendable {
     var rejected = 0
     var replaced = 0
     var datagrams = 0
+    var outdated = 0
+    var overrun = 0
+    var forged = 0
     var reconnections = 0
     /// How many round trips were measured.
     var roundTrips = 0
@@ -27,14 +30,16 @@ struct MetricsSample: Sendable {
         rejected = statistics.messagesRejected
         replaced = statistics.messagesReplaced
         datagrams = statistics.datagramsDropped
+        outdated = statistics.messagesOutdated
+        overrun = statistics.messagesOverrun
+        forged = statistics.datagramsForged
         roundTripTime = statistics.roundTripTime
     }
 
     /// The counts that become counters.
     static let counts: [WritableKeyPath<MetricsSample, Int> & Sendable] = [
         \.messagesReceived, \.messagesSent, \.bytesReceived, \.bytesSent, \.malformed, \.unknown, \.rejected,
-        \.replaced,
-        \.datagrams, \.reconnections,
+        \.replaced, \.datagrams, \.outdated, \.overrun, \.forged, \.reconnections,
     ]
 
     /// Adds what has been counted since `before`.

@@ -21,7 +21,7 @@ final class MetricsSeries: Sendable {
         counters = [
             counter("messages_received"), counter("messages_sent"), counter("bytes_received"), counter("bytes_sent"),
             dropped("malformed"), dropped("unknown"), dropped("rejected"), dropped("replaced"), dropped("datagram"),
-            counter("reconnections"),
+            dropped("outdated"), dropped("overrun"), dropped("forged"), counter("reconnections"),
         ]
         connections = Gauge(label: "elemental_connections", dimensions: dimensions, factory: factory)
         roundTrip = Timer(

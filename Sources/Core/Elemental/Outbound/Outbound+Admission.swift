@@ -44,7 +44,8 @@ extension Outbound {
             if case .unavailable(let reason) = datagramState, !(isKept && keepsDatagrams) {
                 throw .udpUnavailable(reason)
             }
-            if length > Envelope.maximumDatagramValueByteCount - datagramOverhead { throw .datagramTooLarge }
+            let limit = Envelope.maximumDatagramValueByteCount - datagramOverhead
+            if length > limit { throw .datagramTooLarge(limit: limit) }
             if isLatest { return isKept ? .kept : .latest }
             if !datagrams.hasRoom(for: length) { throw Self.queueFull(datagrams.byteCount, datagrams.limit) }
             return .datagrams

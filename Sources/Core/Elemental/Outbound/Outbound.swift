@@ -170,7 +170,8 @@ extension Outbound {
     private mutating func appendElsewhere(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, _ route: Route
     ) -> Link? {
-        counts.addMessage(Envelope.streamByteCount + bytes.count)
+        let headerByteCount = element.transport == .udp ? Envelope.datagramByteCount : Envelope.streamByteCount
+        counts.addMessage(headerByteCount + bytes.count)
         let isReplaced: Bool
         switch (route, element.transport) {
         case (.kept, .tcp): isReplaced = kept.stream.set(element.id, bytes)

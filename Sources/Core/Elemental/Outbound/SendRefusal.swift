@@ -16,8 +16,8 @@ enum SendRefusal: Error {
     case emptyValue
     /// Datagrams cannot be sent, with the reason.
     case udpUnavailable(String)
-    /// The value is too long for a datagram.
-    case datagramTooLarge
+    /// The value is longer than what a datagram takes.
+    case datagramTooLarge(limit: Int)
     /// The value is longer than an envelope can say.
     case valueTooLarge
     /// The queue has no room for the value.
@@ -54,11 +54,11 @@ enum SendRefusal: Error {
         case .udpUnavailable(let reason):
             return ElementalError(
                 .udpUnavailable, "\(subject) travels over UDP, which this connection does not have: \(reason)")
-        case .datagramTooLarge:
+        case .datagramTooLarge(let limit):
             return ElementalError(
                 .datagramTooLarge,
                 "\(subject): a value of \(length) bytes does not fit a datagram, which takes "
-                    + "\(Envelope.maximumDatagramValueByteCount); define the element with transport: .tcp")
+                    + "\(limit); define the element with transport: .tcp")
         case .valueTooLarge:
             return ElementalError(
                 .invalidValue,

@@ -11,6 +11,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     // back here.
     @exclusivity(unchecked) private var touched: [Session] = []
     @exclusivity(unchecked) private var reading = DatagramReading()
+    /// For sealed datagrams that do not come from the address of their connection.
+    private let strangers = OpeningBudget()
 
     init(server: ServiceServer) { self.server = server }
 
@@ -53,14 +55,18 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         return session
     }
 
-    /// The identifier only finds the connection whose keys have to fit; the address proves nothing.
+    /// The identifier only finds the connection whose keys have to fit; the address proves nothing, and decides only who
+    /// pays for what is forged.
     private func receiveSealed(_ envelope: AddressedEnvelope<ByteBuffer>) {
         let isOurs = envelope.data.withUnsafeReadableBytes { bytes in
             guard let header = SealedDatagram.header(bytes),
                 let session = server.udpIdentifiers[header.udpIdentifier], session.datagramProtection != nil
             else { return false }
+            let isPeer = session.host == PeerHost(envelope.remoteAddress)
+            guard let opened = session.open(sealed: bytes, within: isPeer ? nil : strangers) else { return false }
             if session.beginReading() { touched.append(session) }
-            return session.receiveSealed(bytes)
+            session.receive(opened: opened.content, isNewest: opened.isNewest)
+            return true
         }
         if !isOurs { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }

@@ -218,22 +218,30 @@ final class Session: ChannelDuplexHandler {
         receiver.receiveDatagram(id, value, for: self)
     }
 
-    /// Opens a sealed datagram for this connection and handles its messages.
+    /// Opens a sealed datagram of this connection. One that the peer did not seal is counted and has no other effect.
     ///
-    /// - Returns: whether it was sealed by the peer.
-    func receiveSealed(_ datagram: UnsafeRawBufferPointer) -> Bool {
-        guard let protection = datagramProtection,
-            let (content, isNewest) = protection.open(
-                datagram, second: { NIODeadline.now().uptimeNanoseconds / 1_000_000_000 })
-        else {
-            receiver.counts.datagramsDropped += 1
-            if datagramProtection?.isExhausted == true {
-                fail(
-                    DisconnectReason(
-                        .limitReached("too many datagrams with a wrong seal were received"), isExpected: false))
-            }
-            return false
+    /// - Parameter others: the budget of all addresses but the peer's, if the datagram comes from one of them.
+    func open(
+        sealed datagram: UnsafeRawBufferPointer, within others: OpeningBudget? = nil
+    ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
+        guard let datagramProtection else { return nil }
+        let opened = datagramProtection.open(datagram, within: others) {
+            device.eventLoop.now.uptimeNanoseconds / 1_000_000_000
         }
+        if opened != nil { return opened }
+        countUnproven { $0.datagramsForged += 1 }
+        if datagramProtection.isExhausted {
+            fail(
+                DisconnectReason(
+                    .limitReached("too many datagrams with a wrong seal were received"), isExpected: false))
+        }
+        return nil
+    }
+
+    /// Handles the messages of a datagram that the peer has sealed.
+    ///
+    /// - Parameter isNewest: whether no newer datagram was received before it.
+    func receive(opened content: UnsafeRawBufferPointer, isNewest: Bool) {
         // The whole datagram, or nothing of it: what has another identifier inside was not sealed by an honest peer.
         var belongs = true
         let result = DatagramDecoder.decode(content) { _, identifier, _ in
@@ -241,17 +249,21 @@ final class Session: ChannelDuplexHandler {
         }
         guard belongs, result == .complete else {
             receiver.counts.messagesMalformed += 1
-            return true
+            return
         }
         _ = DatagramDecoder.decode(content) { id, _, value in
             // A newer value of it was received, unless that was of another element.
             if !isNewest, id >= 0, receiver.table.catalogue[id: id]?.latest == true {
-                receiver.counts.datagramsDropped += 1
+                receiver.counts.messagesOutdated += 1
             } else {
                 receiveDatagram(id, value)
             }
         }
-        return true
+    }
+
+    /// Counts what nobody vouches for, without beginning a batch of reads: it is no sign of life, and wakes nobody.
+    func countUnproven(_ count: (inout DeviceStatistics) -> Void) {
+        device.state.withLock { count(&$0.inbound.statistics) }
     }
 
     private func resumeReading(at time: NIODeadline) {

@@ -14,9 +14,7 @@ package final class DatagramProtection {
     /// The bytes of a secret on the wire: the epoch, which is 1, and 32 random bytes.
     package static let secretByteCount = 33
     private static let epoch: UInt8 = 1
-    /// How many datagrams that cannot be opened are tried in a second: to try one takes about as long as to open one.
-    package static let maximumFailureCountPerSecond = 20_000
-    /// How many may be tried before the keys count as worn out (draft-irtf-cfrg-aead-limits).
+    /// How many forged datagrams may be tried before the keys count as worn out (draft-irtf-cfrg-aead-limits).
     static let maximumFailureCount: UInt64 = 1 << 32
 
     private enum Phase {
@@ -36,7 +34,10 @@ package final class DatagramProtection {
     /// Memory for the datagram that is being sealed, and for the one being opened.
     private let sealed = Scratch()
     private let opened = Scratch()
-    private var failures = FailureBudget()
+    /// For what comes from the peer's address.
+    private let budget = OpeningBudget()
+    /// How many forged datagrams were tried.
+    package private(set) var failureCount: UInt64 = 0
 
     /// - Parameters:
     ///   - isService: whether this end is the service.
@@ -55,7 +56,7 @@ package final class DatagramProtection {
     }
 
     /// Whether the keys are worn out, so that the connection has to end.
-    package var isExhausted: Bool { failures.total >= Self.maximumFailureCount }
+    package var isExhausted: Bool { failureCount >= Self.maximumFailureCount }
 
     /// A client's first step.
     ///
@@ -100,43 +101,28 @@ package final class DatagramProtection {
 
     /// Opens a sealed datagram. The bytes are valid until the next one.
     ///
-    /// - Parameter second: the current second, of any clock that only goes forward.
+    /// - Parameters:
+    ///   - others: the budget of all addresses but the peer's, if the datagram comes from one of them.
+    ///   - second: the current second, of any clock that only goes forward.
     /// - Returns: the plaintext, and whether no newer one was opened before it; `nil` if it was not sealed by the other
     ///   end, or was received before.
     package func open(
-        _ datagram: UnsafeRawBufferPointer, second: () -> UInt64
+        _ datagram: UnsafeRawBufferPointer, within others: OpeningBudget? = nil, second: () -> UInt64
     ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
-        guard opener != nil, failures.allows(second) else { return nil }
+        // What was received before or cannot come yet costs no more than a look at its header.
+        guard case .success? = opener?.check(datagram) else { return nil }
+        let budget = others ?? budget
+        guard budget.allows(datagram.count, second) else { return nil }
         let copy = opened.bytes(datagram.count)
         copy.copyMemory(from: datagram)
         switch opener?.open(copy) {
         case .success(let result): return result
-        case .failure(.forged): failures.count(second)
+        case .failure(.forged):
+            failureCount += 1
+            budget.spend(datagram.count, second)
         case .failure, nil: break
         }
         return nil
-    }
-}
-
-/// Counts the datagrams that could not be opened.
-private struct FailureBudget {
-    private(set) var total: UInt64 = 0
-    private var countThisSecond = 0
-    private var second: UInt64 = 0
-
-    /// Whether another may be tried. The clock is only looked at when there were many.
-    mutating func allows(_ now: () -> UInt64) -> Bool {
-        countThisSecond < DatagramProtection.maximumFailureCountPerSecond || now() != second
-    }
-
-    mutating func count(_ now: () -> UInt64) {
-        total += 1
-        let now = now()
-        if now != second {
-            second = now
-            countThisSecond = 0
-        }
-        countThisSecond += 1
     }
 }
 

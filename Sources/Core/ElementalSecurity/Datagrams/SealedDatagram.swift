@@ -12,6 +12,9 @@ package enum SealedDatagram {
     package static let overhead = headerByteCount + tagByteCount
     /// The last counter: the connection is replaced before it is used up.
     package static let maximumCounter: UInt64 = 1 << 48 - 1
+    /// How far ahead of the newest a counter may be. No peer sends so many datagrams that are all lost: at a million in a
+    /// second they would take twelve days.
+    package static let maximumAdvance: UInt64 = 1 << 40
 
     /// The contents of a datagram's header, which are not authenticated yet.
     package static func header(_ datagram: UnsafeRawBufferPointer) -> (udpIdentifier: UInt8, counter: UInt64)? {
@@ -56,6 +59,8 @@ package struct DatagramOpener {
         case malformed
         /// Its counter was already received, or is too old.
         case replayed
+        /// Its counter is one that the peer cannot have reached.
+        case impossible
         /// Its tag is wrong: somebody else sealed or changed it.
         case forged
     }
@@ -71,20 +76,31 @@ package struct DatagramOpener {
         self.udpIdentifier = udpIdentifier
     }
 
+    /// Looks at a datagram's header alone, which is cheap, and not authenticated.
+    ///
+    /// - Returns: its counter, if it may be that of a new one of the peer's.
+    package func check(_ datagram: UnsafeRawBufferPointer) -> Result<UInt64, Refusal> {
+        guard let header = SealedDatagram.header(datagram), header.udpIdentifier == udpIdentifier else {
+            return .failure(.malformed)
+        }
+        guard header.counter > 0, header.counter <= window.newest + SealedDatagram.maximumAdvance else {
+            return .failure(.impossible)
+        }
+        return window.allows(header.counter) ? .success(header.counter) : .failure(.replayed)
+    }
+
     /// Opens a datagram in place.
     ///
     /// - Returns: the plaintext, within the datagram's bytes, and whether no newer one was accepted before it.
     package mutating func open(
         _ datagram: UnsafeMutableRawBufferPointer
     ) -> Result<(content: UnsafeRawBufferPointer, isNewest: Bool), Refusal> {
-        guard let header = SealedDatagram.header(UnsafeRawBufferPointer(datagram)),
-            header.udpIdentifier == udpIdentifier
-        else { return .failure(.malformed) }
-        guard window.allows(header.counter) else { return .failure(.replayed) }
-        guard let content = cipher.open(datagram, counter: header.counter) else { return .failure(.forged) }
-        let isNewest = header.counter > window.newest
-        window.mark(header.counter)
-        return .success((content, isNewest))
+        check(UnsafeRawBufferPointer(datagram)).flatMap { counter in
+            guard let content = cipher.open(datagram, counter: counter) else { return .failure(.forged) }
+            let isNewest = counter > window.newest
+            window.mark(counter)
+            return .success((content, isNewest))
+        }
     }
 }
 

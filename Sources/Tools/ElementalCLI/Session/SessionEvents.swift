@@ -23,6 +23,10 @@ struct StatisticsEvent: ConsoleEvent {
             ("malformed", statistics.messagesMalformed, "frames with a malformed value"),
             ("unknown", statistics.messagesUnknown, "frames of unknown elements"),
             ("rejected", statistics.messagesRejected, "values out of range or not allowed"),
+            ("outdated", statistics.messagesOutdated, "values that came after newer ones"),
+            ("overrun", statistics.messagesOverrun, "values that came faster than they were taken"),
+            ("forged", statistics.datagramsForged, "datagrams that the other end did not send, or that came again"),
+            ("errors", statistics.datagramErrors, "reports that a datagram did not arrive"),
         ]
         for (name, count, meaning) in problems where count > 0 { rows.append((name, "\(count) \(meaning)")) }
         return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
@@ -35,6 +39,8 @@ struct StatisticsEvent: ConsoleEvent {
             ("unsent", statistics.messagesUnsent), ("dropped", statistics.datagramsDropped),
             ("replaced", statistics.messagesReplaced), ("malformed", statistics.messagesMalformed),
             ("unknown", statistics.messagesUnknown), ("rejected", statistics.messagesRejected),
+            ("outdated", statistics.messagesOutdated), ("overrun", statistics.messagesOverrun),
+            ("forged", statistics.datagramsForged), ("datagramErrors", statistics.datagramErrors),
         ]
         let others = [
             ("roundTripTime", statistics.roundTripTime.map { JSONText.seconds($0) } ?? .null),

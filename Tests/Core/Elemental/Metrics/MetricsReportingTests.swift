@@ -87,8 +87,8 @@ struct MetricsReportingTests {
             }
         }
         #expect(!backend.all.contains { $0.contains("client 3") })
-        // Ten counters, a gauge and a timer for either end.
-        #expect(backend.all.count <= 24, "\(backend.all)")
+        // Thirteen counters, a gauge and a timer for either end.
+        #expect(backend.all.count <= 30, "\(backend.all)")
     }
 
     @Test

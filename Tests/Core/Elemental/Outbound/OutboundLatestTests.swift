@@ -31,6 +31,15 @@ struct OutboundLatestTests {
     }
 
     @Test
+    func theirBytesAreCountedWithTheEnvelopesOfTheirTransport() throws {
+        var machine = OutboundFixture.opened()
+        try machine.send(OutboundFixture.latest, [1, 2])
+        #expect(machine.counts.bytesSent == 7)
+        try machine.send(OutboundFixture.latestDatagram, [1, 2])
+        #expect(machine.counts.bytesSent == 15)
+    }
+
+    @Test
     func emptyValuesAreValues() {
         var values = LatestValues(headerByteCount: 5)
         #expect(!set(1, [], in: &values))

@@ -1,3 +1,5 @@
+import ElementalSecurity
+import ElementalWire
 import NIOCore
 import NIOEmbedded
 
@@ -8,20 +10,34 @@ final class EmbeddedService {
     let loop = EmbeddedEventLoop()
     let service: ElementalService
     private let server: ServiceServer
+    private var datagrams: EmbeddedChannel?
 
-    init(_ change: (inout ServiceConfiguration) -> Void = { _ in }) {
+    init(elements: ElementCatalogue = Lamp.all, _ change: (inout ServiceConfiguration) -> Void = { _ in }) {
         var configuration = ServiceConfiguration()
         configuration.eventLoopGroup = loop
         change(&configuration)
-        service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+        service = ElementalService("test", elements: elements, configuration: configuration)
         server = ServiceServer(service: service.shared, eventLoop: loop)
     }
 
-    func connect(from host: String = "192.0.2.1") throws -> EmbeddedPeer {
+    /// - Parameter protection: for an encrypted connection, whose stream is not encrypted here.
+    func connect(from host: String = "192.0.2.1", _ protection: DatagramProtection? = nil) throws -> EmbeddedPeer {
         let peer = try EmbeddedPeer(on: loop, host)
-        try server.accept(peer.channel)
+        try server.accept(peer.channel, protection == nil ? .plain : .pipeline, datagramProtection: protection)
         peer.connect()
         return peer
+    }
+
+    /// The service receives these datagrams in one read.
+    func receive(_ received: [[UInt8]], from host: String) throws {
+        let address = try SocketAddress(ipAddress: host, port: 50_000)
+        let channel = try datagrams ?? EmbeddedChannel(handler: ServiceDatagramHandler(server: server), loop: loop)
+        datagrams = channel
+        for datagram in received {
+            channel.pipeline.fireChannelRead(
+                AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: datagram)))
+        }
+        channel.pipeline.fireChannelReadComplete()
     }
 
     func wait(_ seconds: Double) { loop.advanceTime(by: .milliseconds(Int64(seconds * 1000))) }
@@ -60,4 +76,20 @@ final class EmbeddedPeer {
         while let buffer = try channel.readOutbound(as: ByteBuffer.self) { bytes += Array(buffer: buffer) }
         return bytes
     }
+}
+
+/// Keeps the reason for which its session ended.
+final class EmbeddedOwner: SessionOwner {
+    var reason: DisconnectReason?
+
+    let decidesByName = false
+
+    func sessionOpened(_ session: Session) {}
+    func session(_ session: Session, refuses name: String) -> String? { nil }
+    func session(_ session: Session, received hello: Hello) {}
+    func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
+    func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
+    func sessionIsReady(_ session: Session) {}
+    func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
+    func sessionEnded(_ session: Session, _ reason: DisconnectReason) { self.reason = reason }
 }

@@ -91,22 +91,6 @@ struct SessionClockTests {
 
     // MARK: A client's connection
 
-    /// Keeps the reason for which the session ended.
-    private final class Owner: SessionOwner {
-        var reason: DisconnectReason?
-
-        let decidesByName = false
-
-        func sessionOpened(_ session: Session) {}
-        func session(_ session: Session, refuses name: String) -> String? { nil }
-        func session(_ session: Session, received hello: Hello) {}
-        func session(_ session: Session, gathers byteCount: Int) -> String? { nil }
-        func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
-        func sessionIsReady(_ session: Session) {}
-        func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool { false }
-        func sessionEnded(_ session: Session, _ reason: DisconnectReason) { self.reason = reason }
-    }
-
     @Test(
         arguments: [
             ([], "the service's UDP identifier"), (identifier, "the service's hello"),
@@ -120,7 +104,7 @@ struct SessionClockTests {
         let device = ElementalDevice(
             role: .service, name: "Test", address: nil, service: nil, elements: ElementTable([]),
             executor: LoopExecutor(on: loop), limits: DeviceLimits(), logger: ServiceConfiguration().logger)
-        let owner = Owner()
+        let owner = EmbeddedOwner()
         let session = Session(
             device: device, table: ElementTable([]), sharedHandlers: nil, expectsHello: true, owner: owner,
             logger: ServiceConfiguration().logger)

@@ -48,7 +48,9 @@ enum SessionSeeds {
     /// The rest of the life of a connection whose handshake is over.
     static func lives(_ frames: RecordedFrames) -> [[UInt8]] {
         let values = frames.streams.filter { $0.count < 200 }.map(bytes)
-        let datagrams = frames.datagrams.map { [4, UInt8($0.count)] + $0 }
+        // The last two: an element of the stream, and a sealed datagram that nobody sealed.
+        let unusual: [[UInt8]] = [[12, 1, 0, 0, 0, 2, 65], [0xF4, 2, 1] + [UInt8](repeating: 0, count: 37)]
+        let datagrams = (frames.datagrams + unusual).map { [4, UInt8($0.count)] + $0 }
         let sends: [UInt8] = (0..<22).flatMap { [9, $0, 40, 0] }
         let program: [UInt8] = [8, 13, 0, 13, 3, 8]
         let stuck: [UInt8] = [7] + Array(repeating: [9, 11, 200, 65], count: 4).joined() + [6, 40, 7]
