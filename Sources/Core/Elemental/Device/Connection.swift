@@ -10,6 +10,8 @@ protocol ConnectionHandler: AnyObject {
     func flush()
     /// Runs what may send values, and then writes them.
     func batch(_ body: () -> Void)
+    /// Notifies a client that a value of the element was refused.
+    func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
     /// Resumes reading after a pause.
     func resumeReading()
     /// The connection's socket; `nil` if what is written does not go to it unchanged.
@@ -50,6 +52,9 @@ final class Connection: Sendable {
 
     /// Runs what may send values, and then writes them in the same tick. On the event loop.
     func batch(_ body: () -> Void) { handler.value.batch(body) }
+
+    /// Notifies a client that its value of the element was refused. On the event loop.
+    func refuse(_ id: Int8) { handler.value.refuse(id, .refused) }
 
     /// Resumes reading after a pause.
     func resumeReading() {

@@ -39,6 +39,8 @@ struct DeviceState {
         /// The newest values that are too long for ``NewestValues`` to store without a lock, by identifier, up to the
         /// highest that has had one.
         var longValues: [Data?] = []
+        /// Elements of which a handler could not decode a value.
+        var undecodable = IdentifierSet()
         var keepsLongValues = true
         /// What the long values of several devices may take together; `nil` for no limit.
         var memory: ByteBudget?

@@ -18,7 +18,8 @@ public struct DeviceStatistics: Sendable, Hashable {
     public var messagesOutdated = 0
     /// Unsent values of `latest` elements that a newer value replaced.
     public var messagesReplaced = 0
-    /// Frames whose value has a wrong length or form for the element's type. They were skipped.
+    /// Frames whose value has a wrong length or form for the element's type, and values that a handler could not decode.
+    /// They were skipped.
     public var messagesMalformed = 0
     /// Frames of elements that this end does not know. They were skipped.
     public var messagesUnknown = 0

@@ -11,17 +11,19 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
+    /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(received: bytes) else { return }
+            guard let json = JSON<Value>(received: bytes) else { return device.noteUndecodable(element.id) }
             handler(json.value, device)
         }
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
+    /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void

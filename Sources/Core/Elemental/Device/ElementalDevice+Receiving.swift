@@ -12,7 +12,7 @@ extension ElementalDevice {
         of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let value = Value(received: bytes) else { return }
+            guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
             handler(value, device)
         }
     }
@@ -51,6 +51,26 @@ extension ElementalDevice {
             guard let value = ElementValue(received: bytes, type: element.type) else { return }
             handler(element, value, device)
         }
+    }
+
+    /// A handler could not decode a value whose bytes are right for the element's type, such as a JSON text of another
+    /// form: it is counted, the first of an element is logged, and a service refuses it. On the event loop.
+    @usableFromInline
+    func noteUndecodable(_ id: Int8) {
+        let isFirst = state.withLock { state in
+            defer { state.inbound.undecodable.insert(id) }
+            state.inbound.statistics.messagesMalformed += 1
+            return !state.inbound.undecodable.contains(id)
+        }
+        if isFirst {
+            let element = knownElements[id: id]?.name ?? "\(id)"
+            logger.warning(
+                "a value cannot be decoded; both ends have to define the element alike",
+                metadata: ["device": "\(name)", "element": "\(element)"])
+        }
+        guard let connection = outbound.withLock({ $0.link }) else { return }
+        connection.refuse(id)
+        connection.wake()
     }
 
     /// The newest value received for the element, or `nil` if there is none.

@@ -170,7 +170,11 @@ final class NewestValues: @unchecked Sendable {
     @inline(never)
     private func discardLong(_ id: Int8) {
         // Released without the lock.
-        let value = state.withLock { $0.inbound.longValues[Int(id)].take() }
+        let value = state.withLock { state in
+            // Gives back what it took of a shared limit.
+            _ = state.inbound.mayKeep(0, at: Int(id))
+            return state.inbound.longValues[Int(id)].take()
+        }
         withExtendedLifetime(value) {}
     }
 

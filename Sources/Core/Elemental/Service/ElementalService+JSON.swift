@@ -3,13 +3,13 @@ public import ElementalWire
 // Elements of `JSON<Value>` accept and return the plain `Codable` value.
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
-    /// event loop.
+    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(received: bytes) else { return }
+            guard let json = JSON<Value>(received: bytes) else { return device.noteUndecodable(element.id) }
             handler(json.value, device)
         }
     }

@@ -25,7 +25,8 @@ extension ElementalService {
         deciding decide: @escaping @Sendable (Value, ElementalDevice) throws -> Value = { value, _ in value }
     ) -> HandlerRegistration {
         addHandler(for: element.id) { [weak self] bytes, device in
-            guard let self, let value = Value(received: bytes) else { return }
+            guard let self else { return }
+            guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
             let refusal = Self.refusal {
                 let taken = try decide(value, device)
                 if element.definition.access.contains(.read) { try self.send(taken, to: element) }
@@ -79,7 +80,8 @@ extension ElementalService {
     ) -> HandlerRegistration {
         let decisions = Decisions<Value>()
         return addHandler(for: element.id) { [weak self] bytes, device in
-            guard let value = read(bytes), decisions.begin(with: value, from: device) else { return }
+            guard let value = read(bytes) else { return device.noteUndecodable(element.id) }
+            guard decisions.begin(with: value, from: device) else { return }
             Task { [weak self] in
                 while let (value, device, decision) = decisions.next() {
                     do {

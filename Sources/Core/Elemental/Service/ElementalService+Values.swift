@@ -14,7 +14,7 @@ extension ElementalService {
         of element: Element<Value>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         addHandler(for: element.id) { bytes, device in
-            guard let value = Value(received: bytes) else { return }
+            guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
             handler(value, device)
         }
     }

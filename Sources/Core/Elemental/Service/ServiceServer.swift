@@ -195,7 +195,8 @@ final class ServiceServer: SessionOwner {
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
         // An element that this client may not set, and others may.
         let isRole = reason == .notAllowed && service.table.catalogue[id: id]?.access.contains(.write) == true
-        service.refuse(id, from: session.device, ValueRefusal(isRole ? .notAuthorised : reason))
+        let message = reason == .refused ? "the value cannot be decoded as what the service expects" : ""
+        service.refuse(id, from: session.device, ValueRefusal(isRole ? .notAuthorised : reason, message))
     }
 
     func sessionIsReady(_ session: Session) {

@@ -9,8 +9,8 @@ extension ElementalDevice {
         of element: Element<Value>, buffering: StreamBuffering = .waiting
     ) -> ElementValues<Value> {
         stream(buffering) { stream in
-            self.addHandler(for: element.id) { bytes, _ in
-                guard let value = Value(received: bytes) else { return }
+            self.addHandler(for: element.id) { bytes, device in
+                guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
                 stream.add(value, wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
             }
         }

@@ -8,9 +8,11 @@ import Testing
 
 /// The newest value of each element, written by one thread and read by any.
 struct NewestValuesTests {
-    private static func newest() -> NewestValues {
+    private static func newest(within memory: ByteBudget? = nil) -> NewestValues {
         let identity = DeviceState.Identity(name: "tester", elements: ElementTable([]))
-        return NewestValues(Locked(DeviceState(identity: identity)))
+        var state = DeviceState(identity: identity)
+        state.inbound.memory = memory
+        return NewestValues(Locked(state))
     }
 
     private func set(_ values: NewestValues, _ id: Int8, _ bytes: [UInt8]) {
@@ -51,7 +53,8 @@ struct NewestValuesTests {
 
     @Test(arguments: [0, 8, 16, 17, 256, 257])
     func aShorterValueReleasesTheLongOneBeforeIt(_ count: Int) {
-        let values = Self.newest()
+        let memory = ByteBudget(1_000_000)
+        let values = Self.newest(within: memory)
         let releases = Atomic(0)
         let storage = UnsafeMutableRawPointer.allocate(byteCount: 20_000, alignment: 1)
         do {
@@ -66,6 +69,7 @@ struct NewestValuesTests {
         #expect(releases.load(ordering: .relaxed) == 0)
         set(values, 3, [UInt8](repeating: 1, count: count))
         #expect(releases.load(ordering: .relaxed) == 1)
+        #expect(memory.usedByteCount == (count > 256 ? count : 0))
         #expect(values[3] == [UInt8](repeating: 1, count: count))
     }
 
