@@ -200,8 +200,11 @@ extension BridgeCore {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let (loop, client) = (loop, client)
         Task {
-            guard let problem = await BridgeCore.subscribe(client, to: filters) else { return }
-            await loop.run { bound.value.notSubscribed(problem) }
+            let problem = await BridgeCore.subscribe(client, to: filters)
+            await loop.run {
+                // An answer to what was asked before would be lost.
+                if let problem { bound.value.notSubscribed(problem) } else { bound.value.askForOthers() }
+            }
         }
     }
 

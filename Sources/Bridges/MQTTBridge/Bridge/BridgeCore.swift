@@ -31,8 +31,8 @@ final class BridgeCore {
     private var paths: [String: BridgedService] = [:]
     /// Services by ``ServiceTopics/id``.
     private var ids: [String: BridgedService] = [:]
-    /// Services that are left out, because another one has their topics.
-    private var excluded: Set<ServiceKey> = []
+    /// Services that are left out while another one has their topics, in the order in which they came.
+    private var excluded: [BridgedService] = []
     private(set) var isConnected = false
     private var oversized = OversizedValues<ElementKey>()
     /// Publishes everything again after Home Assistant has started.
@@ -50,6 +50,10 @@ final class BridgeCore {
     private var otherBridges: Set<String> = []
     /// Those that were seen to go.
     private(set) var goneBridges: Set<String> = []
+    /// What tells this bridge from another one of its name.
+    private let session = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    /// When another bridge of this name is told of again.
+    private var nextSharedID = NIODeadline.uptimeNanoseconds(0)
     private var settling: Scheduled<Void>?
     /// How long it takes after the connection until all services that are there have been found and connected to.
     private static let settlingTime = TimeAmount.seconds(15)
@@ -93,7 +97,11 @@ final class BridgeCore {
         case .state(let key, .away), .state(let key, .refused): disconnected(key)
         case .state(let key, .gone): gone(key)
         case .value(let key, let element, let value):
-            if let service = services[key] { take(value, of: element, service) }
+            if let service = services[key] {
+                take(value, of: element, service)
+            } else if let service = excluded(key), let position = service.position(of: element) {
+                service[position].newest = value
+            }
         case .refusal(let key, let element, let refusal):
             if let service = services[key] { take(refusal, of: element, service) }
         case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
@@ -101,7 +109,7 @@ final class BridgeCore {
     }
 
     private func connected(_ key: ServiceKey, _ device: ElementalDevice, _ catalogue: ElementCatalogue) {
-        guard let service = service(key) else { return }
+        guard let service = services[key] ?? excluded(key) ?? add(key) else { return }
         let elements: [BridgedElement]
         do throws(MQTTError) {
             elements = try BridgedElement.all(of: catalogue, service.topics)
@@ -109,6 +117,7 @@ final class BridgeCore {
             return emit(.notShown(service.event, reason: error.message))
         }
         let isOther = service.connect(device, catalogue, elements)
+        guard services[key] === service else { return }
         if isOther {
             for element in catalogue { oversized.forget(ElementKey(service: key, id: element.id)) }
             announce(service)
@@ -116,28 +125,46 @@ final class BridgeCore {
         setOnline(true, service)
     }
 
-    /// The service with that key; `nil` if its topics are those of another one.
-    private func service(_ key: ServiceKey) -> BridgedService? {
-        if let service = services[key] { return service }
+    private func excluded(_ key: ServiceKey) -> BridgedService? { excluded.first { $0.key == key } }
+
+    /// Takes up a service that was not there before. It is left out if its topics are those of another one.
+    private func add(_ key: ServiceKey) -> BridgedService? {
         guard let topics = try? topics.service(key) else { return nil }
         let service = BridgedService(key, topics, interval: options.interval, on: loop)
         service.sent.onHandled = { [weak self, weak service] element, value, failure in
             if let self, let service { self.handled(value, of: element, failure, service) }
         }
         if let other = paths[topics.path] ?? ids[topics.id] {
-            if excluded.insert(key).inserted {
-                emit(.notShown(service.event, reason: "its topics are those of '\(other.key)'; rename one of them"))
-            }
-            return nil
+            excluded.append(service)
+            emit(.notShown(service.event, reason: "its topics are those of '\(other.key)'; rename one of them"))
+        } else {
+            claim(service)
         }
-        excluded.remove(key)
-        services[key] = service
-        paths[topics.path] = service
-        ids[topics.id] = service
         return service
     }
 
+    private func claim(_ service: BridgedService) {
+        services[service.key] = service
+        paths[service.topics.path] = service
+        ids[service.topics.id] = service
+    }
+
+    /// Shows the first service that was left out for the topics of one that is gone.
+    ///
+    /// - Returns: whether there is one.
+    private func showNext(_ gone: ServiceTopics) -> Bool {
+        guard let index = excluded.firstIndex(where: { $0.topics.path == gone.path }) else { return false }
+        let service = excluded.remove(at: index)
+        claim(service)
+        guard service.catalogue != nil else { return true }
+        announce(service)
+        setOnline(service.device != nil, service)
+        for position in service.elements.indices { showAgain(position, service) }
+        return true
+    }
+
     private func disconnected(_ key: ServiceKey) {
+        excluded(key)?.disconnect()
         guard let service = services[key] else { return }
         service.disconnect()
         // A bridge that was never connected to it publishes nothing: another bridge may be connected.
@@ -145,13 +172,14 @@ final class BridgeCore {
     }
 
     private func gone(_ key: ServiceKey) {
-        excluded.remove(key)
+        excluded.removeAll { $0.key == key }
         guard let service = services[key] else { return }
         disconnected(key)
         services[key] = nil
         paths[service.topics.path] = nil
         ids[service.topics.id] = nil
-        unsubscribe(service)
+        // Their subscriptions are the same.
+        if !showNext(service.topics) { unsubscribe(service) }
     }
 
     private func setOnline(_ isOnline: Bool, _ service: BridgedService) {
@@ -303,12 +331,28 @@ final class BridgeCore {
         if !isSubscribed {
             isSubscribed = true
             subscribe(
-                to: [topics.allAvailability]
+                to: [topics.allAvailability, topics.session.name]
                     + (options.discovery == .homeAssistant ? topics.discovery.births.sorted() : []))
+        } else {
+            askForOthers()
         }
         tellAll()
         settling?.cancel()
         settling = loop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self] in self?.withdrawMissing() }
+    }
+
+    /// Asks whether another bridge has this one's name.
+    func askForOthers() { publish(ByteBuffer(string: "?\(session)"), to: topics.session, isRetained: false) }
+
+    private func takeSession(_ message: MQTTMessage) {
+        guard !message.isRetained, message.payload.readableBytes <= 64 else { return }
+        let text = String(buffer: message.payload)
+        guard text.dropFirst() != session else { return }
+        if text.first == "?" { publish(ByteBuffer(string: "!\(session)"), to: topics.session, isRetained: false) }
+        let now = loop.now
+        guard now >= nextSharedID else { return }
+        nextSharedID = now + .minutes(1)
+        emit(.sharedID(options.id))
     }
 
     /// Tells everything there is to tell.
@@ -368,6 +412,7 @@ final class BridgeCore {
             if options.discovery == .homeAssistant, let service = ids[id] { takeConfiguration(message, service) }
         case .bridge(let topic): takeAvailability(ofBridge: topic, message.payload)
         case .availability(let path): takeAvailability(of: path, message)
+        case .session: takeSession(message)
         case .birth:
             // A retained one is old; everything was told when the connection was made.
             if !message.isRetained, message.payload == ByteBuffer(string: "online") { tellAllSoon() }

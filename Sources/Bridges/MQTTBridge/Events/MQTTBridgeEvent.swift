@@ -22,6 +22,9 @@ public enum MQTTBridgeEvent: Sendable {
     case brokerAway(MQTTError, retryIn: Duration)
     /// The broker does not let the bridge subscribe to what it needs, for this reason.
     case brokerRefuses(String)
+    /// Another bridge to this broker has the same ``MQTTBridgeOptions/id``: each says of the other's services that they are
+    /// there, or not. It is told once a minute at most.
+    case sharedID(String)
     /// The broker was given a value of a service.
     case toBroker(Service, ElementDefinition, ElementValue)
     /// A service was sent a value of the broker's.

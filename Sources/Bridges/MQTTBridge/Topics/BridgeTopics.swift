@@ -8,6 +8,8 @@ struct BridgeTopics: Sendable {
     let discovery: DiscoveryTopics
     /// Where this bridge says whether it is there; also its last will.
     let bridge: MQTTTopic
+    /// Where bridges of this name tell which one each of them is.
+    let session: MQTTTopic
 
     /// The availability of all bridges and services.
     var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
@@ -16,7 +18,9 @@ struct BridgeTopics: Sendable {
     init(base: String, id: String, discovery: DiscoveryTopics = DiscoveryTopics()) throws(MQTTError) {
         self.base = base
         self.discovery = discovery
-        bridge = try MQTTTopic("\(base)/\(TopicLevel.Reserved.bridge)/\(id)/\(TopicLevel.Reserved.availability)")
+        let own = "\(base)/\(TopicLevel.Reserved.bridge)/\(id)"
+        bridge = try MQTTTopic("\(own)/\(TopicLevel.Reserved.availability)")
+        session = try MQTTTopic("\(own)/session")
     }
 
     /// The topics of a service.
@@ -32,6 +36,7 @@ struct BridgeTopics: Sendable {
     /// What a topic is about that came from the broker.
     func place(of topic: String) -> Place? {
         if discovery.births.contains(topic) { return .birth }
+        if topic == session.name { return .session }
         if let id = discovery.id(ofConfig: topic) { return .config(id: id) }
         guard topic.hasPrefix(base), topic.dropFirst(base.count).hasPrefix("/") else { return nil }
         let levels = topic.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
@@ -51,6 +56,7 @@ struct BridgeTopics: Sendable {
     /// What a topic is about. Services by their levels, as in ``ServiceTopics/path``.
     enum Place: Equatable {
         case birth
+        case session
         case config(id: String)
         case bridge(String)
         case availability(service: String)

@@ -45,6 +45,7 @@ final class MQTTReport: Sendable {
         case .brokerConnected: noteConnected()
         case .brokerAway(let error, let delay): noteAway(error, delay)
         case .brokerRefuses(let reason): console.offer(BrokerEvent(broker: broker, change: .refuses(reason)))
+        case .sharedID(let id): console.offer(BrokerEvent(broker: broker, change: .sharedID(id)))
         case .toBroker(let service, let element, let value):
             if prints { offer(.value(element, value, .toBroker), service) }
         case .toDevice(let service, let element, let value):
@@ -95,6 +96,7 @@ struct BrokerEvent: ConsoleEvent {
     enum Change: Sendable {
         case connected, connectedAgain
         case refuses(String)
+        case sharedID(String)
         case away(MQTTError, retryIn: Duration)
     }
 
@@ -109,6 +111,8 @@ struct BrokerEvent: ConsoleEvent {
         case .connectedAgain: ["connected to \(broker) again"]
         case .away(let error, _): ["\(broker) is away: \(error.description); trying again"]
         case .refuses(let reason): ["\(broker): \(reason)"]
+        case .sharedID(let id):
+            ["another bridge to \(broker) has the id '\(id)' too: give one of them another with --id"]
         }
     }
 
@@ -120,6 +124,8 @@ struct BrokerEvent: ConsoleEvent {
             .event(
                 "broker",
                 [("broker", .string("\(broker)")), ("state", .string("refuses")), ("reason", .string(reason))])
+        case .sharedID(let id):
+            .event("broker", [("broker", .string("\(broker)")), ("state", .string("sharedID")), ("id", .string(id))])
         case .away(let error, let delay):
             .event(
                 "broker",

@@ -89,6 +89,64 @@ struct ComingAndGoingTests {
         }
     }
 
+    /// Two names with the same hash: the service that came second has the topics as soon as the first has gone.
+    @Test(.backstop)
+    func theSecondOfTwoThatClaimATopicIsShownWhenTheFirstGoes() async throws {
+        try await PrivateAvahi.with(hostName: "claims") { avahi in
+            try await MosquittoBroker.with { broker in
+                let environment = avahi.environment
+                try await BridgeBed.withBridge(
+                    broker.port, ["robot"], ["--control"], environment: environment
+                ) { bridge in
+                    try await TopicWatch.with(port: broker.port) { watch in
+                        let device = DeviceTopics(base: "elemental/robot/arm-10cd")
+                        try await BridgeBed.withPublishedService(
+                            "robot", "Arm \u{12F}", ["1:Level:uint8=1", "2:Old:bool=on"], environment: environment
+                        ) { first in
+                            try await watch.wait(for: device("old"), toBe: "true")
+                            try await watch.wait(for: device.availability, toBe: "online")
+                            try await BridgeBed.withPublishedService(
+                                "robot", "Arm \u{272}", ["1:Level:uint8=2"], environment: environment
+                            ) { second in
+                                try await bridge.nextEvent("notShown")
+                                first.send(signal: SIGTERM)
+                                try await watch.wait(for: device("level"), toBe: "2")
+                                try await watch.wait(for: device.availability, toBe: "online")
+                                let check = try await watch.discovery(of: device) { $0.components.map(\.key) == ["1"] }
+                                #expect(check.device["name"] as? String == "Arm \u{272}")
+                                try await watch.wait("that what only the first has is no longer retained") { watch in
+                                    watch.topics[device("old")] == nil ? true : nil
+                                }
+                                try await MosquittoClient.publish(port: broker.port, device("level/set"), "3")
+                                try await second.nextEvent("value") { $0.number("value") == 3 }
+                                try await watch.wait(for: device("level"), toBe: "3")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// As those of a cloned card, which has the same host name.
+    @Test(.backstop)
+    func twoBridgesWithOneIDSaySo() async throws {
+        try await MosquittoBroker.with { broker in
+            try await Robot.with(["1:Pace:float=0.5"]) { _, target in
+                try await BridgeBed.withBridge(broker.port, [target], ["--id", "pi"]) { first in
+                    try await BridgeBed.withBridge(broker.port, [target], ["--id", "other"]) { other in
+                        try await BridgeBed.withBridge(broker.port, [target], ["--id", "pi"]) { second in
+                            for bridge in [first, second] {
+                                try await bridge.nextEvent("broker") { $0["state"] == "sharedID" && $0["id"] == "pi" }
+                            }
+                            #expect(!other.events("broker").contains { $0["state"] == "sharedID" })
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test(.backstop)
     func whatIsGoneWhileNoBridgeRanIsRemoved() async throws {
         let port = try PortLease.port()
