@@ -124,7 +124,7 @@ struct C64GatewayCommand: ReportingCommand {
         let (events, event) = AsyncStream.makeStream(of: TimedEvent.self, bufferingPolicy: .bufferingNewest(65536))
         gateway.onEvent { event.yield(TimedEvent($0)) }
         let reporting = Task {
-            for await event in events { await console.report(event) }
+            for await event in events { await console.report(event, of: gateway.service) }
         }
         await Interruption.trap()
         let end = try await withCleanup {
@@ -182,7 +182,7 @@ private struct TimedEvent: Sendable {
 
 extension Console {
     /// Reports an event of a gateway.
-    fileprivate func report(_ timed: TimedEvent) async {
+    fileprivate func report(_ timed: TimedEvent, of service: ElementalService) async {
         switch timed.event {
         case .lineReady(let name): await emit(LineEvent.ready(name))
         case .lineOpened: await emit(LineEvent.open)
@@ -193,7 +193,7 @@ extension Console {
             // The clock changes all the time; `watch` shows it.
             guard element.id != CommodoreElements.jiffies.id else { return }
             let arrived = ArrivedValue(element, value, time: timed.time)
-            await emit(ValueEvent(arrived: arrived, device: "commodore"))
+            await emit(ValueEvent(arrived: arrived, device: service.displayName, service: service.service))
         case .refused(let element, let device, let reason):
             await talk("'\(element.name)' from \(device) is not passed to the machine: \(reason)")
         }

@@ -6,6 +6,8 @@ import Support
 struct ValueEvent: ConsoleEvent {
     let arrived: ArrivedValue
     let device: String
+    /// The service's name, where the value is a machine's own.
+    var service: String?
     /// Whether the text form names the device and shortens a long value, as `publish` does.
     var showsSender = false
 
@@ -20,6 +22,7 @@ struct ValueEvent: ConsoleEvent {
         .event(
             "value",
             [("element", .string(arrived.element.name))] + arrived.element.members(arrived.value)
+                + (service.map { [("service", .string($0))] } ?? [])
                 + [("device", .string(device)), ("time", JSONText(arrived.unixTime))])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 struct CommodoreTests {
     @Test(arguments: [["--listen", "127.0.0.1:0"], ["--pty"]])
     func aTerminalTalksToAGatewayThatClientsSee(_ line: [String]) async throws {
-        try await Den.with(line) { gateway, line, target in
+        try await Den.with(line + ["--service", "machine"]) { gateway, line, target in
             try await withCommand(["c64", "terminal", line, "--json"]) { terminal in
                 try await gateway.nextEvent("line") { $0["state"] == "open" }
                 for command in ["stop", "wifi", "connect elemental:hand"] { try terminal.writeLine(command) }
@@ -23,7 +23,9 @@ struct CommodoreTests {
                     }
                 }
                 try terminal.writeLine("value 4 $C849")
-                try await gateway.nextEvent("value") { $0["element"] == "line" && $0["value"] == "Hi" }
+                let value = try await gateway.nextEvent("value") { $0["element"] == "line" && $0["value"] == "Hi" }
+                let names: [String?] = [value["service"], value["device"]]
+                #expect(names == ["machine", "Den"])
                 try terminal.writeLine("nonsense")
                 try await terminal.nextLine(of: .error) { $0.contains("nonsense") && $0.contains("help") }
                 let get = try await ElementalProcess.run("get", target, "present", "program", "line")
