@@ -8,11 +8,12 @@ HOST allows OWN-ADDRESS and the network of IPV6-HOST, and not OUTSIDE-ADDRESS; t
 import itertools
 import json
 import socket
+import struct
 import sys
 import urllib.request
 
 # The first import puts the folder of the others on the path.
-from bed import Surface, check, patience, single, until
+from bed import Surface, check, message, patience, single, until
 from pythonosc.osc_message import OscMessage
 from waits import Log
 from websockets.sync.client import connect
@@ -32,7 +33,19 @@ def main():
     for surface, place in [(inside, here), (inside6, there)]:
         until(lambda: surface.send_to(place, ADDRESS) or surface.of(ADDRESS), "an answer")
         check(surface.of(ADDRESS)[0] == [0.5], f"{surface.of(ADDRESS)}: set from outside")
+        # Who asks again, after it was answered, is there, and is told of values from then on.
+        asked = len(surface.of(ADDRESS))
+        until(lambda: surface.send_to(place, ADDRESS) or len(surface.of(ADDRESS)) > asked, "another answer")
     check(not excluded.log.all, "who is not allowed was answered")
+
+    # Senders that somebody makes up, whom the bridge would send everything.
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
+        payload = message(ADDRESS).dgram
+        for number in range(200):
+            datagram = struct.pack(">HHHH", 20_000 + number, int(port), 8 + len(payload), 0) + payload
+            header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(datagram), 0, 0, 64, socket.IPPROTO_UDP, 0,
+                                 socket.inet_aton(own.rsplit(".", 1)[0] + ".99"), socket.inet_aton(host))
+            raw.sendto(header + datagram, (host, 0))
 
     # Each sets it, and the other is told.
     inside.send_to(here, ADDRESS, 0.25)

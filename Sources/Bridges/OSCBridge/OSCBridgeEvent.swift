@@ -23,7 +23,7 @@ public enum OSCBridgeEvent: Sendable {
     case announced(name: String)
     /// It cannot be announced, for this reason. It is tried again.
     case notAnnounced(reason: String)
-    /// A surface sent something for the first time, or again after it was forgotten: `ADDRESS:PORT`.
+    /// A surface is told of values from now on, because it sent something and is there: `ADDRESS:PORT`.
     case surface(String)
     /// Somebody sent something that is not OSC, for this reason. Told once for each surface, and of others once in ten
     /// seconds at most.

@@ -56,6 +56,37 @@ struct BoundTests {
         #expect(open.core.surfaces.count == 1)
     }
 
+    /// Anybody can make up the sender of a datagram.
+    @Test func whoIsMadeUpDrivesNobodyOutAndIsToldNothing() throws {
+        let channel = EmbeddedChannel()
+        let surfaces = Surfaces([], on: channel.eventLoop)
+        func surface(_ host: String, _ port: Int) throws -> Surface {
+            surfaces.surface(at: try SocketAddress(ipAddress: host, port: port), channel)
+        }
+        func told() throws -> Set<SocketAddress> {
+            surfaces.write(ByteBuffer(string: "/a"), of: Surface.ElementKey(service: 1, id: 1))
+            surfaces.flush()
+            var told: Set<SocketAddress> = []
+            while let sent = try channel.readOutbound(as: AddressedEnvelope<ByteBuffer>.self) {
+                told.insert(sent.remoteAddress)
+            }
+            return told
+        }
+        let (setter, asker) = (try surface("10.0.0.1", 1), try surface("10.0.0.1", 2))
+        #expect(try told().isEmpty)
+        surfaces.note(.set, of: setter)
+        // It is answered, and asks again.
+        surfaces.write(ByteBuffer(), to: asker)
+        _ = try surface("10.0.0.1", 2)
+        for port in 1...1000 { _ = try surface("10.0.0.2", port) }
+        _ = try channel.readOutbound(as: AddressedEnvelope<ByteBuffer>.self)
+        #expect(try told() == [setter.address, asker.address])
+        // Who sends twice drives out who has only asked.
+        for port in 1...1000 { surfaces.note(.answered, of: try surface("10.0.0.2", port)) }
+        #expect(try told().contains(setter.address))
+        #expect(surfaces.count <= 3 * Surfaces.most)
+    }
+
     @Test func whatWaitsForItsTimeIsBounded() throws {
         let bed = Bed()
         // The time of each is still to come, however slow this test is.

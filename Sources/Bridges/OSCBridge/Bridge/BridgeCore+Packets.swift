@@ -31,8 +31,7 @@ extension BridgeCore {
             }
             return
         }
-        let (surface, isNew) = surfaces.surface(at: address, channel)
-        if isNew { emit(.surface(surface.name)) }
+        let surface = surfaces.surface(at: address, channel)
         if unknownMessages > 0 { invalid(.typeTags, surface) }
         perform(packet, of: bytes.readableBytes, from: surface)
     }
@@ -40,7 +39,7 @@ extension BridgeCore {
     private func invalid(_ error: OSCError, _ surface: Surface) {
         guard !surface.wasToldInvalid else { return }
         surface.wasToldInvalid = true
-        emit(.invalid(surface: surface.name, reason: error.reason))
+        tell(.invalid(surface: surface.name, reason: error.reason), of: surface)
     }
 
     /// How long a bundle waits for its time; `nil` for one that is too far ahead.
@@ -123,6 +122,8 @@ extension BridgeCore {
                 // A pattern means those that can be set.
                 if !message.arguments.isEmpty, !element.writes { continue }
                 set(position, of: service, message.arguments, from: surface)
+                // Somebody else may have sent it, so one answer has to do.
+                if message.arguments.isEmpty, surface.proof == .none { return }
             }
         }
         if !hasMatched { unknown(message.address, surface) }
@@ -131,10 +132,14 @@ extension BridgeCore {
     private func unknown(_ address: String, _ surface: Surface) {
         guard !surface.wasToldUnknown else { return }
         surface.wasToldUnknown = true
-        emit(.unknownAddress(surface: surface.name, address))
+        tell(.unknownAddress(surface: surface.name, address), of: surface)
     }
 
     private func overload(_ reason: String) { emitRarely(.overloaded(reason: reason)) }
+
+    private func tell(_ event: OSCBridgeEvent, of surface: Surface) {
+        if surface.proof == .none { emitRarely(event) } else { emit(event) }
+    }
 
     /// Emits what a flood would be told by once in ten seconds at most.
     private func emitRarely(_ event: OSCBridgeEvent) {

@@ -14,6 +14,7 @@ extension BridgeCore {
             guard element.writes else { throw OSCRefusal("it can only be read") }
             guard service.device != nil else { throw OSCRefusal("the service is not connected") }
             let value = try element.definition.value(oscArguments: arguments)
+            surfaces.note(.set, of: surface)
             surfaces.noteMotion(of: service.motionKey(position), to: value, by: surface)
             guard service.inbound.add(value, of: element.definition) else {
                 return tellOnce("dropped in", position, service) { .dropped($0, element.definition, .toDevice) }

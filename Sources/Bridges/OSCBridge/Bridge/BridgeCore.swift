@@ -45,6 +45,7 @@ final class BridgeCore {
         matching = Allowance(4_000_000, perSecond: 4_000_000, at: loop.now)
         rounds = Rounds(every: .zero, on: loop)
         rounds.onRound = { [weak self] in self?.makeRound() }
+        surfaces.onKnown = { [emit] in emit(.surface($0.name)) }
         surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
         surfaces.isUnderWay = { [weak self] key in self?.isUnderWay(key) == true }
     }

@@ -23,6 +23,16 @@ final class Surface {
         var hasMissed = false
     }
 
+    /// How far it is known that somebody is at its address, which anybody can make up.
+    enum Proof: Int {
+        /// One datagram came. It is answered, and told of nothing else.
+        case none
+        /// Another one came after it was sent something.
+        case answered
+        /// It has set an element, or is on this machine.
+        case set
+    }
+
     /// How long after its last message a surface still moves an element.
     static let restTime = TimeAmount.milliseconds(400)
     /// How much longer it takes to rest while the service has not answered.
@@ -37,6 +47,9 @@ final class Surface {
     /// Whether it was named, and is never forgotten.
     let isNamed: Bool
     var lastHeard: NIODeadline
+    var proof: Proof
+    /// Whether it was sent something.
+    var wasSent = false
     var motions: [ElementKey: Motion] = [:]
     var wasToldInvalid = false
     var wasToldUnknown = false
@@ -47,6 +60,7 @@ final class Surface {
         self.channel = channel
         self.isNamed = isNamed
         lastHeard = now
+        proof = isNamed || host?.isLoopback == true ? .set : .none
     }
 
     var name: String { address.oscName }

@@ -3,8 +3,12 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
-/// Who is sent values: those that sent something lately, and those that were named. It belongs to the bridge's event loop.
+/// Who is sent values: those that sent something lately and are there, as far as that is known, and those that were named.
+/// It belongs to the bridge's event loop.
 final class Surfaces {
+    /// Called when a surface is told of values from now on.
+    var onKnown: (Surface) -> Void = { _ in }
+
     /// Called when an element rests that a surface moved, if the surface was not told of a value meanwhile.
     var onRest: (Surface, Surface.ElementKey, Surface.Motion) -> Void = { _, _, _ in }
 
@@ -16,7 +20,8 @@ final class Surfaces {
     private var all: [Surface.ID: Surface] = [:]
     private var unflushed: [any Channel] = []
 
-    /// The most surfaces that are remembered besides those that were named: the one that was silent for longest goes.
+    /// The most surfaces of each ``Surface/Proof`` that are remembered besides those that were named: the one that was
+    /// silent for longest goes. So those that somebody makes up do not drive out those that have set something.
     static let most = 32
     /// How long a surface that sends nothing is told of values.
     static let time = TimeAmount.minutes(2)
@@ -41,22 +46,35 @@ final class Surfaces {
         return host.isLoopback || networks.contains { $0.contains(host) }
     }
 
-    /// The surface at an address, which is taken to be there from now on.
-    ///
-    /// - Parameter isNew: whether it was not there before.
-    func surface(at address: SocketAddress, _ channel: any Channel) -> (surface: Surface, isNew: Bool) {
-        let now = loop.now
+    /// The surface at an address, from which something came.
+    func surface(at address: SocketAddress, _ channel: any Channel) -> Surface {
         if let surface = all[address] {
-            surface.lastHeard = now
-            return (surface, false)
+            surface.lastHeard = loop.now
+            if surface.wasSent { note(.answered, of: surface) }
+            return surface
         }
-        let unnamed = all.values.lazy.filter { !$0.isNamed }
-        if unnamed.count >= Self.most, let oldest = unnamed.min(by: { $0.lastHeard < $1.lastHeard }) {
+        let surface = Surface(address, channel, isNamed: false, at: loop.now)
+        add(surface)
+        if surface.proof != .none { onKnown(surface) }
+        return surface
+    }
+
+    /// A surface has shown that it is there.
+    func note(_ proof: Surface.Proof, of surface: Surface) {
+        guard proof.rawValue > surface.proof.rawValue else { return }
+        let isNew = surface.proof == .none
+        all[surface.address] = nil
+        surface.proof = proof
+        add(surface)
+        if isNew { onKnown(surface) }
+    }
+
+    private func add(_ surface: Surface) {
+        let others = all.values.lazy.filter { !$0.isNamed && $0.proof == surface.proof }
+        if others.count >= Self.most, let oldest = others.min(by: { $0.lastHeard < $1.lastHeard }) {
             all[oldest.address] = nil
         }
-        let surface = Surface(address, channel, isNamed: false, at: now)
-        all[address] = surface
-        return (surface, true)
+        all[surface.address] = surface
     }
 
     /// Adds a surface that was named.
@@ -75,15 +93,17 @@ final class Surfaces {
 
     // MARK: - Writing
 
-    /// Writes an element's message to all surfaces, apart from those that move the element. ``flush()`` follows.
+    /// Writes an element's message to all surfaces that are known to be there, apart from those that move the element.
+    /// ``flush()`` follows.
     func write(_ message: ByteBuffer, of key: Surface.ElementKey) {
-        for surface in all.values {
+        for surface in all.values where surface.proof != .none {
             if surface.motions.isEmpty || !surface.misses(key) { write(message, to: surface) }
         }
     }
 
     /// Writes a message to a surface. ``flush()`` follows.
     func write(_ message: ByteBuffer, to surface: Surface) {
+        surface.wasSent = true
         let envelope = AddressedEnvelope(remoteAddress: surface.address, data: message)
         surface.channel.pipeline.syncOperations.write(NIOAny(envelope), promise: nil)
         // There are two at most.
