@@ -42,7 +42,6 @@ struct SessionRefusalTests {
 
     private func use(_ options: inout SessionOptions) {
         options.connect.security = .automatic(identity: client, store: clientStore)
-        options.trust = clientStore
     }
 
     @Test
@@ -70,13 +69,7 @@ struct SessionRefusalTests {
         let service = try await startService(security: paired)
         try await follow(service, use) { key, _, log in
             try await log.wait(for: "notPaired", of: key)
-            let code = try await service.code()
-            var options = ConnectOptions()
-            options.timeout = Patience.wait
-            options.security = .automatic(identity: client, store: clientStore)
-            _ = try await ElementalDevice.pair(
-                host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", options: options
-            ) { _ in PairingSecret(code: code) }
+            try await pair(elsewhere: service)
             try await log.wait(for: "connected", of: key)
         }
     }
@@ -88,8 +81,7 @@ struct SessionRefusalTests {
         let service = try await startService(security: paired)
         let slow = SlowStore(clientStore)
         try await follow(service) { options in
-            use(&options)
-            options.trust = slow
+            options.connect.security = .automatic(identity: client, store: slow)
         } _: { key, _, log in
             defer { slow.goesOn.signal() }
             try await eventually("a look at the store") { slow.isAsked }
@@ -108,19 +100,61 @@ struct SessionRefusalTests {
         }
     }
 
+    /// Of a service that lets everybody read, no attempt is refused.
+    @Test
+    func whatWasReadPlainIsSetAsSoonAsItIsPaired() async throws {
+        let service = try await startService(security: .pairedToControl(identity: service, store: serviceStore))
+        let other = try await startService()
+        try await withSessions([service.subject, other.subject], use) { sessions, log in
+            for service in [service, other] { try await log.wait(for: "connected", of: service.key) }
+            #expect(sessions.device(of: service.key)?.fingerprint == nil)
+            let plain = sessions.device(of: other.key)
+            try await pair(elsewhere: service)
+            try await eventually("a connection with the role") {
+                sessions.device(of: service.key)?.grantedRole == .control
+            }
+            // One that was not paired stays as it is.
+            #expect(sessions.device(of: other.key) == plain && log.connections(of: other.key).count == 1)
+        }
+        await other.stop()
+        await service.stop()
+    }
+
+    @Test
+    func aPairingForMoreIsUsedAtOnce() async throws {
+        let service = try await startService(security: .pairedToControl(identity: service, store: serviceStore))
+        try await pair(elsewhere: service, role: .observe)
+        try await follow(service, use) { key, sessions, log in
+            try await eventually("a connection that reads") { sessions.device(of: key)?.grantedRole == .observe }
+            try await pair(elsewhere: service)
+            try await eventually("a connection that sets") { sessions.device(of: key)?.grantedRole == .control }
+        }
+    }
+
     @Test
     func whoeverAsksIsTriedAgain() async throws {
         try trustClient()
         let service = try await startService(security: paired)
         try await follow(service) { options in
             use(&options)
-            options.trust = nil
+            options.trustInterval = .seconds(3600)
         } _: { key, sessions, log in
             try await log.wait(for: "notPaired", of: key)
             try trustService(at: try #require(service.port))
             sessions.retry(key)
             try await log.wait(for: "connected", of: key)
         }
+    }
+
+    /// Another program with the client's identity pairs.
+    private func pair(elsewhere service: ElementalService, role: Role = .control) async throws {
+        let code = try await service.code(role: role)
+        var options = ConnectOptions()
+        options.timeout = Patience.wait
+        options.security = .automatic(identity: client, store: clientStore)
+        _ = try await ElementalDevice.pair(
+            host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", role: role, options: options
+        ) { _ in PairingSecret(code: code) }
     }
 
     /// The service trusts the client. Before it starts: it looks once a second.

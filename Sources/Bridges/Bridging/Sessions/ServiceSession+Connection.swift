@@ -16,13 +16,15 @@ extension ServiceSession {
             state.hasMoved = false
             return (state.place, state.pairedRole)
         }
+        let role = max(options.role(place), pairedRole ?? .plain)
+        state.withLock { $0.wantedRole = role }
         let policy = SessionReconnection(options, to: place)
         var connect = options.connect
         connect.eventLoopGroup = loop
         connect.reconnection = policy
         connect.memory = memory
         connect.keepsLongValues = options.keepsLongValuesInDevices
-        connect.security.role = max(options.role(place), pairedRole ?? .plain)
+        connect.security.role = role
         do throws(ElementalError) {
             let device = try await place.connect(as: options.name, elements: options.elements, options: connect) {
                 [weak self] device in self?.configure(device)

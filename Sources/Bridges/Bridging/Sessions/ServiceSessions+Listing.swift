@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Elemental
 internal import Support
 
@@ -145,28 +144,21 @@ extension ServiceSessions {
     }
 }
 
-// Who is trusted may change while a service is refused.
+// Who is trusted may change while there is no connection, or one with less than a pairing gives.
 extension ServiceSessions {
-    /// Looks at the store again and again while a service is refused, and tries again when it has changed.
+    /// Looks at the store again and again while a pairing would give more than there is, and connects anew with what has
+    /// been paired.
     ///
-    /// - Parameter first: its revision before the first attempt to connect.
-    func watch(_ store: any TrustStore, since first: TrustRevision) async {
-        var known = first
+    /// - Parameter trusted: as the store was before the first attempt to connect.
+    func watch(_ trusted: TrustedServices) async {
+        var trusted = trusted
         while !Task.isCancelled {
             await Delay.wait(options.trustInterval)
-            let refused = state.withLock { $0.entries.values.compactMap(\.session) }.filter(\.isRefused)
-            guard !refused.isEmpty, !Task.isCancelled else { continue }
-            let revision = await Self.revision(of: store)
-            guard revision != known else { continue }
-            known = revision
-            for session in refused { session.hurry() }
-        }
-    }
-
-    /// On a thread that may block.
-    static func revision(of store: any TrustStore) async -> TrustRevision {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: store.revision()) }
+            let sessions = state.withLock { $0.entries.values.compactMap(\.session) }.filter(\.mayGain)
+            guard !sessions.isEmpty, !Task.isCancelled else { continue }
+            let before = trusted
+            guard (try? await trusted.update()) == true else { continue }
+            for session in sessions { session.trustChanged(from: before, to: trusted) }
         }
     }
 }

@@ -72,8 +72,9 @@ package final class ServiceSessions: Sendable {
         }
         guard isFirst else { throw ElementalError(.invalidState, "services are followed once: make another one") }
         // Taken before anything is tried: who is trusted from then on may be what an attempt was refused for.
-        let trust: (store: any TrustStore, revision: TrustRevision)?
-        if let store = options.trust { trust = (store, await Self.revision(of: store)) } else { trust = nil }
+        var trusted = TrustedServices(options.connect.security)
+        // What cannot be read is told by the attempts.
+        _ = try? await trusted?.update()
         await withDiscardingTaskGroup { group in
             for service in options.known {
                 let number = subjects.firstIndex { $0.lists(service) }
@@ -88,7 +89,7 @@ package final class ServiceSessions: Sendable {
                     found(ServiceKey(host: host, port: port), .address(host: host, port: port), by: number)
                 }
             }
-            if let trust { group.addTask { await self.watch(trust.store, since: trust.revision) } }
+            if let trusted { group.addTask { await self.watch(trusted) } }
             for await session in starts {
                 group.addTask {
                     await session.run()

@@ -15,8 +15,6 @@ package struct SessionOptions: Sendable {
     package var role: @Sendable (ServicePlace) -> Role = { _ in .control }
     /// The elements of the services; `nil` for the catalogue that each tells, without which none is connected to.
     package var elements: ElementCatalogue?
-    /// The store of ``connect``'s security. It is looked at while a service is refused, which may be paired meanwhile.
-    package var trust: (any TrustStore)?
     /// The most services at a time.
     package var maximumServices = 256
     /// What values may take together, of all services: those that are arriving, and of each element the newest of more
@@ -45,8 +43,8 @@ package struct SessionOptions: Sendable {
     package var longestRetry = Duration.seconds(30)
     /// How often a service that refuses is asked again.
     package var refusalInterval = Duration.seconds(30)
-    /// How often ``trust`` is looked at.
-    package var trustInterval = Duration.seconds(2)
+    /// How often the store of ``connect``'s security is looked at while a pairing would give more than there is.
+    package var trustInterval = Duration.seconds(1)
 
     /// The longest value of a service that is followed, unless the user says otherwise.
     package static let maximumValueByteCount = 4 << 20

@@ -20,10 +20,7 @@ public enum ServiceStanding: Sendable, Hashable {
     ///   - peers: the services that the client trusts.
     ///   - own: the client's fingerprint.
     public init(to service: DiscoveredService, among peers: TrustedPeers, own: Fingerprint) {
-        let target = ConnectionTarget(
-            service: service.service, instance: service.name, hosts: service.addresses,
-            port: UInt16(clamping: service.port), advertisedIdentity: service.shortFingerprint)
-        switch peers.match(target, own: own) {
+        switch peers.match(ConnectionTarget(service), own: own) {
         case .pinned(let entry):
             guard let key = service.shortFingerprint else {
                 self = .keyMissing
@@ -50,4 +47,13 @@ public enum ServiceStanding: Sendable, Hashable {
 
     /// The role in which it is paired, if it is and this version knows the role.
     public var role: Role? { if case .paired(let role) = self { role } else { nil } }
+}
+
+extension ConnectionTarget {
+    /// A service as the browser found it.
+    init(_ service: DiscoveredService) {
+        self.init(
+            service: service.service, instance: service.name, hosts: service.addresses,
+            port: UInt16(clamping: service.port), advertisedIdentity: service.shortFingerprint)
+    }
 }

@@ -1,4 +1,5 @@
 package import ElementalSecurity
+internal import ElementalWire
 import NIOPosix
 
 /// The services that a client trusts, read again when that has changed.
@@ -40,5 +41,19 @@ package struct TrustedServices: Sendable {
     package func standing(to service: DiscoveredService) -> ServiceStanding {
         guard let known else { return .none }
         return ServiceStanding(to: service, among: known.peers, own: own)
+    }
+
+    /// The pins that decide on a connection to a place, as of the last ``update()``.
+    package func pins(for place: ServicePlace) -> [TrustedService] {
+        let target =
+            switch place {
+            case .found(let service): ConnectionTarget(service)
+            case .address(let host, let port): ConnectionTarget(hosts: [host], port: UInt16(clamping: port))
+            }
+        switch known?.peers.match(target, own: own) {
+        case .pinned(let pin), .renamed(let pin): return [pin]
+        case .knownHost(let pins): return pins
+        default: return []
+        }
     }
 }

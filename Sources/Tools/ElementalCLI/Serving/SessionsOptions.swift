@@ -94,7 +94,6 @@ struct FollowingOptions: ParsableArguments {
         options.role = asked ?? { _ in fixed }
         options.pingInterval = pingInterval
         options.keepsLongValues = keepsLongValues
-        options.trust = access.paired?.trust
         var resolved: [Target] = []
         for target in targets { resolved.append(await target.resolved(output)) }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)

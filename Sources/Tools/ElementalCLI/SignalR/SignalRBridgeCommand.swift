@@ -113,7 +113,6 @@ struct SignalRBridgeCommand: ReportingCommand {
             sessions.connect.logger = output.logger
             sessions.connect.security = access.security
             sessions.role = { _ in access.security.role }
-            sessions.trust = access.paired?.trust
             sessions.keepsGone = !all
             var place: ServicePlace?
             if let target { place = try await ServicePlace.find(target, for: access, output) }
