@@ -372,6 +372,7 @@ let package = Package(
                 "CommodoreGateway", "Elemental", "PETSCII", "SerialGateway", "SerialLines", "SignalR", "Support",
                 "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             path: "Tests/Gateways"),
         .testTarget(

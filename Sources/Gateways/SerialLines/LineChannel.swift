@@ -9,6 +9,8 @@ final class LineChannel: ChannelInboundHandler {
     private weak var owner: (any LineChannelOwner)?
     private var context: ChannelHandlerContext?
     private var problem: String?
+    /// Where the other end is; `nil` if that has no address.
+    private(set) var host: String?
 
     /// The high watermark of unwritten bytes, above which nothing more is written.
     static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 64)
@@ -24,11 +26,35 @@ final class LineChannel: ChannelInboundHandler {
 
     func close() { context?.close(promise: nil) }
 
+    /// Starts to read, for a channel that does not by itself.
+    func startReading() { context?.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
+
+    /// Lets the system find out within four seconds whether the other end is still there: if not, the channel is closed.
+    func setProbing(_ isOn: Bool) {
+        guard let channel = context?.channel else { return }
+        #if canImport(Darwin)
+        let times: [(CInt, CInt)] = [(TCP_KEEPALIVE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3)]
+        #else
+        // Of a connection on which something waits for its acknowledgement the last one counts.
+        let times = [
+            (TCP_KEEPIDLE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3), (TCP_USER_TIMEOUT, isOn ? 4000 : 0),
+        ]
+        #endif
+        for (option, value) in times {
+            channel.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: option)), value: SocketOptionValue(value))
+                .whenFailure { _ in }
+        }
+        channel.setOption(.socketOption(.so_keepalive), value: isOn ? 1 : 0).whenFailure { _ in }
+    }
+
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    func channelActive(context: ChannelHandlerContext) { owner?.channelOpened(self) }
+    func channelActive(context: ChannelHandlerContext) {
+        host = context.channel.remoteAddress?.ipAddress
+        owner?.channelOpened(self)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         owner?.channel(self, received: unwrapInboundIn(data))

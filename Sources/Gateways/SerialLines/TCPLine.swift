@@ -3,18 +3,23 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A port that a machine's emulator or a board's adapter connects to. The newest connection has the line, so that one
-/// that was restarted need not wait until the system detects that its old connection is dead.
+/// A port that a machine's emulator or a board's adapter connects to. Of one host the newest connection has the line, so that
+/// a program that was restarted need not wait until the system detects that its old connection is dead. Nobody authenticates,
+/// so another host gets the line only if the old connection turns out to be dead within ``probeTime``.
 final class TCPLine: Line, LineChannelOwner {
     let name: String
     private let usesIP232: Bool
     private let server: any Channel
     private weak var handler: (any LineHandler)?
     private var channel: LineChannel?
+    /// A connection from another host, until it is known whether the line's still lives.
+    private var waiting: (channel: LineChannel, end: Scheduled<Void>)?
+    /// Longer than the system's probing takes.
+    static let probeTime = TimeAmount.seconds(5)
     private var decoder = IP232()
     private var hasCarrier = false
 
-    private init(server: any Channel, usesIP232: Bool) {
+    init(server: any Channel, usesIP232: Bool) {
         self.server = server
         self.usesIP232 = usesIP232
         let host = server.localAddress?.ipAddress ?? "?"
@@ -39,6 +44,8 @@ final class TCPLine: Line, LineChannelOwner {
                     }
                 }
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                // What comes before a connection has the line is not lost.
+                .childChannelOption(.autoRead, value: false)
                 // What is in the system's buffer cannot be recalled.
                 .childChannelOption(.socketOption(.so_sndbuf), value: 4096)
                 .childChannelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
@@ -87,13 +94,34 @@ final class TCPLine: Line, LineChannelOwner {
     func stop() {
         handler = nil
         server.close(promise: nil)
+        dismissWaiting()
         channel?.close()
         channel = nil
     }
 
     func channelOpened(_ channel: LineChannel) {
+        guard let old = self.channel, old.host != channel.host else { return takeLine(channel) }
+        if let other = waiting?.channel, other.host != channel.host { return channel.close() }
+        dismissWaiting()
+        old.setProbing(true)
+        let end = server.eventLoop.assumeIsolated().scheduleTask(in: Self.probeTime) { [weak self] in
+            if let self { dismissWaiting() }
+        }
+        waiting = (channel, end)
+    }
+
+    /// The line's connection lives: the one that waits for the line does not get it.
+    private func dismissWaiting() {
+        guard let (other, end) = waiting.take() else { return }
+        end.cancel()
+        other.close()
+        channel?.setProbing(false)
+    }
+
+    private func takeLine(_ channel: LineChannel) {
         guard let handler else { return channel.close() }
         if let old = self.channel {
+            dismissWaiting()
             self.channel = nil
             handler.lineLost("replaced by another connection", retryIn: nil)
             old.close()
@@ -102,10 +130,12 @@ final class TCPLine: Line, LineChannelOwner {
         decoder = IP232()
         handler.lineOpened()
         if usesIP232 { channel.write(IP232.wires(carrier: hasCarrier)) }
+        channel.startReading()
     }
 
     func channel(_ channel: LineChannel, received buffer: ByteBuffer) {
         guard channel === self.channel, let handler else { return }
+        dismissWaiting()
         guard usesIP232 else { return handler.lineReceived(buffer.readableBytesView) }
         var plain = ByteBuffer()
         for byte in buffer.readableBytesView {
@@ -122,9 +152,13 @@ final class TCPLine: Line, LineChannelOwner {
     }
 
     func channelClosed(_ channel: LineChannel, _ reason: String) {
+        if channel === waiting?.channel { return dismissWaiting() }
         guard channel === self.channel else { return }
         self.channel = nil
         handler?.lineLost(reason, retryIn: nil)
+        guard let (next, end) = waiting.take() else { return }
+        end.cancel()
+        takeLine(next)
     }
 
     func channelIsWritable(_ channel: LineChannel) {
