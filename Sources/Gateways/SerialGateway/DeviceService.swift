@@ -86,6 +86,8 @@ final class DeviceService: LineSessionOwner {
         tell(.lineLost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
     }
 
+    func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
+
     func sessionBegan() {
         guard let session else { return }
         phase = .introducing(Introduction())

@@ -136,6 +136,8 @@ final class LineSession: LineHandler {
         owner?.lineLost(reason, retryIn: delay)
     }
 
+    func lineRefused(_ host: String) { owner?.lineRefused(host) }
+
     func lineReceived(_ bytes: ByteBufferView) {
         guard quietUntil == nil else { return }
         let now = Self.now
@@ -192,6 +194,7 @@ final class LineSession: LineHandler {
 protocol LineSessionOwner: AnyObject {
     func lineOpened()
     func lineLost(_ reason: String, retryIn: TimeAmount?)
+    func lineRefused(_ host: String)
     /// A session with the device has begun: both streams begin anew.
     func sessionBegan()
     func sessionEnded()

@@ -8,6 +8,8 @@ public enum SerialGatewayEvent: Sendable {
     case lineOpened
     /// The line is lost; the next attempt follows after the given time, or the other end has to connect.
     case lineLost(String, retryIn: Duration?)
+    /// Another host than the device's wanted the line, and did not get it.
+    case lineRefused(host: String)
     /// A device has introduced itself and becomes this service.
     case deviceAppeared(ElementalService)
     /// A device that was reset, or whose line was lost for a moment, is back.

@@ -26,12 +26,18 @@ package protocol LineHandler: AnyObject {
     ///
     /// - Parameter retryIn: when the next attempt comes; nil if the machine has to connect.
     func lineLost(_ reason: String, retryIn: TimeAmount?)
+    /// Another host wanted the line while its connection lives; said once for each of the line's connections.
+    func lineRefused(_ host: String)
     /// Bytes came from the machine.
     func lineReceived(_ bytes: ByteBufferView)
     /// The machine's DTR changed.
     func lineTerminalReady(_ isReady: Bool)
     /// Bytes may be written again.
     func lineIsWritable()
+}
+
+extension LineHandler {
+    package func lineRefused(_: String) {}
 }
 
 extension BackOff {

@@ -14,6 +14,8 @@ final class TCPLine: Line, LineChannelOwner {
     private var channel: LineChannel?
     /// A connection from another host, until it is known whether the line's still lives.
     private var waiting: (channel: LineChannel, end: Scheduled<Void>)?
+    /// Whether it was said that another host was refused.
+    private var wasRefusalTold = false
     /// Longer than the system's probing takes.
     static let probeTime = TimeAmount.seconds(5)
     private var decoder = IP232()
@@ -101,16 +103,30 @@ final class TCPLine: Line, LineChannelOwner {
 
     func channelOpened(_ channel: LineChannel) {
         guard let old = self.channel, old.host != channel.host else { return takeLine(channel) }
-        if let other = waiting?.channel, other.host != channel.host { return channel.close() }
+        if let other = waiting?.channel, other.host != channel.host { return refuse(channel) }
         dismissWaiting()
         old.setProbing(true)
         let end = server.eventLoop.assumeIsolated().scheduleTask(in: Self.probeTime) { [weak self] in
-            if let self { dismissWaiting() }
+            if let self { refuseWaiting() }
         }
         waiting = (channel, end)
     }
 
+    private func refuse(_ channel: LineChannel) {
+        channel.close()
+        guard !wasRefusalTold else { return }
+        wasRefusalTold = true
+        handler?.lineRefused(channel.host ?? "?")
+    }
+
     /// The line's connection lives: the one that waits for the line does not get it.
+    private func refuseWaiting() {
+        guard let channel = waiting?.channel else { return }
+        dismissWaiting()
+        refuse(channel)
+    }
+
+    /// Nobody waits for the line any more.
     private func dismissWaiting() {
         guard let (other, end) = waiting.take() else { return }
         end.cancel()
@@ -127,6 +143,7 @@ final class TCPLine: Line, LineChannelOwner {
             old.close()
         }
         self.channel = channel
+        wasRefusalTold = false
         decoder = IP232()
         handler.lineOpened()
         if usesIP232 { channel.write(IP232.wires(carrier: hasCarrier)) }
@@ -135,7 +152,7 @@ final class TCPLine: Line, LineChannelOwner {
 
     func channel(_ channel: LineChannel, received buffer: ByteBuffer) {
         guard channel === self.channel, let handler else { return }
-        dismissWaiting()
+        refuseWaiting()
         guard usesIP232 else { return handler.lineReceived(buffer.readableBytesView) }
         var plain = ByteBuffer()
         for byte in buffer.readableBytesView {

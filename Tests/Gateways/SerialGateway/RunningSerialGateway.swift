@@ -30,6 +30,7 @@ final class RunningSerialGateway: GatewayUnderTest {
         case .lineReady: "ready"
         case .lineOpened: "opened"
         case .lineLost: "line lost"
+        case .lineRefused(let host): "refused \(host)"
         case .deviceAppeared(let service): "appeared \(service.service)/\(service.displayName)"
         case .deviceReturned(let service): "returned \(service.service)/\(service.displayName)"
         case .deviceLost: "lost"

@@ -8,6 +8,8 @@ public enum GatewayEvent: Sendable {
     case lineOpened
     /// The machine is disconnected; the next attempt follows after the given time, or the machine has to connect.
     case lineLost(String, retryIn: Duration?)
+    /// Another host than the machine's wanted the line, and did not get it.
+    case lineRefused(host: String)
     /// A program with this name is connected.
     case programConnected(String)
     /// It is disconnected.

@@ -146,6 +146,8 @@ extension GatewayServer: LineHandler {
         pump()
     }
 
+    func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
+
     func lineReceived(_ bytes: ByteBufferView) {
         modem?.receive(bytes, at: .now())
         pump()

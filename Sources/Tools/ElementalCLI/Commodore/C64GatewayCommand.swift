@@ -187,6 +187,7 @@ extension Console {
         case .lineReady(let name): await emit(LineEvent.ready(name))
         case .lineOpened: await emit(LineEvent.open)
         case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay))
+        case .lineRefused(let host): await emit(LineEvent.refused(host))
         case .programConnected(let name): await emit(ProgramEvent(name: name, isConnected: true))
         case .programDisconnected(let name): await emit(ProgramEvent(name: name, isConnected: false))
         case .told(let element, let value):

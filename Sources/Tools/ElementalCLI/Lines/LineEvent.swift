@@ -8,6 +8,8 @@ struct LineEvent: ConsoleEvent {
         /// The other end is connected.
         case open
         case lost(reason: String, retryIn: Duration?)
+        /// Another host wanted the line.
+        case refused(host: String)
     }
 
     private let state: State
@@ -22,6 +24,10 @@ struct LineEvent: ConsoleEvent {
         LineEvent(state: .lost(reason: reason, retryIn: delay), line: line)
     }
 
+    static func refused(_ host: String, line: String? = nil) -> LineEvent {
+        LineEvent(state: .refused(host: host), line: line)
+    }
+
     var isResult: Bool { false }
 
     var lines: [String] {
@@ -34,6 +40,8 @@ struct LineEvent: ConsoleEvent {
                 (line.map { "\($0) is lost: " } ?? "the line is lost: ") + reason
                     + (delay.map { "; next attempt in \($0)" } ?? "")
             ]
+        case (.refused(let host), let line):
+            ["\(host) wanted \(line ?? "the line") and did not get it: the connection that has it lives"]
         }
     }
 
@@ -42,6 +50,7 @@ struct LineEvent: ConsoleEvent {
         case .ready: json("ready")
         case .open: json("open")
         case .lost(let reason, let delay): json("lost", reason: reason, retryIn: delay)
+        case .refused(let host): json("refused", reason: "\(host) wanted it")
         }
     }
 

@@ -38,6 +38,31 @@ struct CommodoreTests {
         }
     }
 
+    @Test(.backstop)
+    func anotherHostGetsALineWhenItsConnectionHasEnded() async throws {
+        try await Den.with(["--listen", "127.0.0.1:0"]) { gateway, line, _ in
+            let port = try port(of: line)
+            func isOpen() async throws { try await gateway.nextEvent("line") { $0["state"] == "open" } }
+            let first = try RawSocket.connect(to: port)
+            try await isOpen()
+            let other = try RawSocket.connect(to: port, from: "127.0.0.2")
+            try first.write([0])
+            #expect(try await other.readToEnd().isEmpty)
+            try await gateway.nextEvent("line") { $0["state"] == "refused" }
+            // One that waits has it next, and another one of its host at once.
+            let second = try RawSocket.connect(to: port, from: "127.0.0.2")
+            first.closeOutput()
+            try await isOpen()
+            let third = try RawSocket.connect(to: port, from: "127.0.0.2")
+            #expect(try await second.readToEnd().isEmpty)
+            try await isOpen()
+            third.closeOutput()
+            try await gateway.nextEvent("line") {
+                $0["state"] == "lost" && $0["reason"] != "replaced by another connection"
+            }
+        }
+    }
+
     @Test
     func whatIsTypedBeforeTheLineIsOpenWaits() async throws {
         try await withCommand(["c64", "terminal", "--listen", "127.0.0.1:0", "--json"]) { terminal in
