@@ -1,4 +1,5 @@
 import SignalR
+import Support
 import TestSupport
 import Testing
 
@@ -127,6 +128,25 @@ struct LifecycleTests {
             await connection.stop()
             await second
             #expect(events.all == ["closed: -"])
+        }
+    }
+
+    @Test
+    func aCancelledTaskStopsInOrderToo() async throws {
+        try await withHub { connection, hub, _ in
+            let tasks = (0..<2).map { _ in
+                let task = Task {
+                    await Latch().wait()
+                    await connection.stop()
+                    return connection.state
+                }
+                task.cancel()
+                return task
+            }
+            let message = try await hub.message()
+            #expect(message.contains("\"type\":7"))
+            hub.closeOutput()
+            for task in tasks { #expect(await task.value == .disconnected) }
         }
     }
 

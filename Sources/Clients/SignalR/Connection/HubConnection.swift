@@ -171,7 +171,7 @@ public actor HubConnection {
 
     /// Closes the connection, which can then be started again. Pending calls fail with ``SignalRError/Code/stopped``.
     ///
-    /// Returns when the connection is closed. A server that does not answer is given 2 s.
+    /// Returns when the connection is closed, also in a cancelled task. A server that does not answer is given 2 s.
     public func stop() async {
         switch phase {
         case .disconnected:
@@ -187,7 +187,7 @@ public actor HubConnection {
         case .disconnecting:
             let stopped = Outcome<Void>()
             stopping.append(stopped)
-            _ = await stopped.value()
+            await uncancelled { _ = await stopped.value() }
         case .connected:
             await close()
         }
@@ -204,7 +204,9 @@ public actor HubConnection {
             let closed = Outcome<Void>()
             transport.close().whenComplete { _ in closed.resolve(()) }
             // Each transport limits its own closing; this is for one that cannot.
-            _ = await closed.value(within: HubSession.closeTimeout, on: eventLoop) {}
+            await uncancelled { [eventLoop] in
+                _ = await closed.value(within: HubSession.closeTimeout, on: eventLoop) {}
+            }
         }
         session.end()
         self.session = nil

@@ -25,6 +25,8 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
     let prepare: @Sendable (ClientSecurity.Keys) throws -> Work
 
     /// Connects, asks, and closes the connection.
+    ///
+    /// A cancelled task breaks it off, unless the service is already being stored.
     func run() async throws(ElementalError) -> Answer {
         try connector.checkPort()
         guard let keys = connector.options.security.keys else {
@@ -37,7 +39,13 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
                 try keys.identity.checkIsCurrent()
                 return try prepare(keys)
             }
-            return try await eventLoop.flatSubmit { dial(work, on: eventLoop) }.get()
+            let attempt = Attempt(eventLoop.makePromise(of: Answer.self))
+            return try await withTaskCancellationHandler {
+                eventLoop.execute { dial(work, attempt, on: eventLoop) }
+                return try await attempt.promise.futureResult.get()
+            } onCancel: {
+                attempt.cancel()
+            }
         } catch let error as ElementalError {
             throw error
         } catch {
@@ -45,44 +53,111 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         }
     }
 
-    private func dial(_ work: Work, on eventLoop: any EventLoop) -> EventLoopFuture<Answer> {
-        let promise = eventLoop.makePromise(of: Answer.self)
+    private func dial(_ work: Work, _ attempt: Attempt, on eventLoop: any EventLoop) {
         connector.options.network
             .connect(to: connector.endpoint, named: connector.peerName, connector.options, on: eventLoop)
             .assumeIsolated()
             .whenComplete { result in
                 do {
-                    try begin(on: result.get(), work, promise)
+                    try begin(on: result.get(), work, attempt)
                 } catch {
-                    promise.fail(error)
+                    attempt.finish(.failure(error))
                 }
             }
-        return promise.futureResult
     }
 
-    private func begin(on channel: any Channel, _ work: Work, _ promise: EventLoopPromise<Answer>) throws {
+    private func begin(on channel: any Channel, _ work: Work, _ attempt: Attempt) throws {
+        guard attempt.opened(channel) else { return channel.close(promise: nil) }
         let eventLoop = channel.eventLoop
         let address = channel.remoteAddress
         let plan = ClientGateHandler.Plan(
             accepts: work.accepts, makeAdmission: work.makeAdmission,
             store: { service, step in
-                NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { try work.store(service, step, address) }
+                // What follows the first step is done in any case.
+                guard step != .pending || attempt.beginStoring() else {
+                    return eventLoop.makeFailedFuture(ElementalError.connectingCancelled)
+                }
+                return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+                    try work.store(service, step, address)
+                }
             },
             timeout: TimeAmount(connector.options.timeout))
         try ClientGateHandler.begin(on: channel, as: work.identity, plan) { result in
             switch result {
             case .success(let outcome):
                 if let answer = work.answer(outcome, address) {
-                    promise.succeed(answer)
+                    attempt.finish(.success(answer))
                 } else {
-                    promise.fail(
-                        ElementalError(.connectionFailed, "'\(connector.peerName)' does not answer as expected"))
+                    attempt.finish(
+                        .failure(
+                            ElementalError(.connectionFailed, "'\(connector.peerName)' does not answer as expected")))
                 }
                 // There will be no session on it.
                 if case .authorised = outcome { channel.close(promise: nil) }
             case .failure(let failure):
-                promise.fail(work.explain(failure))
+                attempt.finish(.failure(work.explain(failure)))
             }
+        }
+    }
+}
+
+extension AdmissionRequest {
+    /// A request in progress, which another thread may break off.
+    private final class Attempt: Sendable {
+        private enum State {
+            case connecting
+            case open(any Channel)
+            /// Nothing breaks it off any more.
+            case storing
+            case over
+        }
+
+        let promise: EventLoopPromise<Answer>
+        private let state = Locked(State.connecting)
+
+        init(_ promise: EventLoopPromise<Answer>) { self.promise = promise }
+
+        /// - Returns: `false` if the request was broken off.
+        func opened(_ channel: any Channel) -> Bool {
+            state.withLock { state in
+                guard case .connecting = state else { return false }
+                state = .open(channel)
+                return true
+            }
+        }
+
+        /// - Returns: `false` if the request was broken off.
+        func beginStoring() -> Bool {
+            state.withLock { state in
+                guard case .open = state else { return false }
+                state = .storing
+                return true
+            }
+        }
+
+        func cancel() {
+            let last: State? = state.withLock { state in
+                if case .storing = state { return nil }
+                defer { state = .over }
+                return state
+            }
+            switch last {
+            case .connecting: promise.fail(ElementalError.connectingCancelled)
+            case .open(let channel):
+                promise.fail(ElementalError.connectingCancelled)
+                channel.close(promise: nil)
+            case .storing, .over, nil: break
+            }
+        }
+
+        /// Only the first end counts.
+        func finish(_ result: Result<Answer, any Error>) {
+            let isFirst = state.withLock { state in
+                if case .over = state { return false }
+                state = .over
+                return true
+            }
+            if isFirst { promise.completeWith(result) }
         }
     }
 }

@@ -8,6 +8,8 @@ extension DiscoveredService {
     /// try await service.pair(as: "Rob's iPhone", options: options) { _ in PairingSecret(code: readLine() ?? "") }
     /// ```
     /// A wrong code counts at the service, which closes its window after five. Do not try a code again.
+    ///
+    /// Cancelling the task breaks the pairing off, and nothing is stored here; one that is already being stored goes on.
     /// - Parameters:
     ///   - name: this client's name, under which the service lists it; not empty.
     ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.

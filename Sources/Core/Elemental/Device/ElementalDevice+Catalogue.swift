@@ -7,7 +7,8 @@ extension ElementalDevice {
     /// - Parameter timeout: how long to wait.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
     ///   send them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
-    ///   immediately if they cannot be decoded, or ``ElementalError/Code/notConnected``.
+    ///   immediately if they cannot be decoded, ``ElementalError/Code/notConnected``, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled while it waits.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         await waitForCatalogue(timeout)
         switch state.withLock({ $0.identity.catalogue }) {

@@ -59,10 +59,10 @@ extension ElementalDevice {
         }
     }
 
-    /// Whether a value of `length` bytes has to wait for a congested queue.
+    /// Whether a value of `length` bytes has to wait for a congested queue, or the cancelled task to be told so.
     @usableFromInline
     func needsToWait(for length: Int) -> Bool {
-        congestion.isStream || length > Piece.wholeByteCount && congestion.isPieces
+        congestion.isStream || length > Piece.wholeByteCount && congestion.isPieces || Task.isCancelled
     }
 
     /// Returns immediately if fewer than ``DeviceLimits/readyQueueByteCount`` bytes are unsent; otherwise waits until

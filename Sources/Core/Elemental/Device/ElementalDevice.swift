@@ -122,10 +122,11 @@ public final class ElementalDevice: Sendable {
         addEnding { reason in handler(reason, self) }
     }
 
-    /// Sends what is queued, closes the connection and waits for its end; ``DeviceLimits/closeTimeout`` bounds it.
+    /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
+    /// ``DeviceLimits/closeTimeout`` bounds it.
     public func close() async {
         disconnect(DisconnectReason(.closedHere, isExpected: true))
-        _ = await waitUntilDisconnected()
+        _ = await uncancelled { await self.waitForEnd() }
     }
 
     /// Starts closing the connection once everything queued has been sent, and returns immediately.

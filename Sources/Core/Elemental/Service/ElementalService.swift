@@ -214,7 +214,7 @@ public final class ElementalService: Sendable {
 
     /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// This takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. If the service
+    /// It waits for that also in a cancelled task, and takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. If the service
     /// is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
@@ -233,7 +233,7 @@ public final class ElementalService: Sendable {
         }
         guard let (listener, publication) = running else {
             // Another task ends it.
-            await ended?.wait()
+            await uncancelled { _ = await ended?.wait() }
             return
         }
         async let withdrawn: Void? = publication?.stop()
