@@ -27,12 +27,12 @@ public struct PairedLamp: Sendable {
         }
     }
 
-    /// Waits until a bridge was refused, runs the command that it names, whose words it returns, and waits until the
+    /// Waits until a bridge was turned away, runs the command that it names, whose words it returns, and waits until the
     /// bridge is connected.
     public func pair(
         _ bridge: ChildProcess, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [String] {
-        let refusal = try await bridge.nextEvent("serviceState") { $0["state"] == "notPaired" }
+        let refusal = try await bridge.nextEvent("serviceState") { $0["state"] == "away" }
         let why: String = refusal["why"] ?? ""
         guard let advice = why.firstRange(of: "type: elemental ") else {
             throw TestSupportError("the bridge names no command: \(why)")

@@ -58,8 +58,9 @@ def pairing(bed, browser, ok):
     ok("the code pairs, and the controls appear")
 
     card = choose(page, closed.place)
-    expect(card.get_by_text("This service answers to paired devices alone.")).to_be_visible()
+    expect(card.get_by_text("If this service answers to paired devices alone, pair with it.")).to_be_visible()
     expect(card.get_by_text("Power")).to_have_count(0)
+    card.get_by_role("button", name="Pair…").tap()
     field = card.get_by_role("textbox", name="Code")
     field.fill(code_of(closed))
     field.press("Enter")
@@ -87,6 +88,7 @@ def key_changed(bed, browser, ok):
     dashboard = bed.dashboard(service.place)
     page = browser.open(dashboard.url)
     card = choose(page, service.place)
+    card.get_by_role("button", name="Pair…").click()
     field = card.get_by_role("textbox", name="Code")
     field.fill(code_of(service))
     field.press("Enter")

@@ -5,7 +5,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         enum Value {
             case notConnected, queueFull, outOfRange, notAllowed, datagramTooLarge, udpUnavailable, emptyValue
             case unknownElement, wrongType, catalogueMismatch, catalogueUnavailable, invalidCatalogue, invalidValue
-            case connectionFailed, refused, timedOut, cancelled
+            case connectionFailed, refused, unauthenticated, timedOut, cancelled
             case addressInUse, permissionDenied, listeningFailed, invalidState
             case serviceNotFound, discoveryFailed
             case notPaired, identityChanged, wrongCode, pairingClosed, nameTaken, notAuthorised
@@ -43,8 +43,11 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let invalidValue = Code(value: .invalidValue)
         /// The connection could not be established.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// The service refused the connection.
+        /// The service, whose identity is proven, refused the connection.
         public static let refused = Code(value: .refused)
+        /// What answered without encryption refused the connection, before it was ready. Nobody vouches for the words in
+        /// the message. If the service wants paired clients, pairing helps.
+        public static let unauthenticated = Code(value: .unauthenticated)
         /// The timeout expired.
         public static let timedOut = Code(value: .timedOut)
         /// The waiting task was cancelled.

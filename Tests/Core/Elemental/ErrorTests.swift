@@ -169,7 +169,7 @@ struct ErrorTests {
                 return request.host == "127.0.0.2" ? .refuse("wrong host") : .accept
             }
             let byName = await #expect(throws: ElementalError.self) { _ = try await connect(port, as: "intruder") }
-            #expect(byName?.code == .refused)
+            #expect(byName?.code == .unauthenticated)
             #expect(byName?.message.contains("no intruders") == true)
             let stranger = try RawSocket.connect(to: port, from: "127.0.0.2")
             let frame = try await stranger.readFrame()
@@ -178,7 +178,7 @@ struct ErrorTests {
             stranger.closeOutput()
             #expect(try await stranger.readToEnd().isEmpty)
             let device = try await connect(port)
-            #expect(await errorCode { try await connect(port) } == .refused)
+            #expect(await errorCode { try await connect(port) } == .unauthenticated)
             #expect(service.devices.count == 1)
             await device.close()
         }

@@ -122,9 +122,7 @@ extension ServiceSession {
     private func release(_ device: ElementalDevice?) async {
         let attachment = detach()
         state.withLock { $0.attachment = nil }
-        guard let device = device ?? attachment?.device else { return }
-        // Also where this task was cancelled, and would not wait.
-        await Task { await device.close() }.value
+        await (device ?? attachment?.device)?.close()
     }
 
     /// Handles a change of the connection. On the event loop.
@@ -133,7 +131,8 @@ extension ServiceSession {
         case .willReconnect(let attempt, let delay):
             guard isWanted else { return device.disconnect() }
             let reason = attempt.lastError?.message ?? attempt.reason.description
-            sayNow(.state(key, .away(reason: reason, retryIn: delay)))
+            let mayPair = attempt.lastError?.code == .unauthenticated
+            sayNow(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
         case .didReconnect:
             let catalogue = options.elements ?? device.knownElements
             // Of other elements a device that is new knows no values yet.
@@ -203,7 +202,8 @@ extension ServiceSession {
     /// How an attempt ended that failed.
     private func end(_ error: ElementalError) -> End {
         options.onFailure?(key, error)
-        return SessionRefusal(error).map { .refused($0) } ?? .failed(reason: error.message, wasSteady: false)
+        if let refusal = SessionRefusal(error) { return .refused(refusal) }
+        return .failed(reason: error.message, wasSteady: false, mayPair: error.code == .unauthenticated)
     }
 
     /// Does what the network and the user say while there is a device.

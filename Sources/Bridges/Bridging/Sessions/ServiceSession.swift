@@ -48,7 +48,7 @@ final class ServiceSession: Sendable {
         case renew
         case refused(SessionRefusal)
         /// Try again later.
-        case failed(reason: String, wasSteady: Bool)
+        case failed(reason: String, wasSteady: Bool, mayPair: Bool = false)
     }
 
     /// The shortest time between two attempts that something else than the time has called for.
@@ -81,7 +81,7 @@ final class ServiceSession: Sendable {
     /// Whether a pairing would give more than there is.
     var mayGain: Bool {
         let state = state.withLock { $0 }
-        guard let device = state.attachment?.device, device.isConnected else { return state.refusal != nil }
+        guard let device = state.attachment?.device, device.isConnected else { return true }
         return device.fingerprint == nil || (device.grantedRole ?? .plain) < state.wantedRole
     }
     /// Whether it goes on when there is no connection.
@@ -110,11 +110,11 @@ final class ServiceSession: Sendable {
                 }
                 if isNews { say(.state(key, .refused(refusal))) }
                 isQuiet = await pause(options.refusalInterval)
-            case .failed(let reason, let wasSteady):
+            case .failed(let reason, let wasSteady, let mayPair):
                 if wasSteady { backOff.reset() }
                 let delay = backOff.next()
                 state.withLock { $0.refusal = nil }
-                say(.state(key, .away(reason: reason, retryIn: delay)))
+                say(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
                 isQuiet = await pause(delay)
             }
             await Delay.wait(max(.zero, Self.leastInterval - (.now - start)), on: loop)

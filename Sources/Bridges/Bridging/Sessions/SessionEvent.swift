@@ -39,8 +39,9 @@ package enum SessionState: Sendable {
     /// Values come and can be sent. The device is the same after a connection that was lost and restored; it is another
     /// one if the service has another catalogue then.
     case connected(ElementalDevice, ElementCatalogue)
-    /// The connection was lost or not made, for this reason; the next attempt follows after the delay.
-    case away(reason: String, retryIn: Duration?)
+    /// The connection was lost or not made, for this reason; the next attempt follows after the delay. `mayPair`: it was
+    /// turned away by whatever answered without encryption. If that wants paired clients, pairing helps.
+    case away(reason: String, retryIn: Duration?, mayPair: Bool = false)
     /// The service does not admit this client, or this client does not accept the service. It is tried again when the
     /// service's TXT record or the store of trusted services changes, when that is asked for, and every 30 seconds.
     case refused(SessionRefusal)
@@ -72,8 +73,6 @@ package struct SessionRefusal: Sendable, Hashable {
     init?(_ error: ElementalError) {
         switch error.code {
         case .notPaired, .notAuthorised: self.init(.notPaired, error.message)
-        // What a service for paired clients says to one that is not.
-        case .refused where error.message.contains("elemental pair"): self.init(.notPaired, error.message)
         case .identityChanged: self.init(.identityChanged, error.message)
         case .catalogueUnavailable:
             self.init(

@@ -315,7 +315,7 @@ final class Board {
         switch state {
         case .connecting: service.standing = .connecting
         case .connected(let device, let catalogue): isOther = service.connected(device, catalogue)
-        case .away(let reason, _): service.standing = .away(reason)
+        case .away(let reason, _, let mayPair): service.standing = .away(reason, mayPair: mayPair)
         case .refused(let refusal):
             service.standing =
                 switch refusal.kind {

@@ -9,7 +9,8 @@ final class BoardService {
     /// How this program stands to the service.
     enum Standing {
         case connecting, connected
-        case away(String)
+        /// The service may let in whom it is paired with, if so.
+        case away(String, mayPair: Bool)
         case notPaired(String)
         case identityChanged(String)
         case refused(String)
@@ -30,7 +31,8 @@ final class BoardService {
         var reason: String? {
             switch self {
             case .connecting, .connected: nil
-            case .away(let reason), .notPaired(let reason), .identityChanged(let reason), .refused(let reason): reason
+            case .away(let reason, _), .notPaired(let reason), .identityChanged(let reason), .refused(let reason):
+                reason
             }
         }
     }
@@ -121,7 +123,8 @@ final class BoardService {
             guard (device.grantedRole ?? .plain) < .control else { return false }
             // Of a service that is given by its address only what it grants tells whether it is open.
             return place?.discovered != nil || !(catalogue ?? []).contains { $0.access.contains(.write) }
-        case .connecting, .away, .identityChanged, .refused: return false
+        case .away(_, let mayPair): return mayPair
+        case .connecting, .identityChanged, .refused: return false
         }
     }
 

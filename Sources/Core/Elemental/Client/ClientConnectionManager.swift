@@ -77,7 +77,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     func connectionEnded(_ connection: ClientConnection, _ reason: DisconnectReason, peer: String) {
         if connection.id == current?.id, machine.isAway { _ = sightings?.noteFailure() }
-        handle(.ended(connection.id, reason, peer: peer))
+        handle(.ended(connection.id, reason, peer: peer, isProven: provenIdentity != nil))
     }
 
     // MARK: The machine

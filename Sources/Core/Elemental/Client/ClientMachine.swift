@@ -44,8 +44,8 @@ struct ClientMachine<Waiter: Equatable> {
         case closing(ConnectionID, DisconnectReason)
         /// A connection has ended.
         ///
-        /// `peer`: the other end's name and address, for error messages.
-        case ended(ConnectionID, DisconnectReason, peer: String)
+        /// `peer`: the other end's name and address, for error messages. `isProven`: whether it has proven its identity.
+        case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
         /// The delay before an attempt has elapsed.
         case timer
         /// Zeroconf reported that the service is back.
@@ -121,8 +121,8 @@ struct ClientMachine<Waiter: Equatable> {
                 state = .draining(id, reconnects: policy != nil && reason.allowsReconnection)
             }
             return []
-        case .ended(let id, let reason, let peer):
-            return ended(id, reason, peer, at: now)
+        case .ended(let id, let reason, let peer, let isProven):
+            return ended(id, reason, (peer, isProven), at: now)
         case .timer:
             guard state == .away else { return [] }
             return perform(reconnection?.begin())
@@ -201,7 +201,7 @@ extension ClientMachine {
     }
 
     private mutating func ended(
-        _ id: ConnectionID, _ reason: DisconnectReason, _ peer: String, at now: ContinuousClock.Instant
+        _ id: ConnectionID, _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
         switch state {
         case .connecting(id, isReturn: false), .handshaking(id, isReturn: false):
@@ -221,7 +221,7 @@ extension ClientMachine {
 
     /// A connection that was ready has ended and will be replaced.
     private mutating func lost(
-        _ reason: DisconnectReason, _ peer: String, at now: ContinuousClock.Instant
+        _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
         guard let policy else { return end(reason) }
         if reconnection?.isSettled(at: now) == false {

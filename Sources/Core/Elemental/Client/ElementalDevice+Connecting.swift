@@ -14,7 +14,8 @@ extension ElementalDevice {
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/invalidValue`` for an empty name or a
     ///   number that is no port, ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
+    ///   ``ElementalError/Code/catalogueMismatch``,
     ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
     ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
     public static func connect(

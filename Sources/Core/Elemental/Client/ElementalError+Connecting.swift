@@ -1,14 +1,16 @@
 // Why a connection could not be established.
 extension ElementalError {
+    /// The other end: its name and address, and whether it has proven its identity.
+    typealias Peer = (text: String, isProven: Bool)
+
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
     /// A connection ended during the handshake.
-    ///
-    /// - Parameter peer: the other end's name and address.
-    static func noDevice(_ reason: DisconnectReason, _ peer: String) -> ElementalError {
-        switch reason.kind {
+    static func noDevice(_ reason: DisconnectReason, _ other: Peer) -> ElementalError {
+        let peer = other.text
+        return switch reason.kind {
         case .shutDown(let text):
-            ElementalError(.refused, "\(peer) turned the connection away: \(text)")
+            ElementalError(other.isProven ? .refused : .unauthenticated, "\(peer) turned the connection away: \(text)")
         case .catalogueMismatch(let text):
             ElementalError(.catalogueMismatch, text)
         case .invalidCatalogue(let text):
@@ -25,8 +27,8 @@ extension ElementalError {
     }
 
     /// A restored connection was lost again so soon that it counts as a failed attempt.
-    static func lostAgain(_ reason: DisconnectReason, _ peer: String) -> ElementalError {
+    static func lostAgain(_ reason: DisconnectReason, _ peer: Peer) -> ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
-        return ElementalError(.connectionFailed, "the connection to \(peer) was lost again: \(reason)")
+        return ElementalError(.connectionFailed, "the connection to \(peer.text) was lost again: \(reason)")
     }
 }

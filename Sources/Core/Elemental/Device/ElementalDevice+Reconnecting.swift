@@ -24,7 +24,8 @@ extension ElementalDevice {
     /// connected is left unchanged.
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
+    ///   ``ElementalError/Code/catalogueMismatch``,
     ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
     ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``;
     ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;

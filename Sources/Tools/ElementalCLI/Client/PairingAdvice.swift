@@ -29,9 +29,8 @@ struct PairingAdvice: Sendable {
                 "identityChanged",
                 "\(error.message); type: elemental trust list\(access.stateOptions), elemental trust revoke "
                     + "NAME\(access.stateOptions), and then \(command)")
-        // What a service for paired clients says to one that is not.
-        case .refused where error.message.contains("elemental pair"):
-            CommandFailure("notPaired", "\(error.message); type: \(remedy)")
+        case .unauthenticated:
+            CommandFailure("unauthenticated", "\(error.message); if it wants paired clients, type: \(remedy)")
         default: nil
         }
     }

@@ -42,7 +42,9 @@ struct SessionStateEvent: ConsoleEvent {
         switch state {
         case .connecting: return nil
         case .connected: (self.state, why, retryIn) = ("connected", nil, nil)
-        case .away(let reason, let delay): (self.state, why, retryIn) = ("away", reason, delay)
+        case .away(let reason, let delay, let mayPair):
+            let offer = mayPair ? "; if it wants paired clients, type: \(advice)" : ""
+            (self.state, why, retryIn) = ("away", reason + offer, delay)
         case .refused(let refusal):
             switch refusal.kind {
             case .notPaired: (self.state, why) = ("notPaired", "\(refusal.message); type: \(advice)")

@@ -180,7 +180,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(policy) { service, port, device in
             await service.stop(reason: "restarting")
             let full = try await Reconnecting.service(at: port) { $0.maximumDeviceCount = 0 }
-            try await policy.asked.next("a failed attempt") { $0.lastError?.code == .refused }
+            try await policy.asked.next("a failed attempt") { $0.lastError?.code == .unauthenticated }
             #expect(device.isReconnecting)
             await full.stop()
         }

@@ -89,7 +89,7 @@ struct PolicyTests {
     func todaysClientOfAPairedServiceIsToldWhatToDo() async throws {
         try await withService(Lamp.all, { $0.securityPolicy = .paired }) { _, port in
             let error = await #expect(throws: ElementalError.self) { _ = try await connect(port) }
-            #expect(error?.code == .refused)
+            #expect(error?.code == .unauthenticated)
             #expect(error?.message.contains("elemental pair") == true)
         }
     }

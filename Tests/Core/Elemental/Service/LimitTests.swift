@@ -80,7 +80,7 @@ struct LimitTests {
             let first = try await connect(port)
             let second = try await connect(port)
             let error = await elementalError { try await connect(port) }
-            #expect(error?.code == .refused)
+            #expect(error?.code == .unauthenticated)
             #expect(error?.message.contains("2 connections from this address") == true)
             await first.close()
             try await eventually { service.devices.count == 1 }

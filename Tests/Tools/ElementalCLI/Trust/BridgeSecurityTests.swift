@@ -18,7 +18,7 @@ struct BridgeSecurityTests {
     private static func pairing(_ bed: PairingBed, _ options: [String]) async throws -> [String] {
         try await with(bed, options) { bridge in
             let error = try await bridge.nextEvent("error")
-            #expect(error["code"] == "notPaired", "\(bridge.transcript)")
+            #expect(error["code"] == "unauthenticated", "\(bridge.transcript)")
             let message: String = error["message"] ?? ""
             let command = try #require(message.firstRange(of: "type: elemental pair "))
             return ["pair"] + message[command.upperBound...].split(separator: " ").map(String.init)

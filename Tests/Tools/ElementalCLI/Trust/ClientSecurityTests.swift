@@ -13,7 +13,7 @@ struct ClientSecurityTests {
             for options in [[], ["--security", "open"]] {
                 let error = try await Self.failure(
                     ["get", bed.target, "Light", "--json", "--state", bed.state] + options)
-                #expect(error.code == "notPaired")
+                #expect(error.code == "unauthenticated")
                 #expect(error.message.contains("elemental pair \(bed.target) --state \(bed.state)"), "\(error)")
             }
             // Connecting makes no identity.

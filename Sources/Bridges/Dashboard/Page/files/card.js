@@ -177,7 +177,7 @@ export class Card {
 		if (!isListed) return "Not on the network now. It comes back by itself.";
 		switch (info.state) {
 		case "connecting": return "Connecting…";
-		case "away": return `${sentence(info.why ?? "Away")} It comes back by itself.`;
+		case "away": return sentence(info.why ?? "Away") + (info.canPair ? "" : " It comes back by itself.");
 		case "refused": return sentence(info.why ?? "The service refused the connection");
 		case "notPaired": return "This service answers to paired devices alone.";
 		default: return "";

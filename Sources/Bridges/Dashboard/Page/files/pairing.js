@@ -41,13 +41,14 @@ export class PairingForm {
 		const { info, isListed } = this.service;
 		const { hello, isLinked } = this.page;
 		const isNeeded = info?.state === "notPaired";
-		const isOffered = info?.state === "connected" && (info.role === "plain" || info.role === "observe" || info.role === null)
-			&& info.security !== "open";
+		const isAway = info?.state === "away";
+		const isOffered = isAway || (info?.state === "connected" && (info.role === "plain" || info.role === "observe" || info.role === null)
+			&& info.security !== "open");
 		this.node.hidden = !isLinked || !isListed || !info?.canPair || !(isNeeded || isOffered);
 		if (this.node.hidden) return;
 		const canPair = hello.pairing !== false;
 		setText(this.why, !canPair ? "Pairing is not possible from this page."
-			: isNeeded ? "" : "This service lets everybody read, and paired devices control.");
+			: isNeeded ? "" : isAway ? "If this service answers to paired devices alone, pair with it." : "This service lets everybody read, and paired devices control.");
 		this.why.hidden = this.why.textContent === "";
 		this.offer.hidden = isNeeded || !canPair;
 		this.offer.setAttribute("aria-expanded", this.#isOpen);
