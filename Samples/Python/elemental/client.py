@@ -8,7 +8,7 @@ import socket
 import ssl
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set, Tuple, Type, Union
+from typing import Any, Awaitable, Callable, Dict, Generator, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import frames
 from .admission import ClientAdmission
@@ -35,6 +35,8 @@ from .session import Limits, Session, Statistics
 from .state import ROLES, Pin, State
 from .streams import Stream, Streams
 from .values import Value
+
+_Connection = TypeVar("_Connection")
 
 Key = Union[Element, str, int]
 """How an element is named: by itself, its name or its identifier."""
@@ -570,8 +572,9 @@ async def open_connection(
 ) -> Tuple[asyncio.Transport, Session]:
     """A TCP connection to a service, in TLS with a context. Raises OSError or ElementalError."""
     loop = asyncio.get_running_loop()
-    try:
-        transport, protocol = await loop.create_connection(
+
+    async def connect() -> Tuple[asyncio.Transport, Session]:
+        return await loop.create_connection(
             lambda: session,
             host,
             port,
@@ -580,11 +583,29 @@ async def open_connection(
             server_hostname="" if context is not None else None,
             happy_eyeballs_delay=0.25,
         )
+
+    try:
+        return await (connect() if context is None else once_more(connect))
     except ssl.SSLError as error:
         raise ConnectionFailed(f"{host}:{port} does not speak TLS as a paired service does: {error.reason}") from error
     except socket.gaierror as error:
         raise ConnectionFailed(f"there is no host {host!r}: {error.strerror}") from error
-    return transport, protocol
+
+
+async def once_more(connect: Callable[[], Awaitable[_Connection]]) -> _Connection:
+    """A connection in TLS: a service that limits handshakes may close the first before it answers."""
+    unanswered = (ConnectionResetError, ssl.SSLEOFError)
+    try:
+        return await connect()
+    except unanswered:
+        await asyncio.sleep(1)
+    try:
+        return await connect()
+    except unanswered as error:
+        raise ConnectionFailed(
+            "the connection was closed before an answer, twice; the service may limit handshakes. "
+            "Try again in a few seconds"
+        ) from error
 
 
 def _call(handler: Callable[..., None], *arguments: object) -> None:

@@ -10,7 +10,7 @@ from typing import Awaitable, Callable, List, Optional, Tuple, Union, cast
 
 from . import frames
 from .admission import MAXIMUM_BYTES, MAXIMUM_FRAME, PAIR, ClientPairing, Offer, granted_role, message, parse
-from .client import default_name
+from .client import default_name, once_more
 from .discovery import Place, parse_target, resolve
 from .elements import text
 from .errors import (
@@ -43,8 +43,10 @@ class _Line:
         error: Optional[Exception] = None
         for host, port in place.addresses:
             try:
-                reader, writer = await asyncio.open_connection(
-                    host, port, ssl=context, server_hostname="", limit=2 * MAXIMUM_FRAME
+                reader, writer = await once_more(
+                    lambda: asyncio.open_connection(
+                        host, port, ssl=context, server_hostname="", limit=2 * MAXIMUM_FRAME
+                    )
                 )
                 return cls(reader, writer)
             except OSError as cause:

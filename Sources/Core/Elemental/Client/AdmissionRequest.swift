@@ -53,20 +53,30 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         }
     }
 
-    private func dial(_ work: Work, _ attempt: Attempt, on eventLoop: any EventLoop) {
+    /// - Parameter isLast: whether it was tried before.
+    private func dial(_ work: Work, _ attempt: Attempt, on eventLoop: any EventLoop, isLast: Bool = false) {
         connector.options.network
             .connect(to: connector.endpoint, named: connector.peerName, connector.options, on: eventLoop)
             .assumeIsolated()
             .whenComplete { result in
                 do {
-                    try begin(on: result.get(), work, attempt)
+                    try begin(on: result.get(), work, attempt) {
+                        guard !isLast, attempt.mayDialAgain() else { return false }
+                        eventLoop.assumeIsolated().scheduleTask(in: ClientGateHandler.pause) {
+                            dial(work, attempt, on: eventLoop, isLast: true)
+                        }
+                        return true
+                    }
                 } catch {
                     attempt.finish(.failure(error))
                 }
             }
     }
 
-    private func begin(on channel: any Channel, _ work: Work, _ attempt: Attempt) throws {
+    /// - Parameter tryAgain: connects once more after a pause.
+    private func begin(
+        on channel: any Channel, _ work: Work, _ attempt: Attempt, tryAgain: @escaping () -> Bool
+    ) throws {
         guard attempt.opened(channel) else { return channel.close(promise: nil) }
         let eventLoop = channel.eventLoop
         let address = channel.remoteAddress
@@ -94,6 +104,7 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
                 }
                 // There will be no session on it.
                 if case .authorised = outcome { channel.close(promise: nil) }
+            case .failure(.unanswered) where tryAgain(): break
             case .failure(let failure):
                 attempt.finish(.failure(work.explain(failure)))
             }
@@ -122,6 +133,17 @@ extension AdmissionRequest {
             state.withLock { state in
                 guard case .connecting = state else { return false }
                 state = .open(channel)
+                return true
+            }
+        }
+
+        /// The connection ended unanswered.
+        ///
+        /// - Returns: `false` if the request was broken off.
+        func mayDialAgain() -> Bool {
+            state.withLock { state in
+                guard case .open = state else { return false }
+                state = .connecting
                 return true
             }
         }

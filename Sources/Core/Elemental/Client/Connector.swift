@@ -141,14 +141,24 @@ struct Connector: Sendable {
                 case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
                 case .encrypted(let expected):
                     try secure(channel, endpoint, for: device, expected, connection) { failure in
-                        guard !isLast, case .notEncrypted = failure else { return false }
-                        connect(
-                            endpoint, for: device, expectsHello: expectsHello, connection, security, isLast: true)
+                        guard !isLast, let pause = Self.pause(after: failure) else { return false }
+                        device.eventLoop.assumeIsolated().scheduleTask(in: pause) {
+                            connect(
+                                endpoint, for: device, expectsHello: expectsHello, connection, security, isLast: true)
+                        }
                         return true
                     }
                 case .encryptedOrPlain(let expected):
                     try secure(channel, endpoint, for: device, expected, connection) { failure in
                         if case .timedOut = failure { return false }
+                        if case .unanswered = failure, !isLast {
+                            device.eventLoop.assumeIsolated().scheduleTask(in: ClientGateHandler.pause) {
+                                connect(
+                                    endpoint, for: device, expectsHello: expectsHello, connection, security,
+                                    isLast: true)
+                            }
+                            return true
+                        }
                         connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
                         return true
                     }
@@ -159,10 +169,20 @@ struct Connector: Sendable {
         }
     }
 
+    /// When to try once more after a handshake that failed; `nil` for not at all. A service that was waiting too long for
+    /// the first bytes, which were lost on the way, has taken this client for a plain one; and one that limits handshakes
+    /// may have closed the connection.
+    private static func pause(after failure: ClientGateHandler.Failure) -> TimeAmount? {
+        switch failure {
+        case .notEncrypted: .zero
+        case .unanswered: ClientGateHandler.pause
+        case .otherKey, .timedOut, .closed, .refused, .notStored: nil
+        }
+    }
+
     /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
     ///
-    /// - Parameter tryAgain: connects once more, if that may help: after a handshake that failed, because a service that
-    ///   was waiting too long for the first bytes, which were lost on the way, has taken this client for a plain one.
+    /// - Parameter tryAgain: connects once more, if that may help after that failure.
     private func secure(
         _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
         _ connection: ClientConnection, tryAgain: @escaping (ClientGateHandler.Failure) -> Bool
@@ -255,6 +275,7 @@ struct Connector: Sendable {
             return ElementalError(
                 .timedOut,
                 "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
+        case .unanswered: return .unanswered(target)
         case .closed:
             return ElementalError(
                 .connectionFailed, "\(target): it ended the connection before it admitted this client")

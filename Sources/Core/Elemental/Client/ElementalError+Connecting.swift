@@ -5,6 +5,16 @@ extension ElementalError {
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
+    /// The connection ended before the service had answered the client's first bytes.
+    ///
+    /// - Parameter what: what could not be done.
+    static func unanswered(_ what: String) -> ElementalError {
+        ElementalError(
+            .connectionFailed,
+            "\(what): the connection was closed before an answer, twice; the service may limit handshakes, or not be an "
+                + "element service. Try again in a few seconds")
+    }
+
     /// A connection ended during the handshake.
     static func noDevice(_ reason: DisconnectReason, _ other: Peer) -> ElementalError {
         let peer = other.text

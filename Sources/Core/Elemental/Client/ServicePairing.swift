@@ -86,6 +86,7 @@ struct ServicePairing: Sendable {
                 .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
         case .notStored(let error):
             return ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
+        case .unanswered: return .unanswered(what)
         case .closed: return ElementalError(.connectionFailed, "\(what): it ended the connection")
         }
     }

@@ -29,6 +29,9 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         /// The other end does not speak TLS, or TLS failed.
         case notEncrypted(String)
         case timedOut
+        /// The connection ended before the service answered anything, as one does of a host that has begun too many
+        /// handshakes.
+        case unanswered
         /// The connection ended.
         case closed
         case refused(AdmissionRefusal)
@@ -51,6 +54,10 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     enum PairingStep: Sendable {
         case pending, complete, withdrawn
     }
+
+    /// How long a client waits before it tries once more, after a connection that ended unanswered: limits of handshakes
+    /// are for a second.
+    static let pause = TimeAmount.seconds(1)
 
     private enum Phase {
         case handshake
@@ -118,7 +125,9 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let key = rejected.withLock({ $0 }) { return fail(.otherKey(key)) }
         switch error {
-        case NIOSSLError.uncleanShutdown: fail(.closed)
+        case NIOSSLError.uncleanShutdown, is IOError: fail(.closed)
+        case NIOSSLError.handshakeFailed(BoringSSLError.sslError(let stack)) where stack.contains(.eofDuringHandshake):
+            fail(.closed)
         case is NIOSSLError, is BoringSSLError: fail(.notEncrypted("the TLS handshake failed or was broken off"))
         default: fail(.notEncrypted(NetworkFailure(error).reason))
         }
@@ -213,9 +222,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func fail(_ failure: Failure) {
         if case .admission(let admission) = phase, admission.isCompleting { return }
-        if case .over = phase { return }
         let context = context
-        finish(.failure(failure))
+        switch (phase, failure) {
+        case (.over, _): return
+        case (.handshake, .closed): finish(.failure(.unanswered))
+        default: finish(.failure(failure))
+        }
         context?.close(promise: nil)
     }
 

@@ -140,17 +140,23 @@ final class ServiceGate {
     }
 
     /// The pairing window was opened or closed, or an attempt began.
-    func windowChanged() {
+    ///
+    /// - Returns: whether an admin has opened it.
+    @discardableResult
+    func windowChanged() -> Bool {
+        var isOpenedByAdmin = false
         if window.state?.number != reportedWindow {
             reportedWindow = window.state?.number
-            owner?.gateReports(reportedWindow == nil ? .closed : .openedByAdmin)
+            isOpenedByAdmin = reportedWindow != nil
+            owner?.gateReports(isOpenedByAdmin ? .openedByAdmin : .closed)
         }
         windowTimer?.cancel()
-        guard let change = window.nextChange else { return }
+        guard let change = window.nextChange else { return isOpenedByAdmin }
         windowTimer = trust.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(change - .now)) { [self] in
             window.update(at: .now)
             windowChanged()
         }
+        return isOpenedByAdmin
     }
 
     /// Closes every connection that has no session yet, and those to come.

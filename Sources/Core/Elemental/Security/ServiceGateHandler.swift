@@ -198,11 +198,12 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
                 advance { admission, _ in admission.stored(result.mapError(AdmissionRefusal.init(storing:))) }
             }
         case .revoke(let fingerprint, let admin):
+            gate.limits.reserve(id)
             gate.revoke(fingerprint, by: admin).assumeIsolated().whenComplete { [self] result in
                 advance { admission, _ in admission.revoked(result.mapError(AdmissionRefusal.init(storing:))) }
             }
         case .windowChanged:
-            gate.windowChanged()
+            if gate.windowChanged() { gate.limits.reserve(id) }
         case .authorised(let client):
             gate.limits.reserve(id)
             begin(for: client, received: ByteBuffer(bytes: client.remainder))

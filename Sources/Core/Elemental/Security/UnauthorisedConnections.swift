@@ -99,7 +99,7 @@ struct UnauthorisedConnections: Sendable {
         return true
     }
 
-    /// A device of that host was authorised.
+    /// A device of that host was authorised, or a command of an admin's carried out.
     mutating func reserve(_ id: ID, at now: NIODeadline) {
         guard let host = places[id]?.host else { return }
         reservations[host] = now
