@@ -8,7 +8,7 @@ struct Listeners: Sendable {
     let host: String
     let port: Int
     let address: IPAddress?
-    private let channels: [any Channel]
+    private let channels: [KeptChannel]
     private let core: Locked<NIOLoopBound<ServerCore>?>
     private let eventLoop: any EventLoop
 
@@ -16,7 +16,7 @@ struct Listeners: Sendable {
         _ options: WebServerOptions, on eventLoop: any EventLoop, logger: Logger
     ) async throws -> Listeners {
         let core = Locked<NIOLoopBound<ServerCore>?>(nil)
-        func open(_ address: SocketAddress) async throws -> any Channel {
+        @Sendable func open(_ address: SocketAddress) async throws -> any Channel {
             try await bootstrap(core, options, eventLoop, logger).bind(to: address).get()
         }
         var channels: [any Channel] = []
@@ -39,8 +39,22 @@ struct Listeners: Sendable {
                 logger.debug("only one of the loopback addresses is listened on", metadata: ["address": "\(host)"])
             }
         }
-        return Listeners(
-            host: host, port: port, address: address, channels: channels, core: core, eventLoop: eventLoop)
+        let kept = channels.map { channel in
+            KeptChannel(channel) { [address = channel.localAddress] in
+                guard let address else { throw ChannelError.unknownLocalAddress }
+                let channel = try await open(address)
+                if core.withLock({ $0 != nil }) { try await channel.setOption(.autoRead, value: true).get() }
+                return channel
+            } tell: { event in
+                switch event {
+                case .lost(let error, _):
+                    let reason = error.map { "\($0)" } ?? "the system has closed the socket"
+                    logger.warning("not listening", metadata: ["port": "\(port)", "reason": "\(reason)"])
+                case .restored: logger.info("listening again", metadata: ["port": "\(port)"])
+                }
+            }
+        }
+        return Listeners(host: host, port: port, address: address, channels: kept, core: core, eventLoop: eventLoop)
     }
 
     private static func bootstrap(
@@ -82,11 +96,11 @@ struct Listeners: Sendable {
     /// Begins to accept connections.
     func accept(_ core: NIOLoopBound<ServerCore>) async {
         self.core.withLock { $0 = core }
-        for channel in channels { try? await channel.setOption(.autoRead, value: true).get() }
+        for channel in channels { try? await channel.channel.setOption(.autoRead, value: true).get() }
     }
 
     func close() async {
-        for channel in channels { try? await channel.close() }
+        for channel in channels { await channel.close() }
         // It refers to what refers to this.
         core.withLock { $0 = nil }
     }

@@ -112,6 +112,7 @@ struct SystemMonitor: AsyncParsableCommand {
     private static func describe(_ event: ServiceEvent) -> String? {
         switch event {
         case .listening(let port): "listening: port \(port)"
+        case .failedToListen(let error, let delay): "not listening: \(error); next attempt in \(delay)"
         case .published(let name): "published: '\(name)' as \(Monitor.service)"
         case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"

@@ -214,8 +214,9 @@ public final class ElementalService: Sendable {
 
     /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// It waits for that also in a cancelled task, and takes at most about ``DeviceLimits/closeTimeout``. A stopped service can be started again. If the service
-    /// is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
+    /// It waits for that also in a cancelled task, and takes at most about ``DeviceLimits/closeTimeout``: a Zeroconf daemon
+    /// that hangs is not waited for. A stopped service can be started again. If the service is still starting, ``start()``
+    /// throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
         let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
@@ -236,9 +237,17 @@ public final class ElementalService: Sendable {
             await uncancelled { _ = await ended?.wait() }
             return
         }
-        async let withdrawn: Void? = publication?.stop()
+        // The daemon may be hung: then the withdrawal goes on by itself.
+        let withdrawn = Latch()
+        Task {
+            await publication?.stop()
+            withdrawn.open()
+        }
+        async let isWithdrawn = uncancelled { [shared] in
+            await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
+        }
         await listener.close(reason)
-        _ = await withdrawn
+        _ = await isWithdrawn
         state.withLock { $0 = .idle }
         await listener.emit(.stopped)
         ended?.open()

@@ -3,15 +3,16 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A service's open sockets: TCP and UDP with one port number.
+/// A service's open sockets: TCP and UDP with one port number. One that the system closes is opened again.
 struct Listener: Sendable {
     let port: Int
     /// The maximum number of concurrent devices.
     let deviceCapacity: Int
-    private let tcp: any Channel
+    private let tcp: KeptChannel
+    private let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
     /// The service's, on which its sessions are.
-    private let eventLoop: any EventLoop
+    let eventLoop: any EventLoop
 
     /// How many ports chosen by the system for TCP are tried, in case UDP already uses them.
     private static let attempts = 16
@@ -38,14 +39,14 @@ struct Listener: Sendable {
                 guard configuration.allowsUDP else {
                     try await tcp.setOption(.autoRead, value: true).get()
                     return await Listener(
-                        port: port, tcp: tcp, udp: nil, server: server, eventLoop, configuration)
+                        port: port, tcp: tcp, udp: nil, server: server, eventLoop, configuration, keys?.limits)
                 }
                 do {
-                    let udp = try await bindUDP(tcp, eventLoop, server)
+                    let udp = try await bindUDP(tcp.localAddress, eventLoop, server)
                     try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
                     try await tcp.setOption(.autoRead, value: true).get()
                     return await Listener(
-                        port: port, tcp: tcp, udp: udp, server: server, eventLoop, configuration)
+                        port: port, tcp: tcp, udp: udp, server: server, eventLoop, configuration, keys?.limits)
                 } catch {
                     try? await tcp.close()
                     let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -62,12 +63,43 @@ struct Listener: Sendable {
 
     private init(
         port: Int, tcp: any Channel, udp: (any Channel)?, server: NIOLoopBound<ServiceServer>,
-        _ eventLoop: any EventLoop, _ configuration: ServiceConfiguration
+        _ eventLoop: any EventLoop, _ configuration: ServiceConfiguration, _ limits: AcceptLimits?
     ) async {
         self.port = port
         self.eventLoop = eventLoop
-        self.tcp = tcp
         self.server = server
+        let (address, events) = (tcp.localAddress, try? await eventLoop.submit { server.value.service.events }.get())
+        var fixed = configuration
+        fixed.port = port
+        func keep(
+            _ channel: any Channel, _ transport: String, _ open: @escaping @Sendable () async throws -> any Channel
+        ) -> KeptChannel {
+            KeptChannel(channel, open: open) { [fixed] change in
+                let event: ServiceEvent =
+                    switch change {
+                    case .restored: .listening(port: port)
+                    case .lost(let error, let delay):
+                        .failedToListen(
+                            error.map { Self.explain($0, fixed) }
+                                ?? ElementalError(
+                                    .listeningFailed, "the system has closed the \(transport) socket at port \(port)"),
+                            retryIn: delay)
+                    }
+                eventLoop.execute { events?.emit(event) }
+            }
+        }
+        self.tcp = keep(tcp, "TCP") { [fixed] in
+            let channel = try await Self.bindTCP(fixed, limits, eventLoop, server)
+            try await channel.setOption(.autoRead, value: true).get()
+            return channel
+        }
+        self.udp = udp.map {
+            keep($0, "UDP") {
+                let channel = try await Self.bindUDP(address, eventLoop, server)
+                try await eventLoop.submit { server.value.open(datagrams: channel) }.get()
+                return channel
+            }
+        }
         var room = Int.max
         for channel in [tcp, udp] {
             guard let channel, let descriptor = await Self.descriptor(of: channel) else { continue }
@@ -128,9 +160,9 @@ struct Listener: Sendable {
     }
 
     private static func bindUDP(
-        _ tcp: any Channel, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
+        _ address: SocketAddress?, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        guard let address = tcp.localAddress else { throw ChannelError.unknownLocalAddress }
+        guard let address else { throw ChannelError.unknownLocalAddress }
         return try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -162,8 +194,9 @@ struct Listener: Sendable {
 
     /// Stops accepting, sends the devices the reason and waits until they have disconnected.
     func close(_ reason: String) async {
-        try? await tcp.close()
+        await tcp.close()
         try? await eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()
+        udp?.release()
         try? await eventLoop.flatSubmit { [server] in server.value.closeDatagrams() }.get()
     }
 

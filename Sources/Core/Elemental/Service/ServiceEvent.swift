@@ -2,6 +2,9 @@
 public enum ServiceEvent: Sendable {
     /// It accepts connections at this port, TCP and, unless disabled, UDP.
     case listening(port: Int)
+    /// A socket that it listens on was closed by the system, or could not be opened again; the next attempt follows after the
+    /// given time. Once it listens again, ``listening(port:)`` follows. Connections last meanwhile.
+    case failedToListen(ElementalError, retryIn: Duration)
     /// It is published under this name, which may differ from the requested one if another service has that.
     case published(name: String)
     /// It could not be published; it keeps listening and retries after the given time.

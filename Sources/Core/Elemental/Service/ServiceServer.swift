@@ -66,8 +66,20 @@ final class ServiceServer: SessionOwner {
         gate?.trust.start { [weak self] in self?.trustChanged($0) }
     }
 
-    /// Devices may use datagrams from now on.
-    func open(datagrams channel: (any Channel)?) { datagramSocket = channel.map(DatagramSocket.init) }
+    /// Devices may use datagrams from now on, over this socket.
+    func open(datagrams channel: any Channel) {
+        datagramSocket = DatagramSocket(channel)
+        for session in sessions.values where session.sender.datagramSink != nil {
+            guard let hello = session.device.hello else { continue }
+            useDatagrams(session, hello)
+            session.updateDatagramState()
+        }
+    }
+
+    private func useDatagrams(_ session: Session, _ hello: Hello) {
+        guard hello.udpPort != 0, let datagramSocket, let address = session.bytes.remoteAddress else { return }
+        session.sender.datagramSink = DatagramSink(datagramSocket, to: address.withPort(Int(hello.udpPort)))
+    }
 
     /// Closes the service's UDP socket.
     func closeDatagrams() -> EventLoopFuture<Void> {
@@ -173,9 +185,7 @@ final class ServiceServer: SessionOwner {
     }
 
     func session(_ session: Session, received hello: Hello) {
-        if hello.udpPort != 0, let datagramSocket, let address = session.bytes.remoteAddress {
-            session.sender.datagramSink = DatagramSink(datagramSocket, to: address.withPort(Int(hello.udpPort)))
-        }
+        useDatagrams(session, hello)
         session.sender.queue(.hello, Hello(features: .ofService).wireBytes)
         if hello.features.contains(.wantsCatalogue) {
             session.sender.queue(.catalogue, session.receiver.table.catalogue.wireBytes)

@@ -149,7 +149,9 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             state.withLock { $0.references[id] }?.updateTXT(bytes)
         case .startTimer(let id, let delay):
             state.withLock { _ = $0.timers.insert(id) }
-            queue.asyncAfter(deadline: .now() + .nanoseconds(Int(min(delay, .seconds(1_000_000_000)).nanoseconds))) { [weak self] in
+            // Longer ones have too many nanoseconds.
+            let delay = min(delay, .seconds(1_000_000_000)).nanoseconds
+            queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay))) { [weak self] in
                 self?.process(.timer(id))
             }
         case .cancelTimer(let id):

@@ -74,6 +74,23 @@ struct TrustEvent: ConsoleEvent {
     }
 }
 
+/// A socket that the service listens on was closed, or cannot be opened again.
+struct ListenFailedEvent: ConsoleEvent {
+    let service: String
+    let reason: String
+    let delay: Duration
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(service) does not listen: \(reason); next attempt in \(delay)"] }
+
+    var json: JSONText {
+        .event(
+            "listenFailed",
+            [("service", .string(service)), ("reason", .string(reason)), ("retryIn", .seconds(delay))])
+    }
+}
+
 /// The service has stopped.
 struct StoppedEvent: ConsoleEvent {
     let service: String

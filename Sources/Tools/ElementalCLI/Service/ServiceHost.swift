@@ -114,6 +114,8 @@ struct ServiceHost: Sendable {
                 case .event(.listening(let port)):
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
+                case .event(.failedToListen(let error, let delay)):
+                    await console.emit(ListenFailedEvent(service: service.service, reason: error.message, delay: delay))
                 case .event(.published(let name)):
                     await console.emit(
                         PublishedEvent(service: service.service, name: name, port: service.port ?? 0))
