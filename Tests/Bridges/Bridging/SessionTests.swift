@@ -71,7 +71,7 @@ struct SessionTests {
             try await log.wait(for: "connected", of: key)
             await first.stop(reason: "a pause")
             try await log.wait(for: "away", of: key, 2)
-            guard case .state(_, .away(let reason, _))? = log.events.last(where: { $0.key == key }) else {
+            guard case .state(_, .away(let reason, _, _))? = log.events.last(where: { $0.key == key }) else {
                 throw TestSupportError("it is not away")
             }
             #expect(!reason.isEmpty)
