@@ -13,7 +13,9 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         /// Begins with a service that has proven that key.
         let makeAdmission: @Sendable (Fingerprint) -> ClientAdmission
         /// Stores a service that pairs, reached at that address, or removes it. On a thread that may block.
-        var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = { _, _, _ in }
+        var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = {
+            _, _, _ in
+        }
         /// The answer, from a service reached at that address; `nil` if it does not answer what was asked.
         let answer: @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
         /// Why there is none.

@@ -36,7 +36,8 @@ struct DoctorCommand: ReportingCommand {
                 await DiscoveryCheck.run(output, hasBus: bus.state == .ok) { await MulticastCheck.run() })
             await tell(
                 await Blocking.finish {
-                    AddressFamilyCheck.run() + FirewallCheck.run() + [ClockCheck.run(), DescriptorCheck.run()] + SerialCheck.run()
+                    AddressFamilyCheck.run() + FirewallCheck.run() + [ClockCheck.run(), DescriptorCheck.run()]
+                        + SerialCheck.run()
                         + [StateCheck.run(state.state)]
                 })
         }
