@@ -109,6 +109,8 @@ struct SessionListingTests {
         let (client, clientStore) = (Ed25519Identity(), InMemoryTrustStore())
         try await withSessions([.service("sess_record", name: nil)]) {
             $0.connect.security = .automatic(identity: client, store: clientStore)
+            // A change of the store would be another reason.
+            $0.trustInterval = .seconds(3600)
         } _: { _, log in
             try await log.wait(for: "notPaired", of: key)
             try store.update { peers in

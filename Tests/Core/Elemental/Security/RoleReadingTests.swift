@@ -227,7 +227,7 @@ struct RoleReadingTests {
                 return request.role >= .control ? .accept : .refuse("not you")
             }
             let device = try await house.connect(.control)
-            #expect(await errorCode { try await house.connect(.observe) } == .refused)
+            #expect(await errorCode { try await house.connect(.observe) } == .unauthenticated)
             #expect(asked.all == ["- control", "control control", "- observe"])
             await device.close()
         }

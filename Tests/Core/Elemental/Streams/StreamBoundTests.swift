@@ -49,7 +49,7 @@ struct StreamBoundTests {
             let all = device.values()
             try await sendPictures(30, from: sender, to: device)
             #expect(!device.isPaused)
-            #expect(device.statistics.messagesOverrun == 2 * 22)
+            try await eventually { device.statistics.messagesOverrun == 2 * 22 }
             #expect(await waiting(8, in: values) == (22..<30).map { $0 })
             withExtendedLifetime(all) {}
         }

@@ -198,7 +198,7 @@ struct PairPromptTests {
             }
             let listed = try await bed.run("trust", "list", "--json")
             #expect(JSONLine(listed.output.last ?? "")?["pending"] == true)
-            #expect(try await bed.failure("get", bed.target, "Light").code == "notPaired")
+            #expect(try await bed.failure("get", bed.target, "Light").code == "unauthenticated")
             try await bed.pair()
             #expect(JSONLine(try await bed.run("trust", "list", "--json").output.last ?? "")?["pending"] == false)
         }
