@@ -40,10 +40,12 @@ struct PairingBed: Sendable {
     }
 
     private init(_ folder: String, _ policy: SecurityPolicy, _ isPublished: Bool) async throws {
-        name = isPublished ? "Lamp \(UUID().uuidString.prefix(8))" : nil
+        let wanted = isPublished ? "Lamp \(UUID().uuidString.prefix(8))" : nil
+        let published = Locked<String?>(nil)
         state = folder + "/user"
         serviceState = try SecurityState(directory: folder + "/service")
-        service = try await Self.start(serviceState, policy, port: PortLease.port(), name: name)
+        service = try await Self.start(serviceState, policy, port: PortLease.port(), name: wanted, published: published)
+        name = published.withLock { $0 }
         guard let port = service.port else { throw TestSupportError("the service has no port") }
         self.port = port
         try service.send(true, to: Self.light)
@@ -53,8 +55,11 @@ struct PairingBed: Sendable {
     }
 
     /// Starts a service with that identity, which Zeroconf finds if it has a name.
+    ///
+    /// - Parameter published: the name under which it is published: Avahi may add a number to the wanted one.
     static func start(
-        _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil, service: String = "lamp"
+        _ state: SecurityState, _ policy: SecurityPolicy, port: Int, name: String? = nil, service: String = "lamp",
+        published: Locked<String?> = Locked(nil)
     ) async throws -> ElementalService {
         var configuration = ServiceConfiguration()
         configuration.limits.handshakeTimeout = Patience.wait * 9
@@ -69,7 +74,11 @@ struct PairingBed: Sendable {
         }
         let service = ElementalService(
             service, displayName: name ?? "Lamp", elements: [light], configuration: configuration)
+        service.onEvent { event in
+            if case .published(let name) = event { published.withLock { $0 = name } }
+        }
         try await service.start()
+        if name != nil { try await eventually { published.withLock { $0 != nil } } }
         return service
     }
 

@@ -1,5 +1,6 @@
 import ElementalSecurity
 import ElementalWire
+import Support
 import TestSupport
 import Testing
 import Zeroconf
@@ -108,10 +109,11 @@ struct StandingTests {
     func otherServicesOfAPairedHostAreReadAsBefore(_ policy: SecurityPolicy) async throws {
         try await PairingBed.with(isPublished: true) { bed in
             try await bed.pair()
+            let published = Locked<String?>(nil)
             let sensor = try await PairingBed.start(
-                bed.serviceState, policy, port: 0, name: bed.name, service: "sensor")
+                bed.serviceState, policy, port: 0, name: bed.name, service: "sensor", published: published)
             try sensor.send(true, to: PairingBed.light)
-            let reading = try await bed.run("get", "SENSOR/\(bed.name ?? "")", "Light")
+            let reading = try await bed.run("get", "SENSOR/\(published.withLock { $0 } ?? "")", "Light")
             #expect(reading.output == ["Light=true"], "\(reading)")
             await sensor.stop()
         }
