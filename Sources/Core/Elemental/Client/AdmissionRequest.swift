@@ -50,6 +50,8 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
             }
         } catch let error as ElementalError {
             throw error
+        } catch is CancellationError {
+            throw .connectingCancelled
         } catch {
             throw connector.explain(error, connector.endpoint)
         }

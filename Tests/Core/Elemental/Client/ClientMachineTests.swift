@@ -179,7 +179,7 @@ struct ClientMachineTests {
         _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ended(client.id, .shutDown, peer: "Rover"))
-                == ["no timer", "no watch", "program: refused", "release"])
+                == ["no timer", "no watch", "program: unauthenticated", "release"])
     }
 
     @Test
