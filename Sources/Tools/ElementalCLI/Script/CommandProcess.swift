@@ -209,12 +209,14 @@ final class CommandProcess: Sendable {
             } catch {
                 return .failure(.system(CommandFailure(error).description))
             }
+            // The watcher is there before the command: nobody would end one that outlives this program meanwhile.
+            let watcher = CommandWatcher.shared
             let started = state.withLock { state -> Result<pid_t, Failure> in
                 if state.isStopped { return .failure(.stopped) }
                 let started = Self.spawn(text, [pipes.input.read, pipes.output.write, pipes.errors.write])
                 if case .success(let pid) = started {
                     state.pid = pid
-                    CommandWatcher.shared.add(pid)
+                    watcher.add(pid)
                 }
                 return started
             }

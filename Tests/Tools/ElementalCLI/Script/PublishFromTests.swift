@@ -207,10 +207,13 @@ struct PublishFromTests {
             1:Silent:string:ro
                 follow: echo $$ > {folder}/pid; exec sleep 100000
             2:Busy:uint8:ro
-                read 0.05: echo 1
+                read 0.05: echo 1; echo >> {folder}/read
             """
         try await withService(script) { service, _, folder in
             try await eventually("the command runs") { isRunning(text("pid", in: folder)) }
+            // The service has gone on since it started the command.
+            let count = text("read", in: folder).utf8.count
+            try await eventually("it is read") { text("read", in: folder).utf8.count > count + 2 }
             service.send(signal: SIGKILL)
             try await eventually("it ends") { !isRunning(text("pid", in: folder)) }
         }
