@@ -137,7 +137,7 @@ package struct Lanes {
         heads[position].number = lanes[position].values.first?.number ?? Head.none
     }
 
-    /// What counts of a value. Where only the newest is kept, it is one for each element.
+    /// The bytes that a value counts for: none where a lane keeps only the newest value of each element.
     private func size(of value: ElementValue, _ element: ElementDefinition) -> Int {
         keepsNewest(of: element) ? 0 : value.wireByteCount
     }

@@ -25,7 +25,7 @@ final class ServiceSession: Sendable {
         var values: HandlerRegistration?
         /// The role that was granted in a pairing.
         var pairedRole: Role?
-        /// What the service was asked for.
+        /// The role that the connection asks the service for.
         var wantedRole = Role.plain
         /// Whether the device is to be replaced by another one at once.
         var mustRenew = false

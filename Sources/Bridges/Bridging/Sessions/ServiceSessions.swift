@@ -73,7 +73,7 @@ package final class ServiceSessions: Sendable {
         guard isFirst else { throw ElementalError(.invalidState, "services are followed once: make another one") }
         // Taken before anything is tried: who is trusted from then on may be what an attempt was refused for.
         var trusted = TrustedServices(options.connect.security)
-        // What cannot be read is told by the attempts.
+        // Each attempt reports a store that cannot be read.
         _ = try? await trusted?.update()
         await withDiscardingTaskGroup { group in
             for service in options.known {

@@ -17,8 +17,9 @@ package struct SessionOptions: Sendable {
     package var elements: ElementCatalogue?
     /// The most services at a time.
     package var maximumServices = 256
-    /// What values may take together, of all services: those that are arriving, and of each element the newest of more
-    /// than 256 bytes, which an observer may keep. Further ones are left out.
+    /// The maximum bytes of the values of all services together: incomplete values, and each element's newest value of
+    /// more than 256 bytes, which an observer may keep. A complete value beyond it is left out; an incomplete one ends its
+    /// connection.
     package var maximumByteCount = 64 << 20
     /// Whether observers keep long values. Otherwise only those that are arriving count.
     package var keepsLongValues = true

@@ -45,7 +45,7 @@ final class BoardService {
         case data(EncodedFrame)
     }
 
-    /// What is kept of a value.
+    /// A value as the page keeps it.
     private enum Kept {
         case value(ElementValue)
         /// Of what is too much for a page, its length.

@@ -50,7 +50,7 @@ final class BridgeCore {
     private var otherBridges: Set<String> = []
     /// Those that were seen to go.
     private(set) var goneBridges: Set<String> = []
-    /// What tells this bridge from another one of its name.
+    /// Distinguishes this bridge from another one with the same name.
     private let session = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     /// When another bridge of this name is told of again.
     private var nextSharedID = NIODeadline.uptimeNanoseconds(0)

@@ -66,7 +66,7 @@ struct BridgeTopics: Sendable {
 
 /// The topics of Home Assistant.
 struct DiscoveryTopics: Sendable {
-    /// What Home Assistant has unless it was told otherwise.
+    /// Home Assistant's default prefix.
     static let standardPrefix = "homeassistant"
 
     /// Where it says that it has started: that is configured apart from the prefix.

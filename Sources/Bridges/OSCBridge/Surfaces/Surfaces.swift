@@ -3,7 +3,7 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
-/// Who is sent values: those that sent something lately and are there, as far as that is known, and those that were named.
+/// The surfaces that are sent values: those that sent something recently, and those that the user named.
 /// It belongs to the bridge's event loop.
 final class Surfaces {
     /// Called when a surface is told of values from now on.

@@ -87,7 +87,7 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         let plan = ClientGateHandler.Plan(
             accepts: work.accepts, makeAdmission: work.makeAdmission,
             store: { service, step in
-                // What follows the first step is done in any case.
+                // Once storing has begun, cancellation does not stop it.
                 guard step != .pending || attempt.beginStoring() else {
                     return eventLoop.makeFailedFuture(ElementalError.connectingCancelled)
                 }
