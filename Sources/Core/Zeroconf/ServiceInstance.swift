@@ -13,7 +13,7 @@ public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
     public init(name: String, type: ServiceType, domain: String = "local.") {
         self.name = name
         self.type = type
-        let lowercased = domain.lowercased()
+        let lowercased = ComparableName(domain).text
         if lowercased.isEmpty || lowercased == "." {
             self.domain = "local."
         } else {

@@ -30,7 +30,7 @@ public struct ServiceType: Sendable {
         let trimmed = type.hasSuffix(".") ? String(type.dropLast()) : type
         let labels = trimmed.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count == 2, labels[0].hasPrefix("_"),
-            let transportProtocol = TransportProtocol(rawValue: labels[1].lowercased())
+            let transportProtocol = TransportProtocol(rawValue: ComparableName(labels[1]).text)
         else {
             throw ZeroconfError(
                 .invalidType,

@@ -1,3 +1,5 @@
+import Support
+
 extension TXTRecord {
     /// The most bytes that an encoded record may have: 1300, which is what RFC 6763 (section 6.2) asks for so that a
     /// record fits into one Ethernet packet with its name; it prefers 200 or less.
@@ -50,7 +52,7 @@ extension TXTRecord {
     /// came before (the first counts: RFC 6763, section 6.4), and a last string that is cut short.
     public init(decoding wire: some Sequence<UInt8>) {
         let bytes = Array(wire)
-        var seen: Set<String> = []
+        var seen: Set<ComparableName> = []
         var entries: [Entry] = []
         var position = 0
         while position < bytes.count {
@@ -63,7 +65,7 @@ extension TXTRecord {
             let keyBytes = string[start..<keyEnd]
             guard !keyBytes.isEmpty, keyBytes.allSatisfy(Self.isAllowedInKey) else { continue }
             let key = String(decoding: keyBytes, as: UTF8.self)
-            guard seen.insert(key.lowercased()).inserted else { continue }
+            guard seen.insert(ComparableName(key)).inserted else { continue }
             entries.append(Entry(key: key, value: keyEnd == end ? nil : Array(string[(keyEnd + 1)...])))
         }
         self.init(entries: entries)

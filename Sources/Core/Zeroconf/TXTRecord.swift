@@ -1,8 +1,10 @@
+import Support
+
 /// What a service tells about itself before anyone connects: keys and values in order.
 ///
-/// Keys are compared without regard to case and are 1 or more printable ASCII characters but `=` (RFC 6763, section
-/// 6.4). A value is any bytes, mostly UTF-8. Key and value together take at most 254 bytes. Whether a record can be
-/// published is checked when it is encoded.
+/// Keys are compared without regard to the case of ASCII letters and are 1 or more printable ASCII characters but `=`
+/// (RFC 6763, section 6.4). A value is any bytes, mostly UTF-8. Key and value together take at most 254 bytes. Whether a
+/// record can be published is checked when it is encoded.
 public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
     /// A key with its value.
     public struct Entry: Hashable, Sendable {
@@ -84,8 +86,7 @@ public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private func index(of key: String) -> Int? {
-        let folded = key.lowercased()
-        return entries.firstIndex { $0.key.lowercased() == folded }
+        entries.firstIndex { $0.key.isSameName(as: key) }
     }
 }
 
@@ -100,8 +101,8 @@ extension TXTRecord: Hashable, CustomStringConvertible {
         hasher.combine(values)
     }
 
-    private var values: [String: [UInt8]?] {
-        Dictionary(entries.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+    private var values: [ComparableName: [UInt8]?] {
+        Dictionary(entries.map { (ComparableName($0.key), $0.value) }) { first, _ in first }
     }
 
     /// The entries as `key=value`, separated by spaces; values that are not UTF-8 as their number of bytes.

@@ -28,6 +28,9 @@ import Testing
         let type = try ServiceType.tcp("robot")
         let domains = ["local", "local.", "Local.", "", "."]
         #expect(Set(domains.map { ServiceInstance(name: "Rover", type: type, domain: $0) }).count == 1)
+        // As in names, only ASCII letters have a case.
+        let others = ["K", "k", "\u{212A}"].map { ServiceInstance(name: "Rover", type: type, domain: $0).domain }
+        #expect(others == ["k.", "k.", "\u{212A}."])
     }
 
     @Test func candidatesStayWithin63Bytes() throws {

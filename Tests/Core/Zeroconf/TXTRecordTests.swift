@@ -8,6 +8,11 @@ import Testing
         var record: TXTRecord = ["Model": "R2", "port": "1", "model": "C3"]
         #expect(record.keys == ["model", "port"])
         #expect(record["MODEL"] == "C3")
+        // A Kelvin sign is no K: only ASCII letters have a case.
+        record["k"] = "1"
+        #expect(record["K"] == "1" && record["\u{212A}"] == nil)
+        #expect(TXTRecord([("k", "1")]) != ["\u{212A}": "1"])
+        record["K"] = nil
         record["zone"] = "kitchen"
         record["PORT"] = nil
         #expect(record.keys == ["model", "zone"])

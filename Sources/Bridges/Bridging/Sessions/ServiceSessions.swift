@@ -64,6 +64,7 @@ package final class ServiceSessions: Sendable {
     ///   a second call.
     package func run() async throws(ElementalError) {
         for case .service(let service, _) in subjects { try ElementalService.check(service: service) }
+        // Never more than `maximumServices`: a session that was taken out has to end before it makes room for another.
         let (starts, start) = AsyncStream.makeStream(of: ServiceSession.self)
         let isFirst = state.withLock { state in
             defer { state.hasRun = true }

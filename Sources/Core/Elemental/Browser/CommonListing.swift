@@ -258,8 +258,8 @@ struct CommonListing {
 }
 
 extension ResolvedService {
-    /// Whether both are on the same host and port. DNS compares names case-insensitively.
+    /// Whether both are on the same host and port. ASCII letters have no case in DNS.
     fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
-        port == other.port && host.lowercased() == other.host.lowercased()
+        port == other.port && host.isSameName(as: other.host)
     }
 }

@@ -1,4 +1,5 @@
 public import ElementalWire
+import Support
 import Zeroconf
 
 /// A service that a browser found, with everything needed to display it and to connect to it.
@@ -41,7 +42,7 @@ public struct DiscoveredService: Sendable, Hashable {
         isPairing = entries.isPairing
         var txt: [String: String] = [:]
         let ownKeys = entries.isSilent ? ServiceTXT.ownKeys : ServiceTXT.ownKeys + SecurityEntries.keys
-        for key in resolved.txt.keys where !ownKeys.contains(key.lowercased()) {
+        for key in resolved.txt.keys where !ownKeys.contains(where: key.isSameName) {
             txt[key] = resolved.txt[key] ?? ""
         }
         self.txt = txt

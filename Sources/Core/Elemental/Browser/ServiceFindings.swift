@@ -2,6 +2,9 @@ import Support
 
 /// What a search for a service has seen so far, and from that the reason why the service was not found.
 package struct ServiceFindings: Sendable {
+    /// How many names of other services are remembered for the suggestions: anybody can publish any number.
+    private static let maximumOtherCount = 4096
+
     private let service: String?
     private let name: String?
     private let timeout: Duration
@@ -48,7 +51,8 @@ package struct ServiceFindings: Sendable {
 
     /// Records an event about services of any type, for the suggestions.
     package mutating func recordOther(_ event: ElementalBrowser.Event) {
-        if case .found(let service) = event { otherServices?.insert(service.service) }
+        guard case .found(let service) = event, otherServices?.count ?? 0 < Self.maximumOtherCount else { return }
+        otherServices?.insert(service.service)
     }
 
     /// Why the service was not found, with suggestions.

@@ -1,4 +1,5 @@
 import ElementalWire
+import Support
 import Zeroconf
 
 /// The framework's entries in a service's TXT record.
@@ -25,7 +26,7 @@ enum ServiceTXT {
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
         let ownKeys = security.isSilent ? ownKeys : ownKeys + SecurityEntries.keys
-        if let taken = entries.keys.first(where: { ownKeys.contains($0.lowercased()) }) {
+        if let taken = entries.keys.first(where: { ownKeys.contains(where: $0.isSameName) }) {
             throw ZeroconfError(
                 .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
         }

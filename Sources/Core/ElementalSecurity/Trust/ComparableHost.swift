@@ -1,3 +1,5 @@
+import Support
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -10,7 +12,7 @@ import Darwin
 package struct ComparableHost: Hashable {
     private enum Content: Hashable {
         case address([UInt8])
-        case name(String)
+        case name(ComparableName)
     }
     private let content: Content
 
@@ -24,7 +26,7 @@ package struct ComparableHost: Hashable {
             content = .address(address)
         } else {
             while text.hasSuffix(".") { text = text.dropLast() }
-            content = .name(text.lowercased())
+            content = .name(ComparableName(text))
         }
     }
 
@@ -32,7 +34,7 @@ package struct ComparableHost: Hashable {
     package var isLoopback: Bool {
         switch content {
         case .address(let bytes): bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
-        case .name(let name): name == "localhost" || name.hasSuffix(".localhost")
+        case .name(let name): name.text == "localhost" || name.text.hasSuffix(".localhost")
         }
     }
 

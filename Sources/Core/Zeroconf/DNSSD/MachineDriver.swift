@@ -48,6 +48,10 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         queue.async { self.process(input) }
     }
 
+    private func handleNow(_ input: MachineInput) {
+        queue.sync { process(input) }
+    }
+
     /// A separate stream for each caller, beginning with the current state.
     func subscribe() -> AsyncStream<Machine.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
@@ -139,7 +143,8 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         switch action {
         case .open(let id, let request):
             let reference = ServiceReference(request) { [weak self] event in
-                self?.send(.reference(id, event))
+                // Waits, so that events that come faster than they are handled stay in the daemon's socket.
+                self?.handleNow(.reference(id, event))
             }
             state.withLock { $0.references[id] = reference }
             reference.open()

@@ -68,7 +68,7 @@ enum DiscoveryCheck {
     private static func name(_ host: String) -> Finding {
         let known = host.split(separator: ".").first.map(String.init) ?? host
         let own = HostName.current
-        guard known.lowercased() != own.lowercased() else {
+        guard !known.isSameName(as: own) else {
             return Finding("host name", .ok, "the network knows this host as \(known).local")
         }
         return Finding(

@@ -8,7 +8,7 @@ enum LocalHost {
     ///
     /// - Throws: ``CommandFailure`` if there is no such service within the timeout.
     static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
-        let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+        let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
         guard name.hasSuffix(".local"), try await !isKnown(name, within: timeout) else { return host }
         let events = try ElementalBrowser(logger: logger).events()
         let address = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -16,7 +16,7 @@ enum LocalHost {
                 for await event in events {
                     switch event {
                     case .found(let service), .updated(let service):
-                        if service.hostName.lowercased() == name, let address = service.addresses.first {
+                        if service.hostName.isSameName(as: name), let address = service.addresses.first {
                             return address
                         }
                     case .failed(let error, _): throw error

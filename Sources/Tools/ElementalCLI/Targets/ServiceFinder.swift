@@ -12,42 +12,62 @@ struct ServiceFinder: Sendable {
     let timeout: Duration
     let logger: Logger
 
-    private enum Input: Sendable {
-        case event(ElementalBrowser.Event)
-        /// A service of another name, for the suggestions.
-        case other(ElementalBrowser.Event)
-        case settled
-        case timeUp
+    /// What is known at one time.
+    private struct Search {
+        var findings: ServiceFindings
+        var match: DiscoveredService?
+        var isSettled = false
+        var isTimeUp = false
     }
 
     /// Searches until the service is found, several match, or the time is over.
     ///
     /// - Throws: ``CommandFailure`` if none or several match; ``ElementalError`` if the search does not work.
     func find() async throws -> DiscoveredService {
-        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        let search = Locked(
+            Search(findings: ServiceFindings(service: service, name: name, timeout: timeout, searchesOthers: true)))
+        // One change that is not looked at yet stands for all: events that come faster than that are not queued.
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let note = { @Sendable (_ what: (inout Search) -> Void) in
+            search.withLock { what(&$0) }
+            change.yield()
+        }
         let events = try ElementalBrowser(service, logger: logger).events()
         let others = try ElementalBrowser(logger: logger).events()
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await event in events { input.yield(.event(event)) } }
-            group.addTask { for await event in others { input.yield(.other(event)) } }
-            group.addTask { await Self.tell(.timeUp, after: timeout, input) }
+            group.addTask {
+                for await event in events { note { $0.match = $0.findings.record(event) ?? $0.match } }
+            }
+            group.addTask {
+                for await event in others { search.withLock { $0.findings.recordOther(event) } }
+            }
+            group.addTask {
+                await Delay.wait(timeout)
+                note { $0.isTimeUp = true }
+            }
             defer { group.cancelAll() }
-            var findings = ServiceFindings(service: service, name: name, timeout: timeout, searchesOthers: true)
-            for await next in inputs {
-                if case .timeUp = next { break }
-                if case .settled = next, let service = try only(of: findings) { return service }
-                if case .other(let event) = next { findings.recordOther(event) }
-                guard case .event(let event) = next else { continue }
-                let wasEmpty = findings.found.isEmpty
-                let service = findings.record(event)
-                if let failure = findings.failure { throw failure }
-                if let service, name != nil { return service }
-                if wasEmpty, !findings.found.isEmpty, name == nil {
-                    group.addTask { await Self.tell(.settled, after: Self.settlingTime, input) }
+            var isSettling = false
+            for await _ in changes {
+                let now = search.withLock { search in
+                    defer { search.isSettled = false }
+                    return search
+                }
+                if let failure = now.findings.failure { throw failure }
+                if let match = now.match, name != nil { return match }
+                if now.isTimeUp { break }
+                if now.isSettled {
+                    isSettling = false
+                    if let service = try only(of: now.findings) { return service }
+                }
+                guard name == nil, !isSettling, !now.findings.found.isEmpty else { continue }
+                isSettling = true
+                group.addTask {
+                    await Delay.wait(Self.settlingTime)
+                    note { $0.isSettled = true }
                 }
             }
             try Task.checkCancellation()
-            throw findings.error
+            throw search.withLock { $0.findings.error }
         }
     }
 
@@ -61,10 +81,5 @@ struct ServiceFinder: Sendable {
             "ambiguous",
             "there are \(names.count) services '\(service)': \(quotedList(names, "and")); choose one, as in "
                 + "'\(service)/\(names[0])'")
-    }
-
-    private static func tell(_ what: Input, after time: Duration, _ input: AsyncStream<Input>.Continuation) async {
-        await Delay.wait(time)
-        if !Task.isCancelled { input.yield(what) }
     }
 }

@@ -21,14 +21,16 @@ struct CommonListingTests {
             record["instance"] = instance
         }
         return ResolvedService(
-            instance: try self.instance(name), host: "rover.local.", port: port, txt: record, addresses: [])
+            instance: try self.instance(name), host: "rock.local.", port: port, txt: record, addresses: [])
     }
 
     /// Where the instance that a check is about is.
-    private func at(_ port: Int, _ check: CommonListing.Check) -> CommonListing.Input {
+    private func at(
+        _ port: Int, _ check: CommonListing.Check, host: String = "Rock.local."
+    ) -> CommonListing.Input {
         .answer(
             check,
-            .success(ResolvedService(instance: check.claim, host: "Rover.local.", port: port, txt: [:], addresses: [])))
+            .success(ResolvedService(instance: check.claim, host: host, port: port, txt: [:], addresses: [])))
     }
 
     /// Finds the entry and answers its check.
@@ -44,6 +46,9 @@ struct CommonListingTests {
         #expect(actions.told == [])
         let check = try #require(actions.checks.first)
         #expect(check.claim == (try instance("Rover", "lab")))
+        // Another host: a Kelvin sign is no K in DNS.
+        var other = listing
+        #expect(other.handle(at(1, check, host: "roc\u{212A}.local."), at: start).told == [])
         #expect(listing.handle(at(1, check), at: start).told == ["+lab/Rover:1"])
         #expect(listing.handle(.listing(.gone(try instance("x"))), at: start).told == ["-lab/Rover"])
     }

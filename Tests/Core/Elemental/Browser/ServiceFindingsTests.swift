@@ -44,6 +44,14 @@ struct ServiceFindingsTests {
         #expect(findings.error.message == message)
     }
 
+    /// Anybody can publish services of any number of names while a search lasts.
+    @Test
+    func theNamesOfOtherServicesAreLimited() throws {
+        var findings = ServiceFindings(service: "robot", name: nil, timeout: .seconds(5), searchesOthers: true)
+        for number in 0..<5000 { findings.recordOther(.found(try Self.service("Rover", of: "x\(number)"))) }
+        #expect(findings.error.message.contains("'x4095'") && !findings.error.message.contains("'x4096'"))
+    }
+
     @Test
     func whatIsListedAndDoesNotAnswerIsSaidAndAFailureOfBrowsingFirst() {
         var findings = ServiceFindings(service: "robot", name: "Rover", timeout: .seconds(5))
