@@ -52,7 +52,8 @@ package struct QRCode: Sendable, Equatable {
         var best: (mask: Int, modules: Modules, penalty: Int)?
         for candidate in mask.map({ $0...$0 }) ?? 0...7 {
             let modules = Modules(layout: layout, codewords: codewords, mask: candidate)
-            let penalty = modules.penalty
+            // Only where there is a choice.
+            let penalty = mask == nil ? modules.penalty : 0
             if penalty < best?.penalty ?? .max { best = (candidate, modules, penalty) }
         }
         guard let best else { return nil }

@@ -29,11 +29,23 @@ struct ReedSolomon {
     }
 
     private static func product(_ a: UInt8, _ b: UInt8) -> UInt8 {
-        var product = 0
-        for shift in (0..<8).reversed() {
-            product = product << 1 ^ (product >> 7) * 0x11D
-            product ^= Int(b >> UInt8(shift) & 1) * Int(a)
-        }
-        return UInt8(product)
+        a == 0 || b == 0 ? 0 : powers[logarithms[Int(a)] + logarithms[Int(b)]]
     }
+
+    /// The powers of 2, twice, for the sums of two logarithms.
+    private static let powers: [UInt8] = {
+        var power = 1
+        let once = (0..<255).map { _ in
+            defer { power = power << 1 ^ (power >> 7) * 0x11D }
+            return UInt8(power)
+        }
+        return once + once
+    }()
+
+    /// The exponent of 2 that gives a number other than 0.
+    private static let logarithms: [Int] = {
+        var logarithms = [Int](repeating: 0, count: 256)
+        for exponent in 0..<255 { logarithms[Int(powers[exponent])] = exponent }
+        return logarithms
+    }()
 }

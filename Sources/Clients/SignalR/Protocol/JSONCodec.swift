@@ -88,9 +88,11 @@ extension ByteBuffer {
         let view = readableBytesView
         guard view.count >= 2, view.first == UInt8(ascii: "\""), view.last == UInt8(ascii: "\"") else { return nil }
         let text = view.dropFirst().dropLast()
-        guard !text.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") || $0 < 0x20 }) else {
-            return nil
+        // Not in the view, which checks its bounds for each byte.
+        let isPlain = text.withUnsafeBytes { bytes in
+            !bytes.contains { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") || $0 < 0x20 }
         }
+        guard isPlain else { return nil }
         return try? getUTF8ValidatedString(at: text.startIndex, length: text.count)
     }
 

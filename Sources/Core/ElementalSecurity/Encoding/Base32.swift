@@ -50,7 +50,11 @@ enum Base32 {
     }
 
     private static func value(_ byte: UInt8) -> UInt32? {
-        let lowercase = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-        return alphabet.firstIndex(of: lowercase).map(UInt32.init)
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a"))
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+        case UInt8(ascii: "2")...UInt8(ascii: "7"): UInt32(byte - UInt8(ascii: "2") + 26)
+        default: nil
+        }
     }
 }

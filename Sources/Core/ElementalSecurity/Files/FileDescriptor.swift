@@ -36,12 +36,12 @@ struct FileDescriptor: ~Copyable {
         while bytes.count <= limit {
             // Most files of this kind are short, whatever the limit.
             let next = min(max(4096, bytes.count), limit + 1 - bytes.count)
-            var result = 0
-            let start = bytes.count
-            bytes.append(contentsOf: repeatElement(0, count: next))
-            bytes.withUnsafeMutableBytes { result = readOnce(UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
-            let failure = errno
-            bytes.removeLast(next - max(result, 0))
+            var (result, failure) = (0, errno)
+            bytes += [UInt8](unsafeUninitializedCapacity: next) { buffer, count in
+                result = readOnce(UnsafeMutableRawBufferPointer(buffer))
+                failure = errno
+                count = max(result, 0)
+            }
             if result == 0 { break }
             if result < 0, failure != EINTR {
                 errno = failure
