@@ -17,6 +17,11 @@ final class WebServerFixture: Sendable {
         self.sockets = sockets
     }
 
+    private static let files = [
+        "/": WebFile(contentType: "text/html; charset=utf-8", bytes: Array("<p>page".utf8)),
+        "/big": WebFile(contentType: "application/octet-stream", bytes: [UInt8](repeating: 7, count: 1 << 20)),
+    ]
+
     /// Starts a server on a port that the system chooses, and stops it after the body.
     static func with<Result>(
         _ change: (inout WebServerOptions) -> Void = { _ in },
@@ -30,10 +35,7 @@ final class WebServerFixture: Sendable {
         change(&options)
         let sockets = Sockets()
         var offered = WebRoutes(
-            files: [
-                "/": WebFile(contentType: "text/html; charset=utf-8", bytes: Array("<p>page".utf8)),
-                "/big": WebFile(contentType: "application/octet-stream", bytes: [UInt8](repeating: 7, count: 1 << 20)),
-            ],
+            files: files,
             generated: ["/metrics": { WebResponse(contentType: "text/plain", body: ByteBuffer(string: "up 1\n")) }],
             onSocket: { sockets.add($0) })
         routes(&offered)
