@@ -76,6 +76,8 @@ class Repetition:
             self.counts_file.unlink(missing_ok=True)
             self.transcript.unlink(missing_ok=True)
         self.counts = Counts(self.counts_file)
+        # The processes in which something failed, which need not be a test: an issue may be recorded outside of all.
+        self.failed_jobs: list[Job] = []
         self.began = time.monotonic()
 
     def run(self, names: list[str]) -> None:
@@ -93,6 +95,7 @@ class Repetition:
         jobs = [self._job(f"part {index}", part, number, found) for index, part in enumerate(parts, start=1)]
         plan = schedule.Schedule(jobs, {"tests": places.LANES}, self.began, is_quiet=True)
         plan.run()
+        self.failed_jobs += [job for job in jobs if job.error]
         bad = {test.id for test in found.failures} | {test.id for test in found.of("started")}
         took = clock(time.monotonic() - start)
         say(f"round {number} of {self.rounds}: {len(due)} tests in {len(parts)} processes, {len(bad)} failed, in {took}")
@@ -124,7 +127,7 @@ class Repetition:
         """Prints the pass rate, the tests that failed and the first failure, and returns the exit status."""
         tests = [name for name in names if not self.counts.of[name]["skipped"]]
         passed, failed = (self.counts.sum(names, outcome) for outcome in ("passed", "failed"))
-        if failed and self.transcript.exists():
+        if (failed or self.failed_jobs) and self.transcript.exists():
             say("\n== the first failure")
             for line in self.transcript.read_text().splitlines()[:200]:
                 say(line)
@@ -140,7 +143,7 @@ class Repetition:
             say(f"processes stood still {load.Starving.freezes} times in this sitting")
         say(f"the counts are in {self.counts_file.relative_to(places.ROOT)}")
         say(f"{passed} passed, {failed} failed, {len(names) - len(tests)} skipped")
-        return 0 if passed and not failed else 1
+        return 0 if passed and not failed and not self.failed_jobs else 1
 
 
 def main(chosen: argparse.Namespace) -> int:

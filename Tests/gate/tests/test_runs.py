@@ -1,5 +1,6 @@
 """Results, skips, repetitions and schedules."""
 
+import contextlib
 import json
 import pathlib
 import tempfile
@@ -9,6 +10,7 @@ from unittest import mock
 
 import known
 import load
+import options
 import places
 import processes
 import repeat
@@ -107,6 +109,25 @@ class RepeatTests(unittest.TestCase):
             self.assertEqual(again.of["ToolsTests.S/d()"]["failed"], 2)
             self.assertEqual(again.runs("ToolsTests.S/c()"), 2)
             self.assertEqual(again.runs("another"), 0)
+
+    def test_an_issue_of_no_test_fails_the_run(self):
+        for stray, status in (([], 0), (["an issue of the run"], 1)):
+            found = results.Results()
+            found.stray = stray
+            found.tests[A] = results.Test(A, "", outcome="passed")
+            with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as patches:
+                for patch in (
+                    mock.patch.object(repeat, "FOLDER", pathlib.Path(folder)),
+                    mock.patch.object(places, "LOGS", pathlib.Path(folder)),
+                    mock.patch.object(places, "ROOT", pathlib.Path(folder)),
+                    mock.patch.object(repeat.modules, "run_tests", return_value=found),
+                    mock.patch.object(repeat, "say"),
+                    mock.patch.object(schedule, "say"),
+                ):
+                    patches.enter_context(patch)
+                repetition = repeat.Repetition(options.parse(["--repeat", "1"]))
+                repetition.run([A])
+                self.assertEqual(repetition.tell([A]), status)
 
     def test_parts(self):
         names = [f"{module}.S/test{number}()" for module in "AB" for number in range(100)]
