@@ -23,9 +23,12 @@ struct StatefulReconnectTests {
         }()
         try await connection.start()
         let hub = try await script
-        try await body(connection, hub, server)
-        hub.closeOutput()
-        await connection.stop()
+        try await carryOut {
+            try await body(connection, hub, server)
+        } finally: {
+            hub.closeOutput()
+            await connection.stop()
+        }
     }
 
     /// Accepts the WebSocket of a resumed connection, which has no handshake.

@@ -8,9 +8,6 @@ protocol ClientNetwork: Sendable {
     /// The clock that reconnection is timed by.
     var now: ContinuousClock.Instant { get }
 
-    /// What lies between the bytes of its streams and the network.
-    var byteKind: ByteChannel.Kind { get }
-
     /// Delivers what Zeroconf reports about the services of one name, on the event loop, until the result is released.
     func watch(
         _ service: String, logger: Logger, on eventLoop: any EventLoop,
@@ -31,10 +28,6 @@ protocol ClientNetwork: Sendable {
         to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
         _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel>
-}
-
-extension ClientNetwork {
-    var byteKind: ByteChannel.Kind { .plain }
 }
 
 /// Sockets, the system's Zeroconf and the system's clock.

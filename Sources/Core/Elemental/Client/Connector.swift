@@ -226,17 +226,17 @@ struct Connector: Sendable {
     /// Adds a session to a connected channel. Only then is anything read.
     ///
     /// - Parameters:
-    ///   - kind: what lies between its bytes and the network; `nil` for what the network says.
+    ///   - kind: what lies between its bytes and the network.
     ///   - datagramProtection: for an encrypted connection.
     private func begin(
         on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
-        _ kind: ByteChannel.Kind? = nil, _ datagramProtection: DatagramProtection? = nil
+        _ kind: ByteChannel.Kind = .plain, _ datagramProtection: DatagramProtection? = nil
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
         device.state.withLock { $0.identity.address = channel.remoteAddress }
         let session = Session(
             device: device, table: ElementTable(elements ?? []), sharedHandlers: nil, expectsHello: expectsHello,
-            owner: connection, logger: logger, bytes: ByteChannel(kind ?? options.network.byteKind),
+            owner: connection, logger: logger, bytes: ByteChannel(kind),
             datagramProtection: datagramProtection, latency: options.latency)
         try channel.pipeline.syncOperations.addHandler(session)
         session.start()

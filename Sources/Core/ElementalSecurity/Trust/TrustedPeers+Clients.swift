@@ -16,26 +16,6 @@ extension TrustedPeers {
         }
     }
 
-    /// The role of a client's connection: the lesser of what it asks for and what it may have, or `nil` if it is not
-    /// trusted.
-    ///
-    /// This end's own key is trusted without being in the list: with ``Role/control``, and over loopback with
-    /// ``Role/admin`` for a connection that asks for it.
-    ///
-    /// - Parameters:
-    ///   - client: the key that the client has proven in TLS.
-    ///   - wanted: the role that it asks for.
-    ///   - service: the name of the service that it wants.
-    ///   - own: the service's own key.
-    ///   - isLoopback: whether the connection comes from this machine.
-    public func role(
-        of client: Fingerprint, asking wanted: Role, for service: String, own: Fingerprint, isLoopback: Bool
-    ) -> Role? {
-        let most = client == own ? (isLoopback ? .admin : .control) : role(of: client, for: service)
-        // Only a role that can be stored can be granted.
-        return most.flatMap { StoredRole(min($0, wanted)).role }
-    }
-
     /// Whether a client may be added: look before a pairing begins.
     ///
     /// - Throws: ``SecurityError/Code/ownKey``; ``SecurityError/Code/alreadyPinned`` if another key has its name;

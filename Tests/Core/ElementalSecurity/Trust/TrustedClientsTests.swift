@@ -74,32 +74,6 @@ struct TrustedClientsTests {
         #expect(peers.role(of: .sample(1), for: "robot") == nil)
     }
 
-    @Test
-    func aConnectionGetsTheLesserOfAskedAndGranted() throws {
-        let peers = try pinned(.sample(1, role: .control))
-        func role(_ wanted: Role, of client: Fingerprint = .sample(1), isLoopback: Bool = false) -> Role? {
-            peers.role(of: client, asking: wanted, for: "robot", own: Self.own, isLoopback: isLoopback)
-        }
-        #expect(role(.observe) == .observe)
-        #expect(role(.control) == .control)
-        #expect(role(.admin) == .control)
-        // From this machine too: another user may be there.
-        #expect(role(.admin, isLoopback: true) == .control)
-        #expect(role(.plain) == nil)
-        #expect(role(.observe, of: .sample(2), isLoopback: true) == nil)
-    }
-
-    @Test
-    func theOwnKeyControlsAndIsAdminOnThisMachineAlone() {
-        func role(_ wanted: Role, isLoopback: Bool) -> Role? {
-            TrustedPeers().role(of: Self.own, asking: wanted, for: "robot", own: Self.own, isLoopback: isLoopback)
-        }
-        #expect(role(.admin, isLoopback: true) == .admin)
-        #expect(role(.control, isLoopback: true) == .control)
-        #expect(role(.admin, isLoopback: false) == .control)
-        #expect(role(.observe, isLoopback: false) == .observe)
-    }
-
     // MARK: Names
 
     @Test
