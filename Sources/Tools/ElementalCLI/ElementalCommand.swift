@@ -72,7 +72,7 @@ struct ElementalCommand: AsyncParsableCommand {
             await exit(code)
         } catch {
             // A program that reads JSON is told of mistakes on the command line as well.
-            if exitCode(for: error) == .validationFailure, CommandLine.arguments.contains("--json") {
+            if CommandLine.arguments.contains("--json"), exitCode(for: error) == .validationFailure {
                 await Console(json: true).emit(CommandFailure("usage", message(for: error)))
             }
             await exit(telling: error)
