@@ -66,7 +66,7 @@ struct LoadTests {
     }
 
     /// Records of every length and content at line speed: none is lost, and synchronisation is kept.
-    @Test(arguments: 1...6)
+    @Test(arguments: 1...(Depth.isAll ? 6 : 2))
     func recordsAtFullSpeedAreAllUnderstood(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let bench = try await Bench.connected(seed % 2 == 0 ? .pal : .ntsc)
@@ -95,7 +95,7 @@ struct LoadTests {
         #expect(bench.state == "connected" && bench.commands.isEmpty)
     }
 
-    @Test(arguments: 1...10)
+    @Test(arguments: 1...(Depth.isAll ? 10 : 2))
     func noiseDoesNotHarmTheProgram(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let bench = try await Bench.connected()

@@ -61,6 +61,9 @@ struct HostileFileTests {
         #expect(recording.valueCount == .max && recording.eventCount == .max)
     }
 
+    /// The gate cuts off and damages a file at every third byte; a length or an offset has four or eight of them.
+    private static let step = Depth.isAll ? 1 : 3
+
     /// Whatever is cut off: all that is whole is read, in order.
     @Test
     func aFileCutOffAnywhereHasItsBeginning() async throws {
@@ -68,7 +71,7 @@ struct HostileFileTests {
         let whole = try values(bytes)
         #expect(whole.recording.isComplete && whole.values.count == 9)
         var counts: Set<Int> = []
-        for length in 8..<bytes.count {
+        for length in stride(from: 8, to: bytes.count, by: Self.step) {
             let cut = try values(Array(bytes[..<length]))
             let isBeginning = whole.values.starts(with: cut.values) && cut.recording.valueCount == cut.values.count
             if cut.recording.isComplete || !isBeginning { Issue.record("\(cut) of \(length) bytes") }
@@ -86,7 +89,7 @@ struct HostileFileTests {
     @Test
     func noByteMakesTheReaderFail() async throws {
         let bytes = try await recorded()
-        for place in 8..<bytes.count {
+        for place in stride(from: 8, to: bytes.count, by: Self.step) {
             var damaged = bytes
             damaged[place] = place % 2 == 0 ? ~bytes[place] : bytes[place] ^ 0x80
             do {

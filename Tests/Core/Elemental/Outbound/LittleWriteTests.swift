@@ -52,7 +52,9 @@ struct LittleWriteTests {
         let (listener, port) = try RawSocket.listen(receiveBuffer: 4096)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let line = try await loop.submit { NIOLoopBound(Line(on: loop), eventLoop: loop) }.get()
+        // A small buffer is soon full.
         let channel = try await ClientBootstrap(group: loop)
+            .channelOption(.socketOption(.so_sndbuf), value: 4096)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(line.value.place())

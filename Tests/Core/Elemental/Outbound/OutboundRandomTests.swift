@@ -9,7 +9,7 @@ import Testing
 /// Random sends, partial writes, full sockets, pauses and lost connections against a ledger: nothing is lost, duplicated,
 /// out of order or stuck. A failure can be reproduced from its seed.
 struct OutboundRandomTests {
-    @Test(arguments: [UInt64](1...40))
+    @Test(arguments: [UInt64](1...(Depth.isAll ? 40 : 10)))
     func theLedgerHolds(seed: UInt64) throws {
         var run = OutboundRun(seed: seed)
         for _ in 0..<1500 { try run.step() }
