@@ -25,6 +25,7 @@ public struct ProcessFigures: Sendable {
     public var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }
     }
+    public var threadCount: Int { get throws { try threads.count } }
     public func hasOpen(_ path: String) throws -> Bool {
         let folder = "/proc/\(processID)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).contains { number in

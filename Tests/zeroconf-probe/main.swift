@@ -57,10 +57,43 @@ func publish(_ name: String, _ type: ServiceType, port: Int, txt: TXTRecord) asy
     printing.cancel()
 }
 
+/// Publishes services with that name and a number each. Any line changes their records to it.
+func publishMany(_ name: String, _ type: ServiceType, _ count: Int) async throws {
+    let publishers = try (1...count).map { number in
+        try ServicePublisher(name: "\(name) \(number)", type: type, port: 7000 + number)
+    }
+    let events = publishers.map(\.events)
+    for publisher in publishers { publisher.start() }
+    for events in events {
+        for await case .published(let name) in events {
+            say("published \(name)")
+            break
+        }
+    }
+    for await line in inputLines() {
+        for publisher in publishers { try publisher.update(txt: record(line.split(separator: " "))) }
+    }
+}
+
 func browse(_ type: ServiceType) async {
     let browser = ServiceBrowser(type: type)
+    let printing = print(browser)
+    for await line in inputLines() {
+        switch line {
+        case "stop":
+            await browser.stop()
+            say("stopped")
+        // Another subscriber.
+        default: _ = print(browser)
+        }
+    }
+    printing.cancel()
+}
+
+/// Prints events from now on.
+func print(_ browser: ServiceBrowser) -> Task<Void, Never> {
     let events = browser.events
-    let printing = Task {
+    return Task {
         for await event in events {
             switch event {
             case .found(let service): say("found \(describe(service))")
@@ -71,11 +104,6 @@ func browse(_ type: ServiceType) async {
             }
         }
     }
-    for await line in inputLines() where line == "stop" {
-        await browser.stop()
-        say("stopped")
-    }
-    printing.cancel()
 }
 
 /// Publishes, browses and resolves repeatedly, and prints what that leaves open.
@@ -113,6 +141,8 @@ do {
         try await publish(
             arguments[1], ServiceType(arguments[2]), port: Int(arguments[3]) ?? 0,
             txt: record(arguments[4...].map { $0[...] }))
+    case "publish-many" where arguments.count == 4:
+        try await publishMany(arguments[1], ServiceType(arguments[2]), Int(arguments[3]) ?? 1)
     case "browse" where arguments.count == 2:
         try await browse(ServiceType(arguments[1]))
     case "resolve" where arguments.count == 4:
@@ -122,7 +152,7 @@ do {
         try await churn(ServiceType(arguments[1]), rounds: Int(arguments[2]) ?? 1)
     default:
         say(
-            "usage: zeroconf-probe publish NAME TYPE PORT [KEY=VALUE...] | browse TYPE | resolve NAME TYPE SECONDS "
+            "usage: zeroconf-probe publish NAME TYPE PORT [KEY=VALUE...] | publish-many NAME TYPE COUNT | browse TYPE | resolve NAME TYPE SECONDS "
                 + "| churn TYPE ROUNDS")
         exit(64)
     }

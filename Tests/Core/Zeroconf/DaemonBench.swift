@@ -50,8 +50,12 @@ class MachineBench<Machine: ServiceMachine> {
             Issue.record("no timer of \(delay) among \(timers.values)")
             return
         }
-        timers[id] = nil
-        handle(.timer(id))
+        run(id)
+    }
+
+    func run(_ timer: TimerID) {
+        timers[timer] = nil
+        handle(.timer(timer))
     }
 }
 
@@ -114,20 +118,35 @@ final class Bench: MachineBench<BrowserMachine> {
     }
 
     /// Answers all requests until there are none left.
-    func answerAll(host: (String) -> String) {
+    func answerAll(port: Int = 1, ipv4: UInt8 = 1, host: (String) -> String) {
         var answered: Set<ReferenceID> = []
         while let (id, request) = open.first(where: { !answered.contains($0.key) }) {
             answered.insert(id)
             switch request {
             case .resolve(let instance):
-                answer(instance.name, host: host(instance.name), port: 1)
+                answer(instance.name, host: host(instance.name), port: port)
             case .addresses(_, let family):
-                let bytes: [UInt8] = family == .ipv4 ? [10, 0, 0, 1] : [0xFD] + Array(repeating: 0, count: 15)
+                let bytes: [UInt8] = family == .ipv4 ? [10, 0, 0, ipv4] : [0xFD] + Array(repeating: 0, count: 15)
                 handle(.reference(id, .reply(.record(isAdded: true, interface: 1, data: bytes))))
             case .browse, .register:
                 break
             }
         }
+    }
+
+    /// Gives the next one that has no place its turn, and answers all.
+    ///
+    /// - Returns: how long it waited for its turn.
+    @discardableResult
+    func takeTurn(port: Int = 1, ipv4: UInt8 = 1, host: (String) -> String) -> Duration {
+        guard let turn = machine.turn, let delay = timers[turn] else {
+            Issue.record("nobody has a turn")
+            return .seconds(1000)
+        }
+        run(turn)
+        answerAll(port: port, ipv4: ipv4, host: host)
+        while let grace = timers.first(where: { $0.value == BrowserMachine.repeatedGrace })?.key { run(grace) }
+        return delay
     }
 
     func failLookup(_ name: String) { tell(.failed(.daemonHasGone)) { $0.resolvedName == name } }

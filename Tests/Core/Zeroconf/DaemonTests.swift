@@ -139,6 +139,37 @@ struct DaemonTests {
         }
     }
 
+    /// Each reference is a thread and five descriptors: one to browse, and at most six to look up.
+    @Test(arguments: [10, 40]) func aBrowsersThreadsDoNotGrowWithTheServices(_ count: Int) async throws {
+        try await PrivateAvahi.with(hostName: "crowd") { avahi in
+            try await probe(avahi, ["publish-many", "Rover", "_robot._tcp", "\(count)"]) { publisher in
+                try await publisher.nextLine(where: { $0 == "published Rover \(count)" })
+                try await probe(avahi, ["browse", "_robot._tcp"]) { browser in
+                    for _ in 1...count { try await browser.nextLine(beginningWith: "found Rover") }
+                    let figures = ProcessFigures(of: browser)
+                    try await eventually("few threads and descriptors", every: .milliseconds(200)) {
+                        try figures.threadCount <= 7 + 12 && figures.descriptors <= 7 * 5 + 15
+                    }
+                    // Those that are not watched all the time are looked at again for somebody who asks.
+                    let place = browser.place()
+                    try publisher.writeLine("state=on")
+                    try await eventually("a change") {
+                        browser.lines(of: .output).contains { $0.hasPrefix("updated") }
+                    }
+                    try browser.writeLine("again")
+                    for number in 1...count {
+                        try await browser.nextLine(after: place, within: Patience.wait * 3) {
+                            $0.hasPrefix("updated Rover \(number) |") && $0.hasSuffix("state=on")
+                        }
+                    }
+                    try await eventually("few threads and descriptors", every: .milliseconds(200)) {
+                        try figures.threadCount <= 7 + 12 && figures.descriptors <= 7 * 5 + 15
+                    }
+                }
+            }
+        }
+    }
+
     @Test func manyRoundsLeaveNothingOpen() async throws {
         try await PrivateAvahi.with(hostName: "tidy") { avahi in
             try await probe(avahi, ["churn", "_robot._tcp", "6"]) { child in

@@ -1,32 +1,23 @@
-/// Resolving the services that are listed, a few at a time, and watching them for changes.
+/// Resolving the services that are listed, and watching them for changes while they have a place.
 ///
 /// The reference that resolves a service goes on answering when its SRV or TXT record changes, so it serves as the
 /// watch. (Avahi answers once the old record has run out, a second after the change: RFC 6762, section 10.2.)
 extension BrowserMachine {
-    private static let mostUnderWay = 8
-    private static let mostWatched = 64
     /// Avahi gives up after 5 s by itself; this is for a daemon that hangs.
     private static let lookupLimit = Duration.seconds(8)
 
     mutating func queueLookup(_ instance: ServiceInstance) {
-        guard case .some(.none) = entries[instance]?.lookup else { return }
+        guard let entry = entries[instance], case .none = entry.lookup else { return }
         entries[instance]?.lookup = .pending
-        pending.append(instance)
+        if entry.failures == 0 { fresh.append(.service(instance)) } else { repeated.append(.service(instance)) }
     }
 
-    mutating func startLookups() {
-        while underWay.count < Self.mostUnderWay, !pending.isEmpty {
-            let instance = pending.removeFirst()
-            guard case .pending = entries[instance]?.lookup else { continue }
-            let id = ids.reference()
-            references[id] = .lookup(instance)
-            underWay.insert(instance)
-            let watched = entries.values.count { $0.isWatched }
-            entries[instance]?.isWatched = watched < Self.mostWatched
-            let limit = startTimer(Self.lookupLimit, for: .lookupLimit(instance))
-            entries[instance]?.lookup = .resolving(id, limit: limit)
-            actions.append(.open(id, .resolve(instance)))
-        }
+    mutating func beginLookup(_ instance: ServiceInstance) {
+        let id = ids.reference()
+        references[id] = .lookup(instance)
+        let limit = startTimer(Self.lookupLimit, for: .lookupLimit(instance))
+        entries[instance]?.lookup = .resolving(id, limit: limit)
+        actions.append(.open(id, .resolve(instance)))
     }
 
     mutating func handleLookup(_ event: ReferenceEvent, of instance: ServiceInstance) {
@@ -93,16 +84,15 @@ extension BrowserMachine {
             close(id)
         case .waiting(let timer):
             cancelTimer(timer)
-        case .none, .pending, .unwatched:
+        case .none, .pending, .resting:
             break
         }
+        forget(.service(instance))
         if let host = entry.location?.host {
             leave(host, instance)
         }
-        underWay.remove(instance)
         entries[instance]?.lookup = .none
         entries[instance]?.location = nil
-        entries[instance]?.isWatched = false
     }
 
     /// Reports a service to the consumers if everything about it is known and something is new.
@@ -110,13 +100,8 @@ extension BrowserMachine {
         guard var entry = entries[instance], let location = entry.location, let host = hosts[location.host],
             host.isReady, !host.addresses.isEmpty
         else { return }
-        underWay.remove(instance)
         entry.failures = 0
         entry.delay.reset()
-        if !entry.isWatched, case .watching(let id) = entry.lookup {
-            close(id)
-            entry.lookup = .unwatched
-        }
         let service = ResolvedService(
             instance: instance, host: location.host, port: location.port, txt: TXTRecord(decoding: location.txt),
             addresses: host.addresses.sorted)
@@ -127,17 +112,6 @@ extension BrowserMachine {
         }
         entry.told = service
         entries[instance] = entry
-    }
-
-    /// Passes the watch of a service that is gone to one that is not watched yet.
-    mutating func watchAnother() {
-        guard entries.values.count(where: { $0.isWatched }) < Self.mostWatched else { return }
-        let next = entries.first { _, entry in
-            if case .unwatched = entry.lookup { true } else { false }
-        }
-        guard let instance = next?.key else { return }
-        endLookup(instance)
-        queueLookup(instance)
     }
 
     mutating func close(_ id: ReferenceID) {

@@ -19,6 +19,7 @@ struct BrowserMachine: ServiceMachine {
         case lookupRetry(ServiceInstance)
         case hostLimit(String)
         case hostGrace(String)
+        case turn
     }
 
     enum ReferencePurpose {
@@ -42,10 +43,17 @@ struct BrowserMachine: ServiceMachine {
     var hosts: [String: HostEntry] = [:]
     var references: [ReferenceID: ReferencePurpose] = [:]
     var timers: [TimerID: TimerPurpose] = [:]
-    /// Waiting for their turn to be resolved, the first to come in front.
-    var pending: [ServiceInstance] = []
-    /// Being resolved, until the addresses are there.
-    var underWay: Set<ServiceInstance> = []
+    /// Waiting for a place to be looked up for the first time, the first to come in front.
+    var fresh: [Subject] = []
+    /// Waiting for a place to be looked up again, the first to come in front.
+    var repeated: [Subject] = []
+    /// Having places, the first that got one in front.
+    var open: [Subject] = []
+    /// Looked up, and without a place now: the smallest number has been so for longest.
+    var resting: [Subject: Int] = [:]
+    var lastRest = 0
+    /// Runs out when the next one that rests is looked up again.
+    var turn: TimerID?
     /// What the input being handled leads to.
     var actions: [Action] = []
 
@@ -78,7 +86,8 @@ struct BrowserMachine: ServiceMachine {
         return actions
     }
 
-    /// Starts browsing, or retries at once what is waiting for its back-off: a new subscriber needs the current state.
+    /// Starts browsing, or retries at once what is waiting for its back-off and looks up again what has no place: a new
+    /// subscriber needs the current state.
     private mutating func start() {
         switch phase {
         case .idle: browse()
@@ -92,6 +101,7 @@ struct BrowserMachine: ServiceMachine {
             cancelTimer(timer)
             retryLookup(instance, timer: timer)
         }
+        renewAll()
     }
 
     private mutating func handleTimer(_ id: TimerID) {
@@ -111,6 +121,7 @@ struct BrowserMachine: ServiceMachine {
         case .lookupRetry(let instance): retryLookup(instance, timer: id)
         case .hostLimit(let host): hostTimedOut(host, timer: id)
         case .hostGrace(let host): hostIsReady(host)
+        case .turn: takeTurn()
         case nil: break
         }
     }
@@ -178,11 +189,9 @@ struct BrowserMachine: ServiceMachine {
 
     private mutating func drop(_ instance: ServiceInstance) {
         endLookup(instance)
-        pending.removeAll { $0 == instance }
         if let entry = entries.removeValue(forKey: instance), entry.isTold {
             actions.append(.emit(.gone(instance)))
         }
-        watchAnother()
     }
 
     private mutating func fail(_ error: ZeroconfError) {
@@ -209,8 +218,11 @@ struct BrowserMachine: ServiceMachine {
         references = [:]
         timers = [:]
         hosts = [:]
-        pending = []
-        underWay = []
+        fresh = []
+        repeated = []
+        open = []
+        resting = [:]
+        turn = nil
     }
 
     mutating func startTimer(_ delay: Duration, for purpose: TimerPurpose? = nil) -> TimerID {

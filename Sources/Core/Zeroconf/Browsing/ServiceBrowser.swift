@@ -7,7 +7,7 @@ import Logging
 /// for await event in browser.events { print(event) }
 /// ```
 /// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; when the last stream
-/// ends, everything is released. Between events it uses no CPU time.
+/// ends, everything is released. Between events it uses no CPU time, unless there are more services than it can watch at a time.
 ///
 /// **Each service once.** A service is reported once, however many interfaces and address families it is seen on, and is
 /// gone when it has gone from all of them. `found` comes when host, port, TXT record and at least one address are
@@ -18,10 +18,13 @@ import Logging
 /// still there give no second `found` (but `updated`, if something changed), and those not seen within 6 seconds
 /// are `gone`. A service that cannot be resolved is tried again with the same growing delay.
 ///
-/// **Limits.** At most 8 services are being resolved at any time, the others wait their turn. Changes of TXT record,
-/// host and port are watched for 64 services and changes of address for 32 hosts; what is beyond that is resolved
-/// once, when it appears (each watch costs a thread and a D-Bus connection, of which a user may have 256). More than
-/// 4096 services are not listed.
+/// **Limits.** It uses at most 7 threads and D-Bus connections (of which a user may have 256), however many services there
+/// are: one to browse, one for each service being resolved or watched for changes, two for each host. While that is
+/// enough for all, changes are reported at once. Otherwise services and hosts take turns, one each second, or fewer if
+/// each has its turn within 30 seconds all the same. A changed TXT record, host, port or address is then reported within
+/// a minute for up to 30 services and hosts without a watch, and a second later for each further one, provided that the
+/// hosts answer. A service that appears is resolved before any turn; a new stream of ``events`` has 64 turns taken at
+/// once. More than 4096 services are not listed.
 public final class ServiceBrowser: Sendable {
     /// What happens to the services of the type.
     public enum Event: Sendable {
@@ -61,7 +64,7 @@ public final class ServiceBrowser: Sendable {
 
     /// Ends browsing and all streams for good, and returns when the library has released everything.
     ///
-    /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
+    /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) for every two lookups if the daemon hangs.
     public func stop() async {
         await driver.stop()
     }

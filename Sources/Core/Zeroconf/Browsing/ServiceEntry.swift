@@ -5,13 +5,14 @@ struct ServiceEntry: Sendable {
     enum Lookup {
         /// Not looked up since browsing began.
         case none
-        /// Waits for its turn.
+        /// Waits for a place.
         case pending
-        /// Being resolved. A watched entry keeps its reference, which reports changes.
+        /// Being resolved, for the first time or once more.
         case resolving(ReferenceID, limit: TimerID)
+        /// Resolved. The reference reports changes for as long as it keeps its place.
         case watching(ReferenceID)
-        /// Resolved, but not watched for changes: too many others are.
-        case unwatched
+        /// Resolved. It has given its place to others and gets one again in its turn.
+        case resting
         /// Failed; the timer begins the next attempt.
         case waiting(TimerID)
     }
@@ -25,7 +26,6 @@ struct ServiceEntry: Sendable {
     /// How often browsing has listed it, for each interface: Avahi lists it once per address family.
     var interfaces: [UInt32: Int] = [:]
     var lookup = Lookup.none
-    var isWatched = false
     var location: Location?
     var delay = BackOff()
     var failures = 0
@@ -39,13 +39,27 @@ struct ServiceEntry: Sendable {
 
 /// What a browser knows of one host.
 struct HostEntry: Sendable {
+    enum Lookup {
+        /// Waits for two places.
+        case pending
+        /// Being looked up, for the first time or once more.
+        case asking
+        /// Looked up. The references report changes for as long as they keep their places.
+        case watching
+        /// Looked up. It has given its places to others and gets some again in its turn.
+        case resting
+    }
+
+    var lookup = Lookup.pending
     var references: [ReferenceID] = []
+    /// The addresses that are told: those that the last lookup found.
     var addresses = HostAddresses()
+    /// The addresses that the current lookup has found so far.
+    var collected = HostAddresses()
     /// The services on it that are resolved.
     var instances: Set<ServiceInstance> = []
-    /// Whether its addresses are complete enough to tell of them.
+    /// Whether a lookup has been completed.
     var isReady = false
-    var isWatched = false
     var limit: TimerID?
     var grace: TimerID?
 }

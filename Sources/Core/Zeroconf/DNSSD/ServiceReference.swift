@@ -5,9 +5,10 @@ import Support
 /// A DNSServiceRef and everything that belongs to it: its queue, the read source of its descriptor, the context of its
 /// callbacks.
 ///
-/// Everything that touches the library runs on the reference's own serial queue, because all of it can block. The
-/// one way to end it is ``close(_:)``: the read source is cancelled, and its cancel handler deallocates the reference
-/// and then releases the context. An open reference keeps itself alive, so its owner must close it.
+/// Everything that touches the library runs on the reference's own serial queue, because all of it can block; the queues
+/// of lookups share two threads. The one way to end it is ``close(_:)``: the read source is cancelled, and its cancel
+/// handler deallocates the reference and then releases the context. An open reference keeps itself alive, so its owner
+/// must close it.
 final class ServiceReference: Sendable {
     /// The resources of an open reference.
     ///
@@ -36,6 +37,19 @@ final class ServiceReference: Sendable {
     private let deliver: @Sendable (ReferenceEvent) -> Void
     private let state = Locked(State())
 
+    /// The queues below those of all lookups of the process, which are brief unless the daemon hangs. Otherwise each lookup
+    /// that begins or ends would have a thread of its own to block.
+    private static let lookupQueues = (0..<2).map { _ in DispatchQueue(label: "zeroconf.lookups") }
+    private static let lookupCount = Locked(0)
+
+    private static func lookupQueue() -> DispatchQueue {
+        let number = lookupCount.withLock { count in
+            count &+= 1
+            return count
+        }
+        return lookupQueues[number % lookupQueues.count]
+    }
+
     /// Refers to a symbol of the C target, so that the linker keeps its constructor.
     private static let isLibraryPrepared = cdnssd_is_prepared()
 
@@ -43,7 +57,7 @@ final class ServiceReference: Sendable {
     init(_ request: ServiceRequest, deliver: @escaping @Sendable (ReferenceEvent) -> Void) {
         self.request = request
         self.deliver = deliver
-        queue = DispatchQueue(label: request.label)
+        queue = DispatchQueue(label: request.label, target: request.isLookup ? Self.lookupQueue() : nil)
     }
 
     /// Makes the reference; `.opened` or `.openingFailed` follows.

@@ -9,6 +9,14 @@ enum ServiceRequest: Sendable {
     case resolve(ServiceInstance)
     case addresses(host: String, family: NetworkAddress.Family)
 
+    /// Whether it looks up one service or host, which there are many of.
+    var isLookup: Bool {
+        switch self {
+        case .register, .browse: false
+        case .resolve, .addresses: true
+        }
+    }
+
     var label: String {
         switch self {
         case .register: "zeroconf.register"

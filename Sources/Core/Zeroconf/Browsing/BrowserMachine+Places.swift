@@ -1,0 +1,149 @@
+/// The places for lookups: each open reference costs a thread, a D-Bus connection and five descriptors, so that their
+/// number does not depend on that of the services.
+///
+/// A lookup that was answered keeps its place and reports changes until another one needs it; the one that was opened
+/// first gives way first. While all have places there is no timer. Otherwise those without a place take turns.
+extension BrowserMachine {
+    /// What is looked up.
+    enum Subject: Hashable {
+        /// A service's host, port and TXT record: one reference.
+        case service(ServiceInstance)
+        /// A host's addresses: one reference for each family.
+        case host(String)
+
+        fileprivate var referenceCount: Int {
+            if case .host = self { NetworkAddress.Family.allCases.count } else { 1 }
+        }
+    }
+
+    /// How many references are open at a time, besides the one that browses.
+    static let mostReferences = 6
+    /// How many of them may look up again what has failed. Such lookups take seconds, for as long as a service is listed.
+    static let mostRetries = 3
+    /// Each subject is looked up again within this time, or within ``shortestTurn`` for each one without a place.
+    static let longestRest = Duration.seconds(30)
+    static let shortestTurn = Duration.seconds(1)
+    /// How many are looked up again at once for a new subscriber.
+    private static let mostRenewed = 64
+
+    mutating func startLookups() {
+        while let subject = nextPending(), makeRoom(for: subject) {
+            forget(subject)
+            begin(subject)
+        }
+        if nextPending() == nil {
+            while let subject = longestResting(), references.count + subject.referenceCount <= Self.mostReferences {
+                forget(subject)
+                begin(subject)
+            }
+        }
+        startTurn()
+    }
+
+    /// A place is given to the subject that has been without one for longest.
+    mutating func takeTurn() {
+        guard let subject = longestResting() else { return turn = nil }
+        turn = startTimer(max(Self.shortestTurn, Self.longestRest / resting.count), for: .turn)
+        renew(subject)
+    }
+
+    /// A new subscriber may have a reason to ask, such as a lost connection: what it is told first may have changed.
+    mutating func renewAll() {
+        for (subject, _) in resting.sorted(by: { $0.value < $1.value }).prefix(Self.mostRenewed) { renew(subject) }
+    }
+
+    /// Looks up a subject again before others that rest.
+    mutating func renew(_ subject: Subject) {
+        guard resting.removeValue(forKey: subject) != nil else { return }
+        setPending(subject)
+        repeated.append(subject)
+    }
+
+    /// Takes a subject out of the list that it is in.
+    mutating func forget(_ subject: Subject) {
+        if resting.removeValue(forKey: subject) != nil { return }
+        for list in [\Self.open, \.fresh, \.repeated] {
+            guard let index = self[keyPath: list].firstIndex(of: subject) else { continue }
+            self[keyPath: list].remove(at: index)
+            return
+        }
+    }
+
+    /// The next subject that may have a place: a new one, or one that is looked up again.
+    private func nextPending() -> Subject? {
+        if let subject = fresh.first { return subject }
+        guard open.count(where: isRetry) >= Self.mostRetries else { return repeated.first }
+        return repeated.first { !isRetry($0) }
+    }
+
+    private func longestResting() -> Subject? { resting.min { $0.value < $1.value }?.key }
+
+    /// Whether all that is known of a subject is that looking it up has failed.
+    private func isRetry(_ subject: Subject) -> Bool {
+        switch subject {
+        case .service(let instance): hasFailed(instance)
+        case .host(let name): hosts[name]?.instances.allSatisfy(hasFailed) ?? false
+        }
+    }
+
+    private func hasFailed(_ instance: ServiceInstance) -> Bool { entries[instance]?.failures ?? 0 > 0 }
+
+    /// Closes lookups that were answered until there is room for another one, if that is possible.
+    private mutating func makeRoom(for subject: Subject) -> Bool {
+        var excess = references.count + subject.referenceCount - Self.mostReferences
+        var leaving: [Subject] = []
+        for answered in open where excess > 0 && isAnswered(answered) {
+            leaving.append(answered)
+            excess -= answered.referenceCount
+        }
+        guard excess <= 0 else { return false }
+        leaving.forEach { rest($0) }
+        return true
+    }
+
+    private func isAnswered(_ subject: Subject) -> Bool {
+        switch subject {
+        case .service(let instance): if case .watching = entries[instance]?.lookup { true } else { false }
+        case .host(let name): if case .watching = hosts[name]?.lookup { true } else { false }
+        }
+    }
+
+    private mutating func begin(_ subject: Subject) {
+        open.append(subject)
+        switch subject {
+        case .service(let instance): beginLookup(instance)
+        case .host(let name): beginLookup(ofHost: name)
+        }
+    }
+
+    private mutating func setPending(_ subject: Subject) {
+        switch subject {
+        case .service(let instance): entries[instance]?.lookup = .pending
+        case .host(let name): hosts[name]?.lookup = .pending
+        }
+    }
+
+    private mutating func rest(_ subject: Subject) {
+        forget(subject)
+        lastRest += 1
+        resting[subject] = lastRest
+        switch subject {
+        case .service(let instance):
+            if case .watching(let id) = entries[instance]?.lookup { close(id) }
+            entries[instance]?.lookup = .resting
+        case .host(let name):
+            hosts[name]?.references.forEach { close($0) }
+            hosts[name]?.references = []
+            hosts[name]?.lookup = .resting
+        }
+    }
+
+    private mutating func startTurn() {
+        if let turn, resting.isEmpty {
+            cancelTimer(turn)
+            self.turn = nil
+        } else if turn == nil, !resting.isEmpty {
+            turn = startTimer(Self.shortestTurn, for: .turn)
+        }
+    }
+}
