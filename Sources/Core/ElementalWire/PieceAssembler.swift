@@ -29,6 +29,8 @@ public struct PieceAssembler: ~Copyable {
     private var arrivedByteCount = 0
     /// How many of its first bytes are stored.
     private var keptByteCount = 0
+    /// Whether the value is dropped as it arrives and not passed on.
+    private var isLeftOut = false
     private var value = GatheredBytes()
 
     /// An assembler for one stream.
@@ -36,6 +38,17 @@ public struct PieceAssembler: ~Copyable {
 
     /// How many bytes of an incomplete value are stored.
     public var bufferedByteCount: Int { value.count }
+
+    /// Drops what is stored of the incomplete value and the rest of it as it arrives; it is never passed on.
+    ///
+    /// - Returns: the value's element and length, or `nil` if nothing is stored.
+    public mutating func leaveOut() -> (id: Int8, length: Int)? {
+        guard value.count > 0 else { return nil }
+        value = GatheredBytes()
+        keptByteCount = 0
+        isLeftOut = true
+        return (id, total)
+    }
 
     /// Takes the value of a ``SystemElement/piece`` frame; with the last piece, `body` is called with the whole value.
     ///
@@ -79,6 +92,10 @@ public struct PieceAssembler: ~Copyable {
         if keptByteCount == total { progress(Progress(id: id, byteCount: arrivedByteCount, total: total)) }
         guard arrivedByteCount == total else { return }
         arrivedByteCount = 0
+        if isLeftOut {
+            isLeftOut = false
+            return
+        }
         value.handOver { body(id, $0) }
     }
 }

@@ -22,6 +22,8 @@ public struct StreamDecoder: ~Copyable {
     private var arrivedByteCount = 0
     /// How many of its first bytes are stored, once that is decided.
     private var keptByteCount: Int?
+    /// Whether the incomplete frame is dropped as it arrives and not passed on.
+    private var isLeftOut = false
     /// The stored bytes.
     private var value = GatheredBytes()
 
@@ -41,6 +43,18 @@ public struct StreamDecoder: ~Copyable {
         return withUnsafeBytes(of: header.0) {
             (Int8(bitPattern: $0[0]), Envelope.length(at: $0.baseAddress.unsafelyUnwrapped))
         }
+    }
+
+    /// Drops what is stored of an incomplete value and the rest of it as it arrives; it is never passed on. Frames of the
+    /// system are kept.
+    ///
+    /// - Returns: the value's element and announced length, or `nil` if nothing of a value is stored.
+    public mutating func leaveOut() -> (id: Int8, length: Int)? {
+        guard value.count > 0, let frame = pendingFrame, frame.id >= 0 else { return nil }
+        value = GatheredBytes()
+        keptByteCount = 0
+        isLeftOut = true
+        return frame
     }
 
     /// Takes the next bytes of the stream and calls `body` with every frame that they complete, in order.
@@ -119,6 +133,10 @@ public struct StreamDecoder: ~Copyable {
         header.count = 0
         arrivedByteCount = 0
         keptByteCount = nil
+        if isLeftOut {
+            isLeftOut = false
+            return cursor
+        }
         return value.handOver { body(frame.id, $0) } == .stop ? nil : cursor
     }
 

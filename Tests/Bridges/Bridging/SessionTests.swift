@@ -29,6 +29,21 @@ struct SessionTests {
         }
     }
 
+    @Test("a value of nearly half of what there is counts once: it does not count as incomplete any more")
+    func aLongValueCountsOnce() async throws {
+        let picture = Element<String>(1, "Picture")
+        let service = try await startService([picture])
+        let value = String(repeating: "x", count: 4 << 20)
+        try await follow(service) {
+            $0.maximumByteCount = 9 << 20
+        } _: { key, _, log in
+            try await log.wait(for: "connected", of: key)
+            try service.send(value, to: picture)
+            try await eventually { log.values(of: key, picture) == [.string(value)] }
+            #expect(!log.events.contains { if case .leftOut = $0 { true } else { false } })
+        }
+    }
+
     @Test
     func aRefusalIsTold() async throws {
         let service = try await startService()

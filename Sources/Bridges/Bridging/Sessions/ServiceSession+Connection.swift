@@ -23,6 +23,7 @@ extension ServiceSession {
         connect.eventLoopGroup = loop
         connect.reconnection = policy
         connect.memory = memory
+        connect.onLeftOut = { [weak self] element, byteCount in self?.leaveOut(element, byteCount) }
         connect.keepsLongValues = options.keepsLongValuesInDevices
         connect.security.role = role
         do throws(ElementalError) {
@@ -71,20 +72,26 @@ extension ServiceSession {
     ///
     /// - Returns: whether there is room for it.
     private func hold(_ byteCount: Int, of element: ElementDefinition) -> Bool {
-        let (isHeld, isNews) = state.withLock { state in
+        let isHeld = state.withLock { state in
             let old = state.held[element.id] ?? 0
             let new = byteCount > Self.shortByteCount ? byteCount : 0
-            guard old != new else { return (true, false) }
-            guard memory.replace(old, by: new, own: state.heldByteCount) else {
-                defer { state.wasToldLeftOut = true }
-                return (false, !state.wasToldLeftOut)
-            }
+            guard old != new else { return true }
+            guard memory.replace(old, by: new, own: state.heldByteCount) else { return false }
             state.held[element.id] = new
             state.heldByteCount += new - old
-            return (true, false)
+            return true
+        }
+        if !isHeld { leaveOut(element, byteCount) }
+        return isHeld
+    }
+
+    /// There is no room for a value. On the event loop.
+    private func leaveOut(_ element: ElementDefinition, _ byteCount: Int) {
+        let isNews = state.withLock { state in
+            defer { state.wasToldLeftOut = true }
+            return !state.wasToldLeftOut
         }
         if isNews { sayNow(.leftOut(key, element, byteCount: byteCount)) }
-        return isHeld
     }
 
     /// Nobody keeps values of the service any more.

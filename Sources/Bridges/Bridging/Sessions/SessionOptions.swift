@@ -18,8 +18,7 @@ package struct SessionOptions: Sendable {
     /// The most services at a time.
     package var maximumServices = 256
     /// The maximum bytes of the values of all services together: incomplete values, and each element's newest value of
-    /// more than 256 bytes, which an observer may keep. A complete value beyond it is left out; an incomplete one ends its
-    /// connection.
+    /// more than 256 bytes, which an observer may keep. A value beyond it is left out, an incomplete one as it arrives.
     package var maximumByteCount = 64 << 20
     /// Whether observers keep long values. Otherwise only those that are arriving count.
     package var keepsLongValues = true

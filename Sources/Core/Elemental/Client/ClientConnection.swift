@@ -115,12 +115,16 @@ final class ClientConnection: SessionOwner {
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
 
     /// The memory of a single connection is bounded by its own limits, that of several by what they share.
-    func session(_ session: Session, gathers byteCount: Int) -> String? {
+    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
         gatheredByteCount += byteCount
         guard let memory = manager.connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
             byteCount > 0
         else { return nil }
-        return "values that are still arriving take more than is left of the \(memory.limit) bytes for all services"
+        return .leaveOut
+    }
+
+    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {
+        manager.connector.options.onLeftOut?(element, byteCount)
     }
 
     func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }

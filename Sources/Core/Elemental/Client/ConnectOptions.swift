@@ -30,6 +30,9 @@ public struct ConnectOptions: Sendable {
     /// What the incomplete values of several connections, and the long values that they keep, may take together; `nil`
     /// for no limit.
     package var memory: ByteBudget?
+    /// Called on the event loop with each value, of this length, that is dropped while it arrives because ``memory`` has
+    /// no room for it.
+    package var onLeftOut: (@Sendable (_ element: ElementDefinition, _ byteCount: Int) -> Void)?
     /// Whether values of more than 256 bytes are kept as an element's newest.
     package var keepsLongValues = true
 

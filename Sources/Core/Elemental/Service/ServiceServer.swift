@@ -194,13 +194,16 @@ final class ServiceServer: SessionOwner {
         if session.isReady { service.greet(session.device) }
     }
 
-    func session(_ session: Session, gathers byteCount: Int) -> String? {
+    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
         gatheredByteCount += byteCount
         let limit = configuration.maximumIncompleteByteCount
         guard byteCount > 0, gatheredByteCount > limit else { return nil }
-        return "values that are still arriving take more than the \(limit) bytes that the service has for those of all "
-            + "its connections; try again later"
+        return .end(
+            "values that are still arriving take more than the \(limit) bytes that the service has for those of all "
+                + "its connections; try again later")
     }
+
+    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {}
 
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
         // An element that this client may not set, and others may.

@@ -11,11 +11,21 @@ protocol ReceiverOwner: AnyObject {
     func noteTaken(_ byteCount: Int)
     /// A value was rejected.
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
-    /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns a reason to
-    /// end the connection, or `nil`.
-    func gathers(_ byteCount: Int) -> String?
+    /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns the consequence
+    /// if they hold too many.
+    func gathers(_ byteCount: Int) -> GatheringExcess?
+    /// An incomplete value of this length was left out.
+    func leavesOut(_ element: ElementDefinition, byteCount: Int)
     /// Ends the connection because of what was received.
     func fail(_ reason: DisconnectReason, shutdownText: String?)
+}
+
+/// The consequence of incomplete values that hold too many bytes.
+enum GatheringExcess {
+    /// They are dropped, and the connection goes on.
+    case leaveOut
+    /// The connection ends, for this reason.
+    case end(String)
 }
 
 /// Decodes what a connection receives into values and passes them to all handlers. On the event loop.
@@ -103,6 +113,7 @@ final class Receiver {
                     } else if value.bytes.count >= ReadBuffer.longByteCount, !value.isLong {
                         ReadBuffer.lend(value.bytes, of: buffer) { deliver(id, $0, for: owner) }
                     } else {
+                        if value.isLong { handOver(value.bytes.count, for: owner) }
                         deliver(id, value, for: owner)
                     }
                     return isOver ? .stop : .next
@@ -154,6 +165,7 @@ final class Receiver {
 
     @inline(never)
     private func deliverWhole(_ id: Int8, _ value: ReceivedBytes, for owner: any ReceiverOwner) {
+        if value.isLong { handOver(value.bytes.count, for: owner) }
         deliver(id, value, for: owner)
     }
 
@@ -279,7 +291,7 @@ extension Receiver {
             PieceAssembler.Progress(id: frame.id, byteCount: byteCount, total: frame.length), .incoming)
     }
 
-    /// Ends the connection if its incomplete values exceed the limits.
+    /// Drops incomplete values that exceed the limits, or ends the connection.
     private func watchGathered(for owner: any ReceiverOwner) {
         let count = decoder.bufferedByteCount + pieces.bufferedByteCount
         if count != gatheredByteCount { noteGathered(count, for: owner) }
@@ -287,7 +299,7 @@ extension Receiver {
     }
 
     private func noteGathered(_ count: Int, for owner: any ReceiverOwner) {
-        let refusal = owner.gathers(count - gatheredByteCount)
+        let excess = owner.gathers(count - gatheredByteCount)
         gatheredByteCount = count
         guard !isOver else { return }
         let limit = device.limits.maximumValueByteCount
@@ -295,9 +307,34 @@ extension Receiver {
             violate(
                 WireError(.valueTooLarge, "values that are still arriving have \(count) bytes; the limit is \(limit)"),
                 for: owner)
-        } else if let refusal {
-            owner.fail(DisconnectReason(.limitReached(refusal), isExpected: false), shutdownText: refusal)
+            return
         }
+        switch excess {
+        case nil: break
+        case .end(let reason):
+            owner.fail(DisconnectReason(.limitReached(reason), isExpected: false), shutdownText: reason)
+        case .leaveOut: leaveOutIncomplete(for: owner)
+        }
+    }
+
+    private func leaveOutIncomplete(for owner: any ReceiverOwner) {
+        let dropped = [decoder.leaveOut(), pieces.leaveOut()].compactMap { $0 }
+        // Frames of the system remain: a catalogue, or a single piece.
+        guard !dropped.isEmpty else { return }
+        counts.messagesRejected += dropped.count
+        noteGathered(decoder.bufferedByteCount + pieces.bufferedByteCount, for: owner)
+        for value in dropped {
+            guard let element = table.catalogue[id: value.id] else { continue }
+            owner.leavesOut(element, byteCount: value.length)
+        }
+    }
+
+    /// A gathered value is complete: from now on it counts where it is kept, and not here too.
+    @inline(never)
+    private func handOver(_ byteCount: Int, for owner: any ReceiverOwner) {
+        let count = max(0, gatheredByteCount - byteCount)
+        _ = owner.gathers(count - gatheredByteCount)
+        gatheredByteCount = count
     }
 
     /// Discards incomplete values that are no longer needed.

@@ -313,5 +313,8 @@ extension Session: ReceiverOwner {
 
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason) { owner?.session(self, refuses: id, reason) }
 
-    func gathers(_ byteCount: Int) -> String? { owner?.session(self, gathers: byteCount) }
+    func gathers(_ byteCount: Int) -> GatheringExcess? { owner?.session(self, gathers: byteCount) }
+    func leavesOut(_ element: ElementDefinition, byteCount: Int) {
+        owner?.session(self, leavesOut: element, byteCount: byteCount)
+    }
 }

@@ -12,8 +12,10 @@ protocol SessionOwner: AnyObject {
     /// The peer sent a hello.
     func session(_ session: Session, received hello: Hello)
     /// The incomplete values of the connection hold this many bytes more than before; negative if they hold fewer.
-    /// Returns a reason to end it, or `nil`.
-    func session(_ session: Session, gathers byteCount: Int) -> String?
+    /// Returns the consequence if they hold too many.
+    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess?
+    /// An incomplete value of this length was left out.
+    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int)
     /// A value received from the peer was rejected.
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason)
     /// Values can be sent and received from now on.

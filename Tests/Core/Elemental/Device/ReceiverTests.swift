@@ -13,8 +13,7 @@ struct ReceiverTests {
         var told: [String] = []
         private(set) var reason: DisconnectReason?
         weak var receiver: Receiver?
-        /// Why the incomplete values are too many.
-        var gatheringRefusal: String?
+        var excess: GatheringExcess?
 
         func receiveEarlyValue() { told.append("early") }
         func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
@@ -22,9 +21,12 @@ struct ReceiverTests {
         }
         func noteTaken(_ byteCount: Int) { told.append("taken \(byteCount)") }
         func refuse(_ id: Int8, _ reason: ValueRefusal.Reason) { told.append("refused \(id)") }
-        func gathers(_ byteCount: Int) -> String? {
+        func gathers(_ byteCount: Int) -> GatheringExcess? {
             told.append("gathers \(byteCount)")
-            return gatheringRefusal
+            return byteCount > 0 ? excess : nil
+        }
+        func leavesOut(_ element: ElementDefinition, byteCount: Int) {
+            told.append("leaves out \(byteCount) of \(element.name)")
         }
         func fail(_ reason: DisconnectReason, shutdownText: String?) {
             self.reason = reason
@@ -174,9 +176,28 @@ struct ReceiverTests {
     @Test
     func incompleteValuesThatAreTooManyEndTheConnection() async throws {
         try await withReceiver { receiver, owner, _ in
-            owner.gatheringRefusal = "no memory"
+            owner.excess = .end("no memory")
             receiver.receive(ByteBuffer(bytes: [4, 100, 0, 0, 0, 1, 2]), for: owner)
             #expect(owner.told.contains("fails: limitReached"))
+            #expect(receiver.gatheredByteCount == 0)
+        }
+    }
+
+    @Test("incomplete values can be left out, in frames and in pieces, and what follows is received")
+    func incompleteValuesAreLeftOut() async throws {
+        @Sendable func piece(at offset: UInt8) -> [UInt8] { [3, 4, 0, 0, 0, offset, 0, 0, 0, 120, 121] }
+        try await withReceiver { receiver, owner, values in
+            owner.excess = .leaveOut
+            piece(at: 0).withUnsafeBytes { receiver.receivePiece($0, for: owner) }
+            receiver.receive(ByteBuffer(bytes: [4, 3, 0, 0, 0, 1, 2]), for: owner)
+            #expect(receiver.gatheredByteCount == 5)
+            piece(at: 2).withUnsafeBytes { receiver.receivePiece($0, for: owner) }
+            receiver.receive(ByteBuffer(bytes: [3] + frame(3, Array("on".utf8))), for: owner)
+            let left = owner.told.filter { $0.hasPrefix("leaves") }
+            #expect(left == ["leaves out 3 of \(Lamp.all[id: 4]?.name ?? "")", "leaves out 4 of Label"])
+            #expect(values.all == ["Label on"])
+            #expect(owner.reason == nil)
+            #expect(receiver.counts.messagesRejected == 2)
             #expect(receiver.gatheredByteCount == 0)
         }
     }

@@ -66,20 +66,26 @@ struct HostileServiceTests {
         }
     }
 
-    @Test("values that never end take no more than there is for all services", .backstop)
+    @Test("values that never end take no more than there is for all services, and no connection", .backstop)
     func incompleteValues() async throws {
         let services = try (0..<17).map { _ in try ScriptedService() }
         try await withCommand(["metrics", "--json", "--port", "0"] + services.map(\.target)) { metrics in
             var peers: [RawSocket] = []
             for service in services {
-                let peer = try await service.accept([.init(id: 1, type: 12)])
-                try? peer.write(PeerCostTests.header(1, Self.longest) + [UInt8](repeating: 65, count: Self.longest - 1))
+                let peer = try await service.accept([.init(id: 0), .init(id: 1, type: 12, name: Array("Picture".utf8))])
+                try peer.write(PeerCostTests.header(1, Self.longest) + [UInt8](repeating: 65, count: Self.longest - 1))
                 peers.append(peer)
             }
-            let state = try await metrics.nextEvent("serviceState") { $0["state"] == "away" }
-            let reason: String = state["why"] ?? ""
-            #expect(reason.contains("take more than is left of the 67108864 bytes"), "\(reason)")
-            withExtendedLifetime(peers) {}
+            let event = try await metrics.nextEvent("valueLeftOut")
+            #expect(event.number("bytes") == Double(Self.longest), "\(event)")
+            for peer in peers { try peer.write([65] + PeerCostTests.header(0, 4) + [0, 0, 0x10, 0x41]) }
+            let url: String? = metrics.events("serving").first?["url"]
+            let port = try #require(url.flatMap { URLComponents(string: $0)?.port })
+            try await eventually {
+                let text = try await MetricsTests().get(port).text
+                return text.split(separator: "\n").count { $0.contains("element=\"Speed\"} 9") } == services.count
+            }
+            #expect(!metrics.events("serviceState").contains { $0["state"] == "away" })
         }
     }
 }
