@@ -32,6 +32,11 @@ def patience(seconds=60.0):
     return seconds * FACTOR
 
 
+def is_all():
+    """Whether everything is tested, as Depth.isAll says in Swift, or what the gate has of it."""
+    return os.environ.get("ELEMENTAL_TEST_DEPTH") == "all"
+
+
 def check(condition, what):
     if not condition:
         raise Failure(what)

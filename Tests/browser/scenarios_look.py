@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from pages import choose
-from waits import Failure
+from waits import Failure, is_all
 
 ELEMENTS = [
     "1:Light:bool=off", "2:Brightness:float:0...100:unit %:latest=10", "3:Gain:double=0.5",
@@ -21,8 +21,9 @@ def accessibility(bed, browser, ok):
     vault = bed.publish("vault", *ELEMENTS[:2], security="paired", state="vault")
     gone = bed.publish("gone", *ELEMENTS[:3], state="gone")
     dashboard = bed.dashboard(lamp.place, vault.place, gone.place)
-    for width, height in ((320, 640), (3840, 2160), (1280, 800)):
-        for scheme in ("dark", "light"):
+    # What is cut off depends on the width, and what is legible on the colours: the gate looks at each once.
+    for width, height, schemes in ((320, 640, ["dark", "light"]), (3840, 2160, ["light", "dark"]), (1280, 800, ["dark", "light"])):
+        for scheme in schemes if is_all() else schemes[:1]:
             page = browser.open(dashboard.url, {"viewport": {"width": width, "height": height}}, color_scheme=scheme,
                                 reduced_motion="reduce")
             for service in (lamp, vault, gone):
@@ -31,7 +32,7 @@ def accessibility(bed, browser, ok):
             choose(page, lamp.place).get_by_role("button", name="Plot of Power").click()
             looks_well(page, f"{width} pixels, {scheme}")
             page.context.close()
-        ok(f"{width} pixels, dark and light: axe finds nothing, nothing is cut off, targets are large")
+        ok(f"{width} pixels: axe finds nothing, nothing is cut off, targets are large")
     page = browser.open(dashboard.url)
     for service in (lamp, vault, gone):
         choose(page, service.place)

@@ -9,6 +9,12 @@ struct StalledReaderTests {
         "--element", "2:Speed:float=0", "--element", "3:Text:string:wo",
     ]
 
+    /// Of texts of some length: numbers would fill all queues a hundred times as slowly.
+    private static func flood(_ port: Int, devices: Int = 6) throws -> Flood {
+        let text = [UInt8](repeating: UInt8(ascii: "x"), count: 1000)
+        return try Flood(to: port, devices: devices, element: 3) { _ in text }
+    }
+
     private func port(of service: ChildProcess) async throws -> Int {
         let line = try await service.nextLine(of: .error) { $0.contains("listens at port") }
         return try #require(line.text.split(separator: " ").last.flatMap { Int($0) })
@@ -20,7 +26,7 @@ struct StalledReaderTests {
             let port = try await port(of: service)
             try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
                 try await watch.nextLine { $0 == "Speed=0.0" }
-                let flood = try Flood(to: port, devices: 6)
+                let flood = try Self.flood(port)
                 try await flood.waitUntilStuck(service)
                 service.send(signal: signal)
                 try await watch.nextLine(of: .error) { $0.contains("the service has ended") }
@@ -35,7 +41,7 @@ struct StalledReaderTests {
         var ended: ChildProcess.ExitStatus?
         for _ in 0..<20 where ended != .exited(130) {
             ended = try await UnreadPipe.with(Self.publish) { service, _ in
-                let flood = try Flood(to: try await port(of: service), devices: 6)
+                let flood = try Self.flood(try await port(of: service))
                 try await flood.waitUntilStuck(service)
                 service.send(signal: SIGINT)
                 // Signals within 250 ms of the first count as the same one.
@@ -55,7 +61,7 @@ struct StalledReaderTests {
         try await UnreadPipe.with(Self.publish) { service, _ in
             let port = try await port(of: service)
             try await withCommand(["watch", "127.0.0.1:\(port)", "Speed", "--timeout", Patience.seconds]) { watch in
-                let flood = try Flood(to: port, devices: 6)
+                let flood = try Self.flood(port)
                 try await flood.waitUntilStuck(service)
                 for value in 1...20 {
                     try service.writeLine("Speed=\(value)")
@@ -114,13 +120,13 @@ struct StalledReaderTests {
 
     @Test("a session ends on a signal, after reading its commands", arguments: [false, true])
     func aSessionEnds(withErrorsInTheSamePipe: Bool) async throws {
-        try await Robot.with(["1:Count:int32", "2:Speed:float=0"]) { service, target in
+        try await Robot.with(["1:Count:int32", "2:Speed:float=0", "3:Text:string"]) { service, target in
             try await UnreadPipe.with(["connect", target], andErrors: withErrorsInTheSamePipe) { session, pipe in
                 try session.writeLine("watch")
                 try await eventually("the session watches") { pipe.byteCount > 0 }
                 // The service relays them to the session.
                 let port = try #require(target.split(separator: ":").last.flatMap { Int($0) })
-                let flood = try Flood(to: port, devices: 3)
+                let flood = try Self.flood(port, devices: 3)
                 let figures = ProcessFigures(of: session)
                 try await eventually("the session stops reading") {
                     // The devices of the flood read nothing either.
@@ -138,7 +144,7 @@ struct StalledReaderTests {
     func errorsPassAStuckOutput() async throws {
         try await UnreadPipe.with(Self.publish + ["--verbose"]) { service, _ in
             let port = try await port(of: service)
-            let flood = try Flood(to: port, devices: 6)
+            let flood = try Self.flood(port)
             try await flood.waitUntilStuck(service)
             let newcomer = try RawSocket.connect(to: port)
             try newcomer.write([0xFE, 8, 0, 0, 0] + Array("newcomer".utf8))
