@@ -413,8 +413,8 @@ let package = Package(
         .testTarget(
             name: "ToolsTests",
             dependencies: [
-                "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support", "TestSupport",
-                "WireVectors", "Zeroconf",
+                "Bridging", "Elemental", "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support",
+                "TestSupport", "VirtualCommodore", "WireVectors", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Tools"),
@@ -433,7 +433,7 @@ let package = Package(
             name: "FuzzingTests",
             dependencies: [
                 "Elemental", "ElementalMicro", "ElementalRecording", "ElementalSecurity", "ElementalWire", "MQTT",
-                "OSC", "SerialLink", "TestSupport", "Zeroconf",
+                "OSC", "SerialLink", "SignalR", "TestSupport", "Zeroconf",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -14,7 +14,8 @@ public struct BridgeOptions: Sendable {
     public var setsElements = true
     /// How many values of one element, not marked latest, may wait for the interval to pass or the hub to return.
     public var queueLimit = 1000
-    /// How many bytes they may have together, in each direction. A longer value goes alone.
+    /// How many bytes they may have together, in each direction; the newest values of elements marked latest may have
+    /// four times as many. A longer value goes alone.
     public var queueByteLimit = 8 << 20
     /// The time by which ``interval`` is kept, for tests that set it.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }

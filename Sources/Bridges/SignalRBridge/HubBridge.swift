@@ -142,7 +142,12 @@ public final class HubBridge: Sendable {
     /// Handles a value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard echoes.isNews(value, of: element) else { return }
-        if !toHub.add(value, of: element) { events.emit(.dropped(element, .toHub)) }
+        if !toHub.add(value, of: element) { drop(element, .toHub) }
+    }
+
+    private func drop(_ element: ElementDefinition, _ direction: BridgeEvent.Direction) {
+        echoes.forget(element)
+        events.emit(.dropped(element, direction))
     }
 
     /// Handles a call of the hub.
@@ -153,7 +158,7 @@ public final class HubBridge: Sendable {
             guard echoes.isNews(value, of: element) else { return }
             // An older value that is still waiting would become the hub's newest.
             if element.latest { toHub.drop(element) }
-            if !toDevice.add(value, of: element) { events.emit(.dropped(element, .toDevice)) }
+            if !toDevice.add(value, of: element) { drop(element, .toDevice) }
         } catch {
             events.emit(.failed(element, .toDevice, error))
         }
@@ -203,8 +208,8 @@ public final class HubBridge: Sendable {
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
             // A value set by the hub is newer than the device's own, and the device may not send it again.
-            let newest = echoes.newest(of: route.element) ?? device.value(of: route.element)
-            if let newest { _ = toHub.add(newest, of: route.element) }
+            let newest = echoes.newest(of: route.element, own: device.value(of: route.element))
+            if let newest, !toHub.add(newest, of: route.element) { drop(route.element, .toHub) }
         }
         toHub.isAway = false
     }

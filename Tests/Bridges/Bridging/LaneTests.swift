@@ -1,4 +1,5 @@
 import Elemental
+import Foundation
 import Testing
 
 @testable import Bridging
@@ -124,21 +125,40 @@ struct LaneTests {
         #expect(lanes.next(at: start) == .send(other, .bool(true)))
     }
 
+    @Test("newest values have four times the bytes of others; short ones always have room")
+    func newestValuesAreBoundedInBytes() {
+        func value(_ byteCount: Int) -> ElementValue { .string(String(repeating: "x", count: byteCount)) }
+        let texts = (3..<6).map { Element<String>($0, "Text \($0)", latest: true).definition }
+        var lanes = Lanes(interval: .zero, keeping: .all(limit: 10, byteLimit: 1000))
+        let taken = [2000, 2000, 500].enumerated().map { lanes.add(value($1), of: texts[$0]) }
+        #expect(taken == [true, true, false])
+        #expect(lanes.add(value(250), of: texts[2]) == true)
+        #expect(lanes.add(.float(1), of: Self.speed) == true)
+        // In place of the one that waits.
+        let replaced = [2001, 1500, 500].map { lanes.add(value($0), of: texts[1]) }
+        #expect(replaced == [true, true, true])
+        #expect(lanes.add(value(1500), of: texts[2]) == true)
+        #expect(lanes.next(at: start) == .send(texts[0], value(2000)))
+        #expect(lanes.add(value(3500), of: texts[0]) == false)
+        lanes.drop(texts[1])
+        #expect(lanes.add(value(2500), of: texts[0]) == true)
+    }
+
     // MARK: - Values that only come back
 
     @Test
     func onlyTheNewestValueOfALatestElementIsAnEcho() {
         let echoes = EchoFilter()
-        #expect(echoes.newest(of: Self.level) == nil)
+        #expect(echoes.newest(of: Self.level, own: nil) == nil)
         #expect(echoes.isNews(.uint32(1), of: Self.level))
         #expect(!echoes.isNews(.uint32(1), of: Self.level))
-        #expect(echoes.newest(of: Self.level) == .uint32(1))
+        #expect(echoes.newest(of: Self.level, own: nil) == .uint32(1))
         #expect(echoes.isNews(.uint32(2), of: Self.level))
         #expect(echoes.isNews(.uint32(1), of: Self.level))
         // Each value of another element counts.
         #expect(echoes.isNews(.float(1), of: Self.speed))
         #expect(echoes.isNews(.float(1), of: Self.speed))
-        #expect(echoes.newest(of: Self.speed) == nil)
+        #expect(echoes.newest(of: Self.speed, own: nil) == nil)
     }
 
     @Test
@@ -146,7 +166,19 @@ struct LaneTests {
         let echoes = EchoFilter()
         #expect(echoes.isNews(.uint32(1), of: Self.level))
         echoes.forget(Self.level)
-        #expect(echoes.newest(of: Self.level) == nil)
+        #expect(echoes.newest(of: Self.level, own: nil) == nil)
         #expect(echoes.isNews(.uint32(1), of: Self.level))
+    }
+
+    @Test("a long value is recognized without being kept")
+    func longEchoes() {
+        let picture = Element<Data>(3, "Picture", latest: true).definition
+        let echoes = EchoFilter()
+        let (value, other) = (Data(repeating: 1, count: 5000), Data(repeating: 1, count: 4999) + [2])
+        #expect(echoes.isNews(.data(value), of: picture))
+        #expect(!echoes.isNews(.data(value), of: picture))
+        #expect(echoes.newest(of: picture, own: .data(value)) == .data(value))
+        #expect(echoes.newest(of: picture, own: .data(other)) == nil)
+        #expect(echoes.isNews(.data(other), of: picture))
     }
 }

@@ -26,7 +26,8 @@ package final class Courier: Sendable {
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
     ///   - limit: how many values of one element, not marked latest, may wait.
-    ///   - byteLimit: how many bytes the values of all these elements may have together.
+    ///   - byteLimit: how many bytes the values of all these elements may have together; the newest ones of elements
+    ///     marked latest have ``Lanes/newestShare`` times as many.
     ///   - now: the time, for tests that set it.
     ///   - deliver: delivers a value, and waits until the next one may follow.
     package init(

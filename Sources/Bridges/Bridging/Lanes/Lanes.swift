@@ -8,10 +8,10 @@ package struct Lanes {
 
     /// What waits in a lane.
     package enum Keeping: Sendable {
-        /// The newest value of each element.
+        /// The newest value of each element, which its service's session counts: nothing is counted here.
         case newest
         /// Up to so many values of each element, and bytes of all, in the order in which they came; of an element marked
-        /// latest the newest.
+        /// latest the newest, and of all these ``newestShare`` times as many bytes.
         case all(limit: Int, byteLimit: Int)
     }
 
@@ -50,6 +50,13 @@ package struct Lanes {
     private var last: UInt64 = 0
     /// Of the values that wait in their order.
     private var byteCount = 0
+    /// Of the values of elements marked latest.
+    private var newestByteCount = 0
+
+    /// How many times the bytes of other values the newest ones may have: there is only one of each element.
+    package static let newestShare = 4
+    /// Newest values up to this length always have room.
+    private static let shortByteCount = 256
 
     private static let unused = UInt8.max
 
@@ -68,22 +75,20 @@ package struct Lanes {
 
     /// Adds a value. Where only the newest is kept, it replaces the one that is waiting, in its place.
     ///
-    /// - Returns: `false` if the lane is full and the value was not accepted.
+    /// - Returns: `false` if there is no room and the value was not accepted.
     package mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let position = position(for: element)
-        if keepsNewest(of: element), let waiting = lanes[position].values.first {
-            lanes[position].values[lanes[position].values.startIndex] = (waiting.number, value, 0)
-            return true
-        }
         let size = size(of: value, element)
-        if case .all(let limit, let byteLimit) = keeping {
-            guard lanes[position].values.count < max(limit, 1), byteCount == 0 || byteCount + size <= byteLimit else {
-                return false
-            }
+        let waiting = keepsNewest(of: element) ? lanes[position].values.first : nil
+        guard hasRoom(for: size, in: position, insteadOf: waiting?.byteCount ?? 0) else { return false }
+        if let waiting {
+            lanes[position].values[lanes[position].values.startIndex] = (waiting.number, value, size)
+            count(size - waiting.byteCount, element)
+            return true
         }
         last += 1
         lanes[position].values.append((last, value, size))
-        byteCount += size
+        count(size, element)
         noteFirst(position)
         return true
     }
@@ -91,7 +96,7 @@ package struct Lanes {
     /// Drops the waiting values of an element.
     package mutating func drop(_ element: ElementDefinition) {
         guard let position = position(of: element) else { return }
-        for value in lanes[position].values { byteCount -= value.byteCount }
+        for value in lanes[position].values { count(-value.byteCount, lanes[position].element) }
         lanes[position].values.removeAll()
         noteFirst(position)
     }
@@ -103,7 +108,7 @@ package struct Lanes {
         if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
         let size = size(of: value, element)
         lanes[position].values.prepend((0, value, size))
-        byteCount += size
+        count(size, element)
         noteFirst(position)
     }
 
@@ -127,7 +132,7 @@ package struct Lanes {
         guard let oldest, let (_, value, size) = lanes[oldest.position].values.popFirst() else {
             return opening.map { .wait(until: $0) } ?? .idle
         }
-        byteCount -= size
+        count(-size, lanes[oldest.position].element)
         noteFirst(oldest.position)
         if interval > .zero { heads[oldest.position].opens = now + interval }
         return .send(lanes[oldest.position].element, value)
@@ -137,9 +142,25 @@ package struct Lanes {
         heads[position].number = lanes[position].values.first?.number ?? Head.none
     }
 
-    /// The bytes that a value counts for: none where a lane keeps only the newest value of each element.
+    /// The bytes that a value counts for.
     private func size(of value: ElementValue, _ element: ElementDefinition) -> Int {
-        keepsNewest(of: element) ? 0 : value.wireByteCount
+        if case .newest = keeping { return 0 }
+        let size = value.wireByteCount
+        return element.latest && size <= Self.shortByteCount ? 0 : size
+    }
+
+    private mutating func count(_ change: Int, _ element: ElementDefinition) {
+        if element.latest { newestByteCount += change } else { byteCount += change }
+    }
+
+    /// Whether a value may wait, in place of one of `old` bytes. A longer one than all may have goes alone.
+    private func hasRoom(for size: Int, in position: Int, insteadOf old: Int) -> Bool {
+        guard case .all(let limit, let byteLimit) = keeping else { return true }
+        if lanes[position].element.latest {
+            let others = newestByteCount - old
+            return size == 0 || others == 0 || (others + size) / Self.newestShare <= byteLimit
+        }
+        return lanes[position].values.count < max(limit, 1) && (byteCount == 0 || byteCount + size <= byteLimit)
     }
 
     private func keepsNewest(of element: ElementDefinition) -> Bool {
@@ -154,6 +175,7 @@ package struct Lanes {
     /// The lane of an element, which is made where there is none. Another element with that identifier takes it over.
     private mutating func position(for element: ElementDefinition) -> Int {
         if let position = position(of: element) {
+            if lanes[position].element.latest != element.latest { drop(element) }
             if lanes[position].element !== element { lanes[position].element = element }
             return position
         }

@@ -14,13 +14,16 @@ final class ModemLink {
 
     /// How many bytes for the machine may wait. The line takes 120 a second; the rest stays in the socket.
     private static let maximumPending = 512
+    /// How many bytes the socket may leave. The machine does not wait for the gateway, which ends the connection if it
+    /// reads no more.
+    static let maximumUnsent = 64 * 1024
     private static let pause = Duration.milliseconds(250)
 
     private let address: [UInt8]
     private let family: Int32
     private var state = State.away(until: .now)
     /// What the machine has sent and the socket has not accepted yet.
-    private var unsent: [UInt8] = []
+    private(set) var unsent: [UInt8] = []
     private let onEvent: (Event) -> Void
     /// Whether the gateway's absence has been reported.
     private var hasReportedAbsence = false
@@ -93,6 +96,10 @@ final class ModemLink {
                 lose("the gateway has ended the connection")
                 machine.line.cut()
                 return
+            }
+            if unsent.count > Self.maximumUnsent {
+                lose("the gateway reads nothing")
+                machine.line.cut()
             }
         }
     }

@@ -22,11 +22,6 @@ final class HubBridging: Sendable {
         let place: ServicePlace?
     }
 
-    private enum Input: Sendable {
-        case event(SessionEvent)
-        case failure(ElementalError)
-    }
-
     /// The bridge of a service.
     private struct Current: Sendable {
         let device: ElementalDevice
@@ -57,31 +52,31 @@ final class HubBridging: Sendable {
     /// - Throws: ``CommandFailure`` and other errors if the one service cannot be connected to at first, if it cannot be
     ///   spoken with, or if the hub cannot be reached at first.
     func run() async throws {
-        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        let inputs = HubInputs()
         var options = options
         // The bridge asks the devices.
         (options.keepsLongValues, options.keepsLongValuesInDevices) = (false, true)
-        options.onFailure = { input.yield(.failure($1)) }
+        options.onFailure = { inputs.put($1) }
         let sessions = ServiceSessions(subjects, options)
         let shown = Locked<ElementalDevice?>(nil)
         let reporter = SessionReporter(plan.console, plan.access)
         sessions.onEvent { [transfers, isAll] event in
             switch event {
-            case .state(_, let state):
+            case .state(let key, let state):
                 if !isAll, case .connected(let device, _) = state, shown.withLock({ $0 != device }) {
                     shown.withLock { $0 = device }
                     transfers.follow(device)
                 }
                 // Of one service the device tells more.
                 if isAll || state.isRefused { reporter.note(event) }
-                input.yield(.event(event))
+                inputs.put(state, of: key)
             case .place, .browsingFailed, .browsingWorks, .tooMany, .leftOut: reporter.note(event)
             case .value, .refusal, .roundTrip: break
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await sessions.run() }
-            group.addTask { try await self.handle(inputs, input, sessions) }
+            group.addTask { try await self.handle(inputs, sessions) }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -95,24 +90,20 @@ final class HubBridging: Sendable {
         }
     }
 
-    private func handle(
-        _ inputs: AsyncStream<Input>, _ input: AsyncStream<Input>.Continuation, _ sessions: ServiceSessions
-    ) async throws {
+    private func handle(_ inputs: HubInputs, _ sessions: ServiceSessions) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             var bridges: [ServiceKey: Current] = [:]
-            var hasConnected = false
-            for await next in inputs {
-                switch next {
+            try await inputs.forEach { input in
+                switch input {
                 case .failure(let error):
-                    if let place = plan.place, !hasConnected {
+                    if let place = plan.place {
                         let advice = PairingAdvice(place: place, access: plan.access)
                         throw advice.explain(error) ?? ElementAdvice.option.explain(error)
                     }
-                case .event(.state(let key, .connected(let device, let elements))):
-                    hasConnected = true
+                case .connected(let key, let device, let elements):
                     let old = bridges[key]
                     let isSame = old?.device == device && old?.elements == elements
-                    if isSame { continue }
+                    if isSame { return }
                     if !isAll { await plan.console.emit(ConnectedEvent(device)) }
                     let current = Current(device: device, elements: elements)
                     bridges[key] = current
@@ -126,12 +117,11 @@ final class HubBridging: Sendable {
                                 try await self.bridge(device, elements, key, place ?? self.plan.place)
                             }
                         } catch {
-                            input.finish()
+                            inputs.finish()
                             throw error
                         }
                     }
-                case .event(.state(let key, .gone)): bridges.removeValue(forKey: key)?.stop.open()
-                case .event: break
+                case .gone(let key): bridges.removeValue(forKey: key)?.stop.open()
                 }
             }
             group.cancelAll()
