@@ -10,6 +10,7 @@ import json
 import socket
 import struct
 import sys
+import time
 import urllib.request
 
 # The first import puts the folder of the others on the path.
@@ -46,6 +47,17 @@ def main():
             header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(datagram), 0, 0, 64, socket.IPPROTO_UDP, 0,
                                  socket.inet_aton(own.rsplit(".", 1)[0] + ".99"), socket.inet_aton(host))
             raw.sendto(header + datagram, (host, 0))
+
+    # Somebody in whose name two datagrams were sent is not told everything: 16 times their bytes, and 1 KiB a second.
+    asker, asked = Surface(own), itertools.count(1)
+    until(lambda: next(asked) and (asker.send_to(here, ADDRESS) or asker.of(ADDRESS)), "an answer")
+    asker.send_to(here, ADDRESS)
+    start = time.monotonic()
+    for number in range(2000):
+        inside6.send_to(there, ADDRESS, number / 4096)
+    until(lambda: inside6.send_to(there, ADDRESS, 0.625) or [0.625] in asker.of(ADDRESS), "the newest value in the end")
+    sent, got = next(asked) * len(message(ADDRESS).dgram), len(asker.of(ADDRESS)) * len(message(ADDRESS, 0.5).dgram)
+    check(got <= 16 * sent + 1024 * (time.monotonic() - start + 1), f"{got} bytes for {sent}")
 
     # Each sets it, and the other is told.
     inside.send_to(here, ADDRESS, 0.25)

@@ -61,7 +61,7 @@ struct BoundTests {
         let channel = EmbeddedChannel()
         let surfaces = Surfaces([], on: channel.eventLoop)
         func surface(_ host: String, _ port: Int) throws -> Surface {
-            surfaces.surface(at: try SocketAddress(ipAddress: host, port: port), channel)
+            surfaces.surface(at: try SocketAddress(ipAddress: host, port: port), channel, byteCount: 20)
         }
         func told() throws -> Set<SocketAddress> {
             surfaces.write(ByteBuffer(string: "/a"), of: Surface.ElementKey(service: 1, id: 1))
@@ -76,7 +76,7 @@ struct BoundTests {
         #expect(try told().isEmpty)
         surfaces.note(.set, of: setter)
         // It is answered, and asks again.
-        surfaces.write(ByteBuffer(), to: asker)
+        surfaces.write(ByteBuffer(), of: Surface.ElementKey(service: 1, id: 1), to: asker)
         _ = try surface("10.0.0.1", 2)
         for port in 1...1000 { _ = try surface("10.0.0.2", port) }
         _ = try channel.readOutbound(as: AddressedEnvelope<ByteBuffer>.self)
@@ -85,6 +85,42 @@ struct BoundTests {
         for port in 1...1000 { surfaces.note(.answered, of: try surface("10.0.0.2", port)) }
         #expect(try told().contains(setter.address))
         #expect(surfaces.count <= 3 * Surfaces.most)
+    }
+
+    @Test("an address that only sent is told a multiple of that and 1 KiB a second, and the newest value in the end")
+    func whoOnlySentIsToldLittle() throws {
+        let channel = EmbeddedChannel()
+        let surfaces = Surfaces([], on: channel.eventLoop)
+        let key = Surface.ElementKey(service: 1, id: 1)
+        let message = ByteBuffer(repeating: 65, count: 20)
+        var rested = 0
+        surfaces.onRest = { surface, key, _ in
+            rested += 1
+            surfaces.write(message, of: key, to: surface)
+        }
+        let named = try SocketAddress(ipAddress: "10.0.0.9", port: 9)
+        surfaces.addNamed(named, channel)
+        let address = try SocketAddress(ipAddress: "10.0.0.1", port: 1)
+        let surface = surfaces.surface(at: address, channel, byteCount: 20)
+        surfaces.note(.set, of: surface)
+        func told(_ count: Int) throws -> [SocketAddress: Int] {
+            for _ in 0..<count { surfaces.write(message, of: key) }
+            surfaces.flush()
+            var told: [SocketAddress: Int] = [:]
+            while let sent = try channel.readOutbound(as: AddressedEnvelope<ByteBuffer>.self) {
+                told[sent.remoteAddress, default: 0] += sent.data.readableBytes
+            }
+            return told
+        }
+        #expect(try told(10_000) == [named: 200_000, address: 20 * Surface.multiple])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(rested > 0)
+        #expect(try told(10_000)[address, default: 0] <= Surface.bytesPerSecond)
+        // A program of the host is connected.
+        surfaces.isConnected = { $0 == surface.host }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        _ = try told(0)
+        #expect(try told(10_000)[address] == 200_000)
     }
 
     @Test func whatWaitsForItsTimeIsBounded() throws {

@@ -127,7 +127,7 @@ struct OSCBridgeTests {
         let surfaces = Surfaces([], on: channel.eventLoop)
         let addresses = try (1...2).map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
         surfaces.addNamed(addresses[0], channel)
-        #expect(surfaces.surface(at: addresses[1], channel).proof == .set)
+        #expect(surfaces.surface(at: addresses[1], channel, byteCount: 20).proof == .set)
         surfaces.forgetSilent(at: channel.eventLoop.now + Surfaces.time)
         #expect(surfaces.count == 2)
         surfaces.forgetSilent(at: channel.eventLoop.now + Surfaces.time + .nanoseconds(1))

@@ -7,12 +7,16 @@ struct Allowance {
     private var left: Double
     private var last: NIODeadline
 
-    init(_ most: Int, perSecond: Int, at now: NIODeadline) {
+    /// - Parameter first: how much may be spent at once; `nil` for the most.
+    init(_ most: Int, perSecond: Int, first: Int? = nil, at now: NIODeadline) {
         self.most = Double(most)
         self.perSecond = Double(perSecond)
-        left = Double(most)
+        left = Double(first ?? most)
         last = now
     }
+
+    /// Raises what may be spent.
+    mutating func add(_ amount: Int) { left = min(most, left + Double(amount)) }
 
     /// Whether so much may be spent, which it then is.
     mutating func take(_ amount: Int, at now: NIODeadline) -> Bool {

@@ -31,7 +31,7 @@ extension BridgeCore {
             }
             return
         }
-        let surface = surfaces.surface(at: address, channel)
+        let surface = surfaces.surface(at: address, channel, byteCount: bytes.readableBytes)
         if unknownMessages > 0 { invalid(.typeTags, surface) }
         perform(packet, of: bytes.readableBytes, from: surface)
     }

@@ -47,6 +47,7 @@ final class BridgeCore {
         rounds.onRound = { [weak self] in self?.makeRound() }
         surfaces.onKnown = { [emit] in emit(.surface($0.name)) }
         surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
+        surfaces.isConnected = { [listeners] in listeners.hasProgram(of: $0) }
         surfaces.isUnderWay = { [weak self] key in self?.isUnderWay(key) == true }
     }
 
@@ -211,7 +212,7 @@ final class BridgeCore {
         guard service.elements[position].reads, let newest = service[position].newest,
             surface.channel.isWritable, let bytes = encode(newest, position, service)
         else { return }
-        surfaces.write(bytes, to: surface)
+        surfaces.write(bytes, of: service.motionKey(position), to: surface)
         surfaces.flush()
     }
 

@@ -42,6 +42,9 @@ final class QueryListeners {
 
     var count: Int { listeners.count }
 
+    /// Whether a program of that host is connected.
+    func hasProgram(of host: IPAddress) -> Bool { listeners.values.contains { $0.socket.host == host } }
+
     /// Whether somebody listens to an address.
     func listens(to address: String) -> Bool { counts[address] != nil }
 

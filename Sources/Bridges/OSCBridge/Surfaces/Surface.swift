@@ -37,6 +37,12 @@ final class Surface {
     static let restTime = TimeAmount.milliseconds(400)
     /// How much longer it takes to rest while the service has not answered.
     static let answerTime = TimeAmount.milliseconds(100)
+    /// Who is behind an address that only sent may be somebody else: so many times the bytes that came from there are sent
+    /// there, and so many bytes a second.
+    static let multiple = 16
+    static let bytesPerSecond = 1024
+    private static let mostBytes = 64 << 10
+
     /// No more elements are taken to be moving at the same time.
     static let mostMotions = 256
 
@@ -50,6 +56,8 @@ final class Surface {
     var proof: Proof
     /// Whether it was sent something.
     var wasSent = false
+    /// The bytes that it may be sent while nothing but datagrams has come from its address.
+    var allowance: Allowance
     var motions: [ElementKey: Motion] = [:]
     var wasToldInvalid = false
     var wasToldUnknown = false
@@ -60,10 +68,13 @@ final class Surface {
         self.channel = channel
         self.isNamed = isNamed
         lastHeard = now
+        allowance = Allowance(Self.mostBytes, perSecond: Self.bytesPerSecond, first: 0, at: now)
         proof = isNamed || host?.isLoopback == true ? .set : .none
     }
 
     var name: String { address.oscName }
+    /// Whether nobody can have made its address up.
+    var isCertain: Bool { isNamed || host?.isLoopback == true }
 
     /// Notes that there is something to tell of an element, if the surface moves that.
     ///

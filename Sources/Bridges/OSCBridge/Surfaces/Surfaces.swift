@@ -15,6 +15,9 @@ final class Surfaces {
     /// Whether the service has not said yet what became of an element's value that a surface set.
     var isUnderWay: (Surface.ElementKey) -> Bool = { _ in false }
 
+    /// Whether a program of a host is connected over TCP, so that the host has asked for values.
+    var isConnected: (IPAddress) -> Bool = { _ in false }
+
     private let loop: any EventLoop
     private let networks: [IPNetwork]
     private var all: [Surface.ID: Surface] = [:]
@@ -46,14 +49,16 @@ final class Surfaces {
         return host.isLoopback || networks.contains { $0.contains(host) }
     }
 
-    /// The surface at an address, from which something came.
-    func surface(at address: SocketAddress, _ channel: any Channel) -> Surface {
+    /// The surface at an address, from which so many bytes came.
+    func surface(at address: SocketAddress, _ channel: any Channel, byteCount: Int) -> Surface {
         if let surface = all[address] {
             surface.lastHeard = loop.now
+            surface.allowance.add(Surface.multiple * byteCount)
             if surface.wasSent { note(.answered, of: surface) }
             return surface
         }
         let surface = Surface(address, channel, isNamed: false, at: loop.now)
+        surface.allowance.add(Surface.multiple * byteCount)
         add(surface)
         if surface.proof != .none { onKnown(surface) }
         return surface
@@ -97,17 +102,31 @@ final class Surfaces {
     /// ``flush()`` follows.
     func write(_ message: ByteBuffer, of key: Surface.ElementKey) {
         for surface in all.values where surface.proof != .none {
-            if surface.motions.isEmpty || !surface.misses(key) { write(message, to: surface) }
+            if surface.motions.isEmpty || !surface.misses(key) { write(message, of: key, to: surface) }
         }
     }
 
-    /// Writes a message to a surface. ``flush()`` follows.
-    func write(_ message: ByteBuffer, to surface: Surface) {
+    /// Writes an element's message to a surface, or has it told of the element later if it was sent as much as it may be.
+    /// ``flush()`` follows.
+    func write(_ message: ByteBuffer, of key: Surface.ElementKey, to surface: Surface) {
+        guard mayWrite(message.readableBytes, to: surface) else { return postpone(key, of: surface) }
         surface.wasSent = true
         let envelope = AddressedEnvelope(remoteAddress: surface.address, data: message)
         surface.channel.pipeline.syncOperations.write(NIOAny(envelope), promise: nil)
         // There are two at most.
         if !unflushed.contains(where: { $0 === surface.channel }) { unflushed.append(surface.channel) }
+    }
+
+    private func mayWrite(_ byteCount: Int, to surface: Surface) -> Bool {
+        surface.isCertain || surface.host.map(isConnected) == true
+            || surface.allowance.take(byteCount, at: loop.now)
+    }
+
+    /// A surface is told the element's newest value later, as if it moved the element until then: the later the more there
+    /// is to tell.
+    private func postpone(_ key: Surface.ElementKey, of surface: Surface) {
+        moves(surface, key, nil, until: loop.now + Surface.restTime * Int64(1 + surface.motions.count / 8))
+        _ = surface.misses(key)
     }
 
     func flush() {
@@ -121,9 +140,9 @@ final class Surfaces {
     ///
     /// - Parameter value: what the surface sent.
     func noteMotion(of key: Surface.ElementKey, to value: ElementValue, by mover: Surface) {
-        moves(mover, key, value)
+        moves(mover, key, value, until: loop.now + Surface.restTime)
         for surface in all.values where surface.isNamed && surface !== mover {
-            if surface.host == mover.host { moves(surface, key, nil) }
+            if surface.host == mover.host { moves(surface, key, nil, until: loop.now + Surface.restTime) }
         }
     }
 
@@ -132,8 +151,9 @@ final class Surfaces {
         !host.isLoopback && all.values.contains { $0.host == host && $0.motions[key] != nil }
     }
 
-    private func moves(_ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?) {
-        let end = loop.now + Surface.restTime
+    private func moves(
+        _ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?, until end: NIODeadline
+    ) {
         if surface.prolong(key, value, until: end) { return }
         guard surface.motions.count < Surface.mostMotions else { return }
         surface.motions[key] = Surface.Motion(value: value, end: end)
