@@ -8,7 +8,7 @@ import PackageDescription
 // the release build, which does not allow such imports unless -enable-testing is given, as the script build does.
 let own = [
     "Elemental", "ElementalMicro", "ElementalRecording", "ElementalSecurity", "ElementalWire", "MQTT", "OSC",
-    "SerialLink", "Zeroconf",
+    "SerialLink", "SignalR", "Zeroconf",
 ]
 let nio = ["NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded"]
 let package = Package(

@@ -13,7 +13,7 @@ enum FuzzTargets {
         StreamTarget.self, DatagramTarget.self, HelloTarget.self, CatalogueTarget.self, ValueTarget.self,
         TXTRecordTarget.self, AdmissionTarget.self, CertificateTarget.self, TrustFileTarget.self, ServiceTarget.self,
         ClientTarget.self, MQTTTarget.self, RecordingTarget.self, OSCTarget.self,
-        SerialLinkTarget.self, DeviceTarget.self,
+        SerialLinkTarget.self, DeviceTarget.self, TextTarget.self, SignalRTarget.self,
     ]
 
     static func named(_ name: String) -> (any FuzzTarget.Type)? { all.first { $0.name == name } }

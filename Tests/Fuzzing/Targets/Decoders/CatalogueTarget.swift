@@ -7,8 +7,14 @@ enum CatalogueTarget: FuzzTarget {
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
         [SessionElements.all.wireBytes]
             + (0...2).compactMap { try? ElementCatalogue(Array(SessionElements.all.suffix($0))).wireBytes }
-            + [choices.wireBytes] + invalid
+            + [choices.wireBytes, numbers.wireBytes] + invalid
     }
+
+    /// A range smaller than any usual step, a step that is no short number in binary, the greatest bounds.
+    private static let numbers: ElementCatalogue = [
+        Element<Float>(1, "Fine", range: 0...0.0001), Element<Float>(2, "Step", range: 0...1, step: 0.05),
+        Element<UInt64>(3, "Far", range: 0...(.max)), Element<UInt8>(4, "Whole", range: 0...1),
+    ]
 
     private static let choices: ElementCatalogue = [
         Element<UInt8>(1, "Mode", range: 0...2, choices: [0: "off", 1: "heat", 2: "cool"]),

@@ -12,12 +12,38 @@ enum RecordingTarget: FuzzTarget {
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
         let whole = file(withOwnChannels: true)
         let foreign = file(withOwnChannels: false)
-        return [whole, foreign, Array(whole.dropLast(40)), Array(whole.prefix(whole.count / 2))] + messages
+        return [
+            whole, foreign, Array(whole.dropLast(40)), Array(whole.prefix(whole.count / 2)), withGreatestCounts(whole),
+            withWrongChecksum(whole),
+        ] + messages
+    }
+
+    /// The file's statistics count more messages than there are numbers. The footer's checksum is left out.
+    private static func withGreatestCounts(_ file: [UInt8]) -> [UInt8] {
+        var bytes = file
+        func number(at place: Int, _ byteCount: Int) -> Int {
+            bytes[place..<place + byteCount].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        let footer = bytes.count - 28
+        bytes.replaceSubrange(footer + 16..<footer + 20, with: [0, 0, 0, 0])
+        var place = number(at: footer, 8)
+        while bytes[place] != MCAP.Opcode.statistics.rawValue { place += 9 + number(at: place + 1, 8) }
+        let list = place + 9 + 42
+        for entry in stride(from: list + 4, to: list + 4 + number(at: list, 4), by: 10) {
+            bytes.replaceSubrange(entry + 2..<entry + 10, with: [UInt8](repeating: 0xFF, count: 8))
+        }
+        return bytes
+    }
+
+    private static func withWrongChecksum(_ file: [UInt8]) -> [UInt8] {
+        var bytes = file
+        if let place = bytes.firstRange(of: Array("{\"value\":1".utf8)) { bytes[place.upperBound - 1] ^= 1 }
+        return bytes
     }
 
     private static let messages = [
         #"{"value":{"x":1,"y":-2.5e3}}"#, #"{"a":[1,2,3],"b":"\ud83d\ude00\n","c":null}"#, "\u{FEFF}{\"value\":1}",
-        "{\"value\":NaN}",
+        "{\"value\":NaN}", #"{"value":1e309}"#, #"{"value":"\ud800"}"#, #"{"value":9007199254740993.0}"#,
     ].map { MCAP.magic + Array($0.utf8) }
 
     /// A small file with two chunks.
