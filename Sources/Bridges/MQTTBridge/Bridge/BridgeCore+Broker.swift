@@ -1,0 +1,154 @@
+internal import Bridging
+import Elemental
+import MQTT
+internal import NIOCore
+internal import Support
+
+// The connection to the broker, and what other bridges say there.
+extension BridgeCore {
+    /// How long it takes after the connection until all services that are there have been found and connected to.
+    private static let settlingTime = TimeAmount.seconds(15)
+    /// No more services and bridges are remembered that are not this one's.
+    private static let mostClaims = 4096
+
+    /// The connection to the broker is open. It knows nothing of what was before.
+    func brokerConnected() {
+        isConnected = true
+        emit(.brokerConnected)
+        if !isSubscribed {
+            isSubscribed = true
+            subscribe(
+                to: [topics.allAvailability, topics.session.name]
+                    + (options.discovery == .homeAssistant ? topics.discovery.births.sorted() : []))
+        } else {
+            askForOthers()
+        }
+        tellAll()
+        settling?.cancel()
+        settling = loop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self] in self?.withdrawMissing() }
+    }
+
+    /// Asks whether another bridge has this one's name.
+    func askForOthers() { publish(ByteBuffer(string: "?\(session)"), to: topics.session, isRetained: false) }
+
+    private func takeSession(_ message: MQTTMessage) {
+        guard !message.isRetained, message.payload.readableBytes <= 64 else { return }
+        let text = String(buffer: message.payload)
+        guard text.dropFirst() != session else { return }
+        if text.first == "?" { publish(ByteBuffer(string: "!\(session)"), to: topics.session, isRetained: false) }
+        let now = loop.now
+        guard now >= nextSharedID else { return }
+        nextSharedID = now + .minutes(1)
+        emit(.sharedID(options.id))
+    }
+
+    /// Tells everything there is to tell.
+    func tellAll() {
+        publish(Self.availability(true), to: topics.bridge)
+        for service in services.values {
+            publishAvailability(of: service)
+            announce(service)
+            for position in service.elements.indices { showAgain(position, service) }
+        }
+    }
+
+    /// The connection to the broker was lost, or not made.
+    func brokerLost(_ error: MQTTError, retryIn delay: Duration) {
+        let wasConnected = isConnected
+        isConnected = false
+        settling?.cancel()
+        birth?.cancel()
+        birth = nil
+        claimed = []
+        otherBridges = []
+        goneBridges = []
+        for service in waiting { service.isWaiting = false }
+        waiting = []
+        emit(.brokerAway(error, retryIn: delay))
+        guard wasConnected else { return }
+        // A broker gives no reason when it closes a connection.
+        let found = oversized.connectionLost(isByPeer: false, at: .now)
+        guard let found, let service = services[found.id.service],
+            let element = service.catalogue?[id: found.id.id]
+        else { return }
+        emit(
+            .notPassed(
+                service.event, element, .toBroker,
+                reason:
+                    "the broker closes the connection when it is sent a value of \(found.byteCount) bytes: values of "
+                    + "this size are left out from now on"))
+    }
+
+    /// The bridge ends: nothing more is published, not even that it is there when its own farewell comes back.
+    func leave() {
+        isConnected = false
+        settling?.cancel()
+        birth?.cancel()
+        repetition?.cancel()
+        rounds.end()
+    }
+
+    /// Takes a message of the broker.
+    func take(_ message: MQTTMessage) {
+        switch topics.place(of: message.topic) {
+        case .set(let path, let level, let component):
+            guard options.setsElements, let service = paths[path], let position = service.position(ofLevel: level)
+            else { return }
+            take(Command(payload: message.payload, component: component), message, position, service)
+        case .config(let id):
+            if options.discovery == .homeAssistant, let service = ids[id] { takeConfiguration(message, service) }
+        case .bridge(let topic): takeAvailability(ofBridge: topic, message.payload)
+        case .availability(let path): takeAvailability(of: path, message)
+        case .session: takeSession(message)
+        case .birth:
+            // A retained one is old; everything was told when the connection was made.
+            if !message.isRetained, message.payload == ByteBuffer(string: "online") { tellAllSoon() }
+        case nil: break
+        }
+    }
+
+    // MARK: - Availability
+
+    /// The broker has that a service is there, or is not.
+    private func takeAvailability(of path: String, _ message: MQTTMessage) {
+        let service = paths[path]
+        if message.payload == Self.availability(false) {
+            claimed.remove(path)
+            // Another bridge has lost the service, or the last word of this one's earlier connection was late.
+            if let service, service.isOnline == true { publishAvailability(of: service) }
+        } else if message.isRetained, service?.isOnline != true, claimed.count < Self.mostClaims {
+            claimed.insert(path)
+        }
+    }
+
+    /// A bridge is there, or has gone.
+    private func takeAvailability(ofBridge topic: String, _ payload: ByteBuffer) {
+        let isOnline = payload != Self.availability(false)
+        guard topic != topics.bridge.name else {
+            // The last will of a connection that was here before, or another bridge of this name.
+            if !isOnline { publish(Self.availability(true), to: topics.bridge) }
+            return
+        }
+        guard !isOnline else {
+            if otherBridges.count < Self.mostClaims { otherBridges.insert(topic) }
+            goneBridges.remove(topic)
+            return
+        }
+        otherBridges.remove(topic)
+        if goneBridges.count < Self.mostClaims { goneBridges.insert(topic) }
+        // Services whose newest message is of that bridge would be unavailable with it.
+        for service in services.values where service.others.remove(topic) != nil { announce(service) }
+        if settling == nil { withdrawMissing() }
+    }
+
+    /// Services that went while no bridge was there are not online. Of those that another bridge may know nothing is said.
+    private func withdrawMissing() {
+        settling = nil
+        guard isConnected, otherBridges.isEmpty else { return }
+        for path in claimed where paths[path]?.isOnline != true {
+            guard let topic = try? topics.availability(ofService: path) else { continue }
+            publish(Self.availability(false), to: topic)
+        }
+        claimed = []
+    }
+}

@@ -1,0 +1,122 @@
+internal import Bridging
+import Elemental
+import MQTT
+internal import NIOCore
+
+// Values for the broker.
+extension BridgeCore {
+    /// The most values of a round: others have their turn on the event loop before the next one.
+    private static let mostInRound = 1024
+
+    /// Half of what may wait for the broker. A larger value would wait for room that there never is.
+    private static let longestPayload = 4 << 20
+
+    /// How long the broker has to make room.
+    private static let fullTime = Duration.milliseconds(250)
+
+    func take(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
+        guard let position = service.position(of: definition) else { return }
+        // The service has said what became of what it was sent.
+        service.sent.answered(definition)
+        show(value, at: position, service)
+    }
+
+    /// A value is the element's newest, and passes to the broker.
+    func show(_ value: ElementValue, at position: Int, _ service: BridgedService) {
+        service[position].newest = value
+        let element = service.elements[position]
+        guard element.reads else { return }
+        if element.definition.type == .data { notePicture(value, at: position, service) }
+        pass(value, of: element, service)
+    }
+
+    /// The broker's clients are told again what the element's value is.
+    func showAgain(_ position: Int, _ service: BridgedService) {
+        guard let newest = service[position].newest, service.elements[position].reads else { return }
+        let element = service.elements[position]
+        service.echoes.forget(element.definition)
+        service.lanes.open(element.definition)
+        pass(newest, of: element, service)
+    }
+
+    private func pass(_ value: ElementValue, of element: BridgedElement, _ service: BridgedService) {
+        // The broker is told everything when it is back.
+        guard isConnected, service.lanes.add(value, of: element.definition), !service.isWaiting else { return }
+        service.isWaiting = true
+        waiting.append(service)
+        rounds.ask()
+    }
+
+    /// Passes what may go now.
+    func makeRound() {
+        guard isConnected else { return }
+        let now = ContinuousClock.now
+        var next: ContinuousClock.Instant?
+        var count = 0
+        var remaining: [BridgedService] = []
+        isFull = false
+        for service in waiting {
+            var step = Lanes.Step.wait(until: now)
+            while count < Self.mostInRound, !isFull {
+                step = service.lanes.next(at: now)
+                guard case .send(let element, let value) = step else { break }
+                count += 1
+                deliver(value, of: element, service)
+            }
+            switch step {
+            case .wait(let opening):
+                next = min(next ?? opening, opening)
+                remaining.append(service)
+            case .send:
+                next = now
+                remaining.append(service)
+            case .idle: service.isWaiting = false
+            }
+        }
+        waiting = remaining
+        if isFull {
+            rounds.ask(at: now + Self.fullTime)
+        } else if let next {
+            rounds.ask(at: next)
+        }
+    }
+
+    private func deliver(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
+        guard let position = service.position(of: definition), service.echoes.isNews(value, of: definition) else {
+            return
+        }
+        let payload = format.payload(value, of: definition)
+        guard payload.readableBytes <= Self.longestPayload else {
+            let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
+            return emit(.notPassed(service.event, definition, .toBroker, reason: reason))
+        }
+        let key = ElementKey(service: service.key, id: definition.id)
+        guard !oversized.isTooLarge(payload.readableBytes, of: key) else { return }
+        if publish(payload, to: service.elements[position].valueTopic) {
+            oversized.note(payload.readableBytes, of: key, at: .now)
+            emit(.toBroker(service.event, definition, value))
+        } else {
+            // It stays in its lane, unless a newer one replaces it.
+            service.echoes.forget(definition)
+            service.lanes.putBack(value, of: definition)
+            emit(.dropped(service.event, definition, .toBroker))
+            isFull = true
+        }
+    }
+
+    /// Publishes a retained message, of which the newest of a topic waits while the broker takes no more.
+    ///
+    /// - Returns: whether there was room for it.
+    @discardableResult
+    func publish(_ payload: ByteBuffer, to topic: MQTTTopic, isRetained: Bool = true) -> Bool {
+        guard isConnected else { return true }
+        do throws(MQTTError) {
+            try client.publishNewest(
+                payload, to: topic, qos: isRetained ? .atLeastOnce : .atMostOnce, retain: isRetained)
+            return true
+        } catch {
+            // What was not published when the connection is lost is published again after it.
+            return error.code != .queueFull
+        }
+    }
+}
