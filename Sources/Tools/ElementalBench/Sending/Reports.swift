@@ -16,7 +16,8 @@ struct Reports: Sendable {
     init(_ device: ElementalDevice, timeout: Duration) {
         self.device = device
         self.timeout = timeout
-        let (arrivals, arrival) = AsyncStream.makeStream(of: SinkReport?.self)
+        let (arrivals, arrival) = AsyncStream.makeStream(
+            of: SinkReport?.self, bufferingPolicy: .bufferingNewest(1024))
         self.arrivals = arrivals
         self.arrival = arrival
         registration = device.onValue(of: BenchElements.report) { arrival.yield($0) }

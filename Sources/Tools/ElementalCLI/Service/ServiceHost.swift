@@ -1,16 +1,22 @@
 import Elemental
+import Support
 
 /// Runs a service of this process and reports what happens to it and what devices send.
 struct ServiceHost: Sendable {
     /// How many devices and events may wait to be reported while nobody reads: more than come when as many devices as
     /// `elemental bench serve` allows disconnect at once. A waiting device costs some KiB.
     private static let maximumItemCount = 32_768
+    /// How many devices that have gone may have values that wait to be reported. While there are more, the values of those
+    /// that come are omitted: each has a stream, which holds megabytes.
+    private static let maximumGoneCount = 64
 
     private let service: ElementalService
     private let security: HostSecurity
     private let console: Console
     private let relaysValues: Bool
     private let showsValues: Bool
+    /// The devices whose values are being reported.
+    private let reportedCount = Locked(0)
 
     /// What the service's event loop hands over to be reported.
     private enum Item: Sendable {
@@ -40,15 +46,17 @@ struct ServiceHost: Sendable {
         await Interruption.trap()
         let (items, item) = AsyncStream.makeStream(
             of: Item.self, bufferingPolicy: .bufferingNewest(Self.maximumItemCount))
-        service.onEvent { [showsValues, console] event in
+        service.onEvent { [self] event in
             // On the event loop, before the device's first value is delivered.
             let next: Item =
                 if case .deviceConnected(let device) = event {
-                    .device(device, showsValues ? device.values { ArrivedValue($0, $1) } : nil)
+                    .device(device, showsValues && mayReport() ? device.values { ArrivedValue($0, $1) } : nil)
                 } else {
                     .event(event)
                 }
-            if case .dropped = item.yield(next) { console.noteOmitted(1) }
+            guard case .dropped(let dropped) = item.yield(next) else { return }
+            if case .device(_, .some) = dropped { reportedCount.withLock { $0 -= 1 } }
+            console.noteOmitted(1)
         }
         if relaysValues { service.relayAll() }
         FileDescriptors.allow(devices: service.configuration.maximumDeviceCount)
@@ -70,6 +78,18 @@ struct ServiceHost: Sendable {
             await service.stop(reason: "the service has ended")
             await reporting.value
         }
+    }
+
+    /// Whether the values of a device that has come may be reported, which they then are.
+    private func mayReport() -> Bool {
+        let limit = service.devices.count + Self.maximumGoneCount
+        let isShown = reportedCount.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+        if !isShown { console.noteOmitted(1) }
+        return isShown
     }
 
     private func reportListening(_ port: Int) async {
@@ -105,6 +125,7 @@ struct ServiceHost: Sendable {
                             await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
                         }
                         let reason = await device.waitUntilDisconnected()
+                        reportedCount.withLock { $0 -= 1 }
                         await console.emit(DisconnectedEvent(device: name, reason: reason))
                     }
                 case .event(.deviceDisconnected(let device, let reason)):
