@@ -1,6 +1,7 @@
 """Pairing from the page, a changed key, and what a page of somebody else may not do."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -57,16 +58,29 @@ def pairing(bed, browser, ok):
     expect(card.locator(".pairing")).to_be_hidden()
     ok("the code pairs, and the controls appear")
 
+    # Another client takes the dashboard's name there.
+    bed.run("pair", closed.place, "--code", code_of(closed), "--name", observed.event("paired")["device"])
+
+    def new_code():
+        return json.loads(bed.run("pair", "--open", closed.place, "--json", state="vault"))["code"]
+
     card = choose(page, closed.place)
     expect(card.get_by_text("If this service answers to paired devices alone, pair with it.")).to_be_visible()
     expect(card.get_by_text("Power")).to_have_count(0)
     card.get_by_role("button", name="Pair…").tap()
-    field = card.get_by_role("textbox", name="Code")
-    field.fill(code_of(closed))
+    field, name = card.get_by_role("textbox", name="Code"), card.get_by_role("textbox", name="Another name")
+    expect(name).to_be_hidden()
+    field.fill(new_code())
     field.press("Enter")
+    expect(name).to_be_focused()
+    expect(card.get_by_text("The code is used up")).to_be_visible()
+    name.fill("The hall's page")
+    field.fill(new_code())
+    field.press("Enter")
+    closed.event("paired", device="The hall's page")
     expect(reading(card, "Power")).to_have_text("7.500W")
     expect(card.get_by_role("switch", name="Light")).to_be_enabled()
-    ok("a service for paired devices alone is paired from the page")
+    ok("a service for paired devices alone is paired from the page, under another name where the first is taken")
 
 
 def read_only(bed, browser, ok):

@@ -162,7 +162,10 @@ extension PairingAdvice {
                 "\(error.message); look at the code again and type: \(command); after five wrong ones the service stops "
                     + "accepting it")
         case .nameTaken:
-            CommandFailure("nameTaken", "\(error.message); type: \(command(as: "OTHER NAME"))")
+            CommandFailure(
+                "nameTaken",
+                "\(error.message); the code is used up, so the service has to show a new one\(opening); then type here: "
+                    + command(as: "OTHER NAME"))
         case .pairingClosed: CommandFailure("pairingClosed", error.message + opening)
         default: explain(error) ?? CommandFailure(error)
         }

@@ -174,6 +174,7 @@ struct PairPromptTests {
             let message: String = error["message"] ?? ""
             #expect(message.contains("'pi'") || message.contains("\"pi\""), "\(message)")
             #expect(message.contains("elemental pair \(bed.target)") && message.contains("--name"), "\(message)")
+            #expect(message.contains("show a new one"), "\(message)")
             #expect(try SecurityState(directory: other).trust.read().services.isEmpty)
             // Default names of one host are different.
             try await expectSuccess(pair([]))

@@ -80,9 +80,10 @@ export class PairingForm {
 			this.update();
 			announce(`Paired with ${this.service.info?.name ?? "the service"}: role ${answer.role}.`);
 		} else {
-			this.#tell(answer.why ?? "Pairing failed.");
-			if (answer.code === "nameTaken") this.named.hidden = false;
-			(answer.code === "nameTaken" ? this.name : this.input).focus();
+			const isTaken = answer.code === "nameTaken";
+			this.#tell((answer.why ?? "Pairing failed.") + (isTaken ? "; the code is used up, so let the service show a new one" : ""));
+			if (isTaken) this.named.hidden = false;
+			(isTaken ? this.name : this.input).focus();
 		}
 	}
 
