@@ -134,4 +134,40 @@ struct SessionListingTests {
         }
         await service.stop()
     }
+
+    /// Somebody else publishes the name that is paired, so that Zeroconf renames the service.
+    @Test(arguments: [("sess_taken", false), ("sess_liar", true)])
+    func aServiceWhoseNameIsTakenIsFoundByItsPinnedKey(_ type: String, _ claimsItsKey: Bool) async throws {
+        let (identity, other, client) = (Ed25519Identity(), Ed25519Identity(), Ed25519Identity())
+        let (store, clientStore) = (InMemoryTrustStore(), InMemoryTrustStore())
+        try store.update { peers in
+            try peers.pin(
+                TrustedClient(fingerprint: client.fingerprint, name: "tester", role: .control, services: [type]),
+                own: identity.fingerprint)
+        }
+        try clientStore.update { peers in
+            peers.services = [
+                TrustedService(fingerprint: identity.fingerprint, service: type, instance: "Rover", role: .control)
+            ]
+        }
+        let impostor = try await startService(
+            security: .paired(identity: other, store: InMemoryTrustStore()), type: type)
+        let port = try #require(impostor.port)
+        let claimed = (claimsItsKey ? identity : other).fingerprint.short
+        let entries = ["elemental=1", "sec=2", "id=\(claimed)"]
+        try await ChildProcess.with("avahi-publish", ["-s", "Rover", "_\(type)._tcp", "\(port)"] + entries) { _ in
+            _ = try await ElementalBrowser(type).firstService(named: "Rover", timeout: Patience.wait)
+            let service = try await Self.publish(type, "Rover", security: .paired(identity: identity, store: store))
+            let key = ServiceKey(service: type, name: "Rover")
+            try await withSessions([.service(type, name: "Rover")]) {
+                $0.connect.security = .automatic(identity: client, store: clientStore)
+            } _: { sessions, log in
+                try await log.wait(for: "connected", of: key)
+                #expect(sessions.device(of: key)?.fingerprint == identity.fingerprint)
+                #expect(log.keys == [key])
+            }
+            await service.stop()
+        }
+        await impostor.stop()
+    }
 }

@@ -110,6 +110,7 @@ extension ServiceSession {
             guard state.attachment == nil else { return false }
             state.attachment = Attachment(device: device, catalogue: catalogue)
             state.refusal = nil
+            state.turns = 0
             state.wasToldLeftOut = false
             return true
         }

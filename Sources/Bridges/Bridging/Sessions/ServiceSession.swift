@@ -18,6 +18,10 @@ final class ServiceSession: Sendable {
 
     struct State {
         var place: ServicePlace
+        /// Where the service may be if it is not there, in the order in which they are tried.
+        var others: [ServicePlace] = []
+        /// How often another place was turned to since something changed.
+        var turns = 0
         /// Whether it is listed, or needs no listing.
         var isListed = true
         var attachment: Attachment?
@@ -104,6 +108,10 @@ final class ServiceSession: Sendable {
             switch end {
             case .renew: isQuiet = false
             case .refused(let refusal):
+                if turn(), refusal.kind == .identityChanged {
+                    isQuiet = true
+                    break
+                }
                 let isNews = state.withLock { state in
                     defer { state.refusal = refusal }
                     return state.refusal != refusal
@@ -112,6 +120,7 @@ final class ServiceSession: Sendable {
                 isQuiet = await pause(options.refusalInterval)
             case .failed(let reason, let wasSteady, let mayPair):
                 if wasSteady { backOff.reset() }
+                _ = turn()
                 let delay = backOff.next()
                 state.withLock { $0.refusal = nil }
                 say(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
@@ -125,6 +134,22 @@ final class ServiceSession: Sendable {
             if isOver { self.tell(.state(self.key, .gone)) }
             self.releaseAll()
         }
+    }
+
+    /// Turns to another place where the service may be, if there is one.
+    ///
+    /// - Returns: whether it has not been tried since something changed.
+    private func turn() -> Bool {
+        let place: ServicePlace? = state.withLock { state in
+            guard !state.others.isEmpty else { return nil }
+            state.others.append(state.place)
+            state.place = state.others.removeFirst()
+            state.turns += 1
+            return state.place
+        }
+        guard let place else { return false }
+        say(.place(key, place))
+        return state.withLock { $0.turns <= $0.others.count }
     }
 
     /// Waits, unless something has changed since the last attempt began.
@@ -150,15 +175,23 @@ final class ServiceSession: Sendable {
 // What the network and the user say. From any thread.
 extension ServiceSession {
     /// Zeroconf says where the service is, and what it is.
-    func update(_ place: ServicePlace) {
+    ///
+    /// - Parameter others: where it may be if it is not there.
+    func update(_ first: ServicePlace, or others: [ServicePlace] = []) {
         let isNews = state.withLock { state in
             let (old, wasListed) = (state.place, state.isListed)
-            state.place = place
+            let (before, now) = ([old] + state.others, [first] + others)
+            let isOther = Set(before) != Set(now)
+            // What was turned to stays in front while the places are the same ones.
+            let isSame = Set(before.map(\.target)) == Set(now.map(\.target))
+            state.place = isSame ? now.first { $0.target == old.target } ?? first : first
+            state.others = now.filter { $0 != state.place }
+            if isOther { state.turns = 0 }
             state.isListed = true
-            if place.differs(from: old) { state.hasMoved = true }
-            return (place: old != place, wake: old != place || !wasListed)
+            if state.place.differs(from: old) { state.hasMoved = true }
+            return (place: old != state.place ? state.place : nil, wake: isOther || !wasListed)
         }
-        if isNews.place { say(.place(key, place)) }
+        if let place = isNews.place { say(.place(key, place)) }
         if isNews.wake { wake.open() }
     }
 

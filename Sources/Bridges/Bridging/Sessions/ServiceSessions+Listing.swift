@@ -20,9 +20,16 @@ extension ServiceSessions {
             let failures = Locked(BrowsingFailures())
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
+                    var trusted = name == nil ? nil : TrustedServices(self.options.connect.security)
+                    var instance = name.map { NamedInstance(name: $0) }
                     for await event in events {
                         self.noteWorking(event, failures)
-                        self.take(event, name, number, missing)
+                        if let service, let name {
+                            // Each attempt to connect reports a store that cannot be read.
+                            _ = try? await trusted?.update()
+                            instance?.shortFingerprint = trusted?.pin(of: service, named: name)?.fingerprint.short
+                        }
+                        self.take(event, &instance, number, missing)
                     }
                 }
                 group.addTask {
@@ -55,16 +62,20 @@ extension ServiceSessions {
     }
 
     private func take(
-        _ event: ElementalBrowser.Event, _ name: String?, _ number: Int, _ missing: Locked<Set<ServiceKey>>
+        _ event: ElementalBrowser.Event, _ instance: inout NamedInstance?, _ number: Int,
+        _ missing: Locked<Set<ServiceKey>>
     ) {
         switch event {
         case .found(let service), .updated(let service):
-            guard name.map(service.name.isSameName) ?? true else { return }
-            let key = ServiceKey(service)
+            guard instance?.take(service) ?? true else { return }
+            let places = instance?.places ?? [service]
+            let key = ServiceKey(service: service.service, name: instance?.listedName ?? service.name)
             missing.withLock { _ = $0.remove(key) }
-            found(key, .found(service), by: number)
+            follow(key, places, number)
         case .gone(let service, let gone):
-            lost(ServiceKey(service: service, name: gone), by: number)
+            let key = ServiceKey(service: service, name: instance?.name ?? gone)
+            guard instance?.remove(gone) ?? true else { return }
+            follow(key, instance?.places ?? [], number)
         case .failed(let error, let delay):
             tell(.browsingFailed(error.message, retryIn: delay))
         // It was never found, so that nothing is known of it but its name.
@@ -72,12 +83,19 @@ extension ServiceSessions {
         }
     }
 
+    private func follow(_ key: ServiceKey, _ places: [DiscoveredService], _ number: Int) {
+        guard let first = places.first else { return lost(key, by: number) }
+        found(key, .found(first), or: places.dropFirst().map { .found($0) }, by: number)
+    }
+
     private func keys(of number: Int) -> Set<ServiceKey> {
         state.withLock { state in Set(state.entries.filter { $0.value.subjects.contains(number) }.keys) }
     }
 
     /// A subject lists a service.
-    func found(_ key: ServiceKey, _ place: ServicePlace, by number: Int) {
+    ///
+    /// - Parameter others: where it may be if it is not there.
+    func found(_ key: ServiceKey, _ place: ServicePlace, or others: [ServicePlace] = [], by number: Int) {
         let known: ServiceSession? = state.withLock { state in
             if state.entries[key] == nil {
                 guard state.entries.count < options.maximumServices + Self.mostWaiting else { return nil }
@@ -85,11 +103,12 @@ extension ServiceSessions {
             }
             state.entries[key]?.subjects.insert(number)
             state.entries[key]?.place = place
+            state.entries[key]?.others = others
             if let session = state.entries[key]?.session { return session }
             start(key, &state)
             return nil
         }
-        known?.update(place)
+        known?.update(place, or: others)
         tellExcess()
     }
 
@@ -128,6 +147,7 @@ extension ServiceSessions {
         let session = ServiceSession(key, place, options, memory) { [observers = state.observers] event in
             for observer in observers { observer(event) }
         }
+        session.update(place, or: state.entries[key]?.others ?? [])
         state.entries[key]?.session = session
         state.count += 1
         starts.yield(session)
@@ -160,6 +180,52 @@ extension ServiceSessions {
             guard (try? await trusted.update()) == true else { continue }
             for session in sessions { session.trustChanged(from: before, to: trusted) }
         }
+    }
+}
+
+/// Where the one instance that a subject names may be: what has its name, and what says that it has the key that is paired
+/// under that name. Zeroconf renames a service whose name another one has. Anyone can publish either, so that the
+/// connection decides.
+private struct NamedInstance {
+    /// The maximum number of places under other names: further ones are ignored.
+    private static let maximumCount = 8
+
+    let name: String
+    var shortFingerprint: String?
+    private var found: [DiscoveredService] = []
+
+    init(name: String) { self.name = name }
+
+    /// The name as it is listed, or as the user wrote it.
+    var listedName: String { found.first { $0.name.isSameName(as: name) }?.name ?? name }
+
+    /// The places, those that say that they have the key first.
+    var places: [DiscoveredService] { found.filter(hasKey) + found.filter { !hasKey($0) } }
+
+    /// - Returns: whether the service is one of the places, or was one.
+    mutating func take(_ service: DiscoveredService) -> Bool {
+        let index = found.firstIndex { $0.name.isSameName(as: service.name) }
+        let isNamed = service.name.isSameName(as: name)
+        guard isNamed || hasKey(service) else { return remove(service.name) }
+        if let index {
+            found[index] = service
+        } else if isNamed || found.count < Self.maximumCount {
+            found.append(service)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// - Returns: whether it was one of the places.
+    mutating func remove(_ name: String) -> Bool {
+        let count = found.count
+        found.removeAll { $0.name.isSameName(as: name) }
+        return found.count < count
+    }
+
+    private func hasKey(_ service: DiscoveredService) -> Bool {
+        shortFingerprint != nil && service.shortFingerprint == shortFingerprint
     }
 }
 

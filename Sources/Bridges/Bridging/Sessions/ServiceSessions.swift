@@ -18,6 +18,8 @@ package final class ServiceSessions: Sendable {
         /// The subjects that list it, by their numbers.
         var subjects: Set<Int> = []
         var place: ServicePlace
+        /// Where it may be if it is not there.
+        var others: [ServicePlace] = []
         /// `nil` if there are too many.
         var session: ServiceSession?
     }

@@ -43,6 +43,11 @@ package struct TrustedServices: Sendable {
         return ServiceStanding(to: service, among: known.peers, own: own)
     }
 
+    /// What is paired under a name, as of the last ``update()``.
+    package func pin(of service: String, named name: String) -> TrustedService? {
+        known?.peers.pinned(service, name)
+    }
+
     /// The pins that decide on a connection to a place, as of the last ``update()``.
     package func pins(for place: ServicePlace) -> [TrustedService] {
         let target =
