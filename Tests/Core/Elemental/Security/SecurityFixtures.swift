@@ -43,6 +43,16 @@ enum AcceptClock {
         return { now }
     }
 
+    /// A clock that stands still until it is let go.
+    static func standing() -> (clock: @Sendable () -> NIODeadline, letGo: @Sendable () -> Void) {
+        let start = NIODeadline.now()
+        let delay = Locked<TimeAmount?>(nil)
+        return (
+            { delay.withLock { $0.map { .now() - $0 } ?? start } },
+            { delay.withLock { $0 = .now() - start } }
+        )
+    }
+
     /// A clock that advances a second whenever it is read: the limits never apply.
     static func hurrying() -> @Sendable () -> NIODeadline {
         let now = Locked(NIODeadline.now())
