@@ -130,7 +130,7 @@ struct UnprovenDatagramTests {
         let reasons = service.service.gatherReasons()
         let client = try SealedClient(service)
         let genuine = try client.sealed(0)
-        var forged = genuine
+        var forged = try client.sealed(1)
         forged[20] ^= 1
         try service.receive([genuine], from: "192.0.2.1")
         for _ in 0..<9 {
