@@ -8,11 +8,13 @@ struct LifecycleTests {
     @Test
     func aCancelledHandlerOfEventsIsNotCalled() async throws {
         let (kept, cancelled) = (Transcript<String>(), Transcript<String>())
-        try await withHub { connection, _, _ in
+        try await withHub { connection, hub, _ in
             connection.onClosed { _ in kept.add("closed") }
             connection.onClosed { _ in cancelled.add("closed") }.cancel()
             connection.onEvent { _ in cancelled.add("event") }.cancel()
+            async let goodbye: Void = hub.goodbye()
             await connection.stop()
+            try await goodbye
             #expect(kept.all == ["closed"])
             #expect(cancelled.all.isEmpty)
         }
@@ -113,7 +115,9 @@ struct LifecycleTests {
             _ = try await hub.message()
             async let stream = signalRError { for try await _ in try await connection.stream("B", of: Int.self) {} }
             _ = try await hub.message()
+            async let goodbye: Void = hub.goodbye()
             await connection.stop()
+            try await goodbye
             #expect(await call?.code == .stopped)
             #expect(await stream?.code == .stopped)
         }
