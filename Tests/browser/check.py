@@ -8,6 +8,7 @@ that the processes and the page have said. All processes are ended in either cas
 folder rather than from the program, so that a change is seen without building.
 """
 
+import contextlib
 import os
 import sys
 
@@ -35,12 +36,18 @@ SCENARIOS = {
 }
 
 
-def run(scenario, arguments, ok):
-    with Bed(arguments.elemental) as bed, Browser(arguments.page, getattr(scenario, "arguments", ())) as browser:
-        scenario(bed, browser, ok)
-        if browser.errors:
-            raise Failure(f"the page reported errors: {browser.errors}")
-
-
 if __name__ == "__main__":
-    scenarios.main(__doc__, SCENARIOS, run, options=[("--page", "a folder with the page's files, instead of those in the program")])
+    # One for all scenarios: starting it takes as much of the processor as some of them.
+    with contextlib.ExitStack() as stack:
+        browsers = []
+
+        def run(scenario, arguments, ok):
+            if not browsers:
+                browsers.append(stack.enter_context(Browser(arguments.page)))
+            with Bed(arguments.elemental) as bed, browsers[0].session() as browser:
+                scenario(bed, browser, ok)
+                if browser.errors:
+                    raise Failure(f"the page reported errors: {browser.errors}")
+
+        scenarios.main(
+            __doc__, SCENARIOS, run, options=[("--page", "a folder with the page's files, instead of those in the program")])

@@ -1,5 +1,6 @@
 """The page in chromium, for the tests."""
 
+import contextlib
 import mimetypes
 import os
 
@@ -18,9 +19,10 @@ expect.set_options(timeout=LIMIT)
 class Browser:
     """Chromium, and the pages that are open in it; a page's errors are kept."""
 
-    def __init__(self, files=None, arguments=()):
+    def __init__(self, files=None):
         self.files = files
-        self.arguments = ["--no-sandbox", *arguments]
+        # `evil.test` is this machine: the name's owner has changed its address.
+        self.arguments = ["--no-sandbox", "--host-resolver-rules=MAP evil.test 127.0.0.1"]
         if files:
             # Files that the test gives come from no address, and chromium keeps those from this machine's sockets.
             self.arguments.append("--disable-features=LocalNetworkAccessChecks")
@@ -40,6 +42,17 @@ class Browser:
     def __exit__(self, *_):
         self.browser.close()
         self.playwright.stop()
+
+    @contextlib.contextmanager
+    def session(self):
+        """For one scenario: with a log and errors of its own, and without its pages afterwards."""
+        self.errors = []
+        self.log = Log("page")
+        try:
+            yield self
+        finally:
+            for context in self.browser.contexts:
+                context.close()
 
     def context(self, size=None, **options):
         context = self.browser.new_context(**(size or DESKTOP), **options)

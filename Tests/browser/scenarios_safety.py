@@ -244,9 +244,6 @@ def attacks(bed, browser, ok):
     ok("sockets that send nonsense cost nobody anything")
 
 
-attacks.arguments = ("--host-resolver-rules=MAP evil.test 127.0.0.1",)
-
-
 def wrong_token(bed, browser, service, ok):
     path = os.path.join(bed.folder, "token")
     with open(path, "w") as file:
