@@ -156,17 +156,17 @@ struct SessionListingTests {
         let claimed = (claimsItsKey ? identity : other).fingerprint.short
         let entries = ["elemental=1", "sec=2", "id=\(claimed)"]
         try await ChildProcess.with("avahi-publish", ["-s", "Rover", "_\(type)._tcp", "\(port)"] + entries) { _ in
-            _ = try await ElementalBrowser(type).firstService(named: "Rover", timeout: Patience.wait)
-            let service = try await Self.publish(type, "Rover", security: .paired(identity: identity, store: store))
             let key = ServiceKey(service: type, name: "Rover")
             try await withSessions([.service(type, name: "Rover")]) {
                 $0.connect.security = .automatic(identity: client, store: clientStore)
             } _: { sessions, log in
+                try await log.wait(for: "identityChanged", of: key)
+                let service = try await Self.publish(type, "Rover", security: .paired(identity: identity, store: store))
                 try await log.wait(for: "connected", of: key)
                 #expect(sessions.device(of: key)?.fingerprint == identity.fingerprint)
                 #expect(log.keys == [key])
+                await service.stop()
             }
-            await service.stop()
         }
         await impostor.stop()
     }
