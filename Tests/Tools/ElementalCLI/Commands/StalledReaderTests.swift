@@ -122,6 +122,9 @@ struct StalledReaderTests {
     func devicesThatGo() async throws {
         try await UnreadPipe.with(Self.publish) { service, _ in
             let port = try await port(of: service)
+            // Until then all is reported, and nothing waits.
+            let flood = try Flood(to: port, devices: 6)
+            try await flood.waitUntilStuck(service)
             let before = try ProcessFigures(of: service).residentMemory
             let text = PeerCostTests.header(3, 128 << 10) + [UInt8](repeating: 65, count: 128 << 10)
             for _ in 0..<400 {
@@ -133,6 +136,7 @@ struct StalledReaderTests {
             let grown = try ProcessFigures(of: service).residentMemory - before
             // The values of 64 of them, 24 MiB, and what the allocator keeps.
             if Sanitizer.current == nil { #expect(grown < 75 << 10, "\(grown) KiB") }
+            withExtendedLifetime(flood) {}
         }
     }
 
