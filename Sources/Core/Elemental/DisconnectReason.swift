@@ -21,6 +21,9 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         /// The service sent a catalogue that cannot be decoded, and this program has no elements of its own; the text
         /// says what is wrong with it.
         case invalidCatalogue(String)
+        /// The service was paired, or paired for a higher role, during the connection, which is replaced by one that uses
+        /// the pairing.
+        case pairingChanged
         /// The network failed; the text says how.
         case networkError(String)
         /// The connecting or serving task was cancelled.
@@ -41,7 +44,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// Whether another attempt may succeed: not if this program ended the connection, or the two ends are incompatible.
     var allowsReconnection: Bool {
         switch kind {
-        case .closedByPeer, .shutDown, .timedOut, .networkError, .limitReached: true
+        case .closedByPeer, .shutDown, .timedOut, .networkError, .limitReached, .pairingChanged: true
         case .closedHere, .cancelled, .protocolViolation, .catalogueMismatch, .invalidCatalogue: false
         }
     }
@@ -59,13 +62,14 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case .limitReached(let text): "limit reached: \(text)"
         case .catalogueMismatch(let text): "different elements at both ends: \(text)"
         case .invalidCatalogue(let text): text
+        case .pairingChanged: "its pairing has changed: connecting anew"
         case .networkError(let text): "network error: \(text)"
         case .cancelled: "cancelled"
         }
     }
 
     /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
-    /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `networkError`, `cancelled`.
+    /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `pairingChanged`, `networkError`, `cancelled`.
     public var code: String {
         switch kind {
         case .closedHere: "closedHere"
@@ -76,6 +80,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         case .limitReached: "limitReached"
         case .catalogueMismatch: "catalogueMismatch"
         case .invalidCatalogue: "invalidCatalogue"
+        case .pairingChanged: "pairingChanged"
         case .networkError: "networkError"
         case .cancelled: "cancelled"
         }

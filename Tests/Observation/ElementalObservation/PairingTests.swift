@@ -41,8 +41,11 @@ struct PairingTests {
         }
     }
 
-    private static func with(_ body: (Bed) async throws -> Void) async throws {
-        try await Lamp.with(security: .paired(identity: Ed25519Identity(), store: InMemoryTrustStore())) { service in
+    private static func with(
+        _ security: ServiceSecurity = .paired(identity: Ed25519Identity(), store: InMemoryTrustStore()),
+        _ body: (Bed) async throws -> Void
+    ) async throws {
+        try await Lamp.with(security: security) { service in
             let secrets = Locked<[PairingSecret]>([])
             service.onEvent { event in
                 if case .pairing(.opened(let secret, _, _)) = event { secrets.withLock { $0.append(secret) } }
@@ -61,6 +64,28 @@ struct PairingTests {
 
     private static func isPaired(_ pairing: ObservedPairing) -> Bool {
         if case .paired = pairing.state { true } else { false }
+    }
+
+    /// A model that only reads is given no word: it connects anew by itself.
+    @Test
+    func aModelThatReadsIsPairedAndSets() async throws {
+        let security = ServiceSecurity.pairedToControl(identity: Ed25519Identity(), store: InMemoryTrustStore())
+        try await Self.with(security) { bed in
+            let received = Transcript<Float>()
+            bed.service.onValue(of: Lamp.brightness) { value, _ in received.add(value) }
+            let model = Lamp.model(at: try #require(bed.service.port)) { $0.security = bed.options.security }
+            try await eventually { model.state.isConnected && !model.isRoundUnderWay }
+            #expect(model.device?.fingerprint == nil)
+            let secret = try await bed.open()
+            let pairing = try bed.pairing
+            try await eventually { Self.isWaiting(pairing) }
+            pairing.enter(secret.text)
+            try await eventually { Self.isPaired(pairing) }
+            try await eventually { model.state.isConnected && model.device?.grantedRole == .control }
+            model[Lamp.brightness] = 0.5
+            try await received.wait(for: 1)
+            #expect(received.all == [0.5])
+        }
     }
 
     /// Other six digits.

@@ -16,8 +16,6 @@ extension ServiceSession {
             state.hasMoved = false
             return (state.place, state.pairedRole)
         }
-        let role = max(options.role(place), pairedRole ?? .plain)
-        state.withLock { $0.wantedRole = role }
         let policy = SessionReconnection(options, to: place)
         var connect = options.connect
         connect.eventLoopGroup = loop
@@ -25,7 +23,7 @@ extension ServiceSession {
         connect.memory = memory
         connect.onLeftOut = { [weak self] element, byteCount in self?.leaveOut(element, byteCount) }
         connect.keepsLongValues = options.keepsLongValuesInDevices
-        connect.security.role = role
+        connect.security.role = max(options.role(place), pairedRole ?? .plain)
         do throws(ElementalError) {
             let device = try await place.connect(as: options.name, elements: options.elements, options: connect) {
                 [weak self] device in self?.configure(device)

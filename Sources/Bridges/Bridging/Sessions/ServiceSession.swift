@@ -29,8 +29,6 @@ final class ServiceSession: Sendable {
         var values: HandlerRegistration?
         /// The role that was granted in a pairing.
         var pairedRole: Role?
-        /// The role that the connection asks the service for.
-        var wantedRole = Role.plain
         /// Whether the device is to be replaced by another one at once.
         var mustRenew = false
         /// Whether the user asked for the next attempt.
@@ -82,12 +80,6 @@ final class ServiceSession: Sendable {
 
     var place: ServicePlace { state.withLock { $0.place } }
     var device: ElementalDevice? { state.withLock { $0.attachment?.device } }
-    /// Whether a pairing would give more than there is.
-    var mayGain: Bool {
-        let state = state.withLock { $0 }
-        guard let device = state.attachment?.device, device.isConnected else { return true }
-        return device.fingerprint == nil || (device.grantedRole ?? .plain) < state.wantedRole
-    }
     /// Whether it goes on when there is no connection.
     var isWanted: Bool { options.keepsGone || state.withLock { $0.isListed } }
 
@@ -208,17 +200,6 @@ extension ServiceSession {
     func hurry(asked: Bool = false) {
         if asked { state.withLock { if $0.attachment == nil { $0.wasAsked = true } } }
         wake.open()
-    }
-
-    /// Services were paired, or are no more: tries again, or connects anew where this one was paired for more.
-    func trustChanged(from before: TrustedServices, to now: TrustedServices) {
-        guard let device, device.isConnected else { return hurry() }
-        let (place, wantedRole) = state.withLock { ($0.place, $0.wantedRole) }
-        let pins = now.pins(for: place)
-        guard !pins.isEmpty, pins != before.pins(for: place) else { return }
-        guard let fingerprint = device.fingerprint else { return renew() }
-        let granted = pins.filter { $0.fingerprint == fingerprint }.compactMap(\.role).max() ?? .plain
-        if min(granted, wantedRole) > (device.grantedRole ?? .plain) { renew() }
     }
 
     /// The service has granted that role: connects anew, unless that was seen in the store and done meanwhile.

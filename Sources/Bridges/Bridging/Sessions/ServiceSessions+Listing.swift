@@ -164,21 +164,20 @@ extension ServiceSessions {
     }
 }
 
-// Who is trusted may change while there is no connection, or one with less than a pairing gives.
+// Who is trusted may change while there is no connection. A device that is connected notices that itself.
 extension ServiceSessions {
-    /// Looks at the store again and again while a pairing would give more than there is, and connects anew with what has
-    /// been paired.
+    /// Looks at the store again and again while a service is not connected, and tries again after a change.
     ///
     /// - Parameter trusted: as the store was before the first attempt to connect.
     func watch(_ trusted: TrustedServices) async {
         var trusted = trusted
         while !Task.isCancelled {
             await Delay.wait(options.trustInterval)
-            let sessions = state.withLock { $0.entries.values.compactMap(\.session) }.filter(\.mayGain)
+            let sessions = state.withLock { $0.entries.values.compactMap(\.session) }
+                .filter { $0.device?.isConnected != true }
             guard !sessions.isEmpty, !Task.isCancelled else { continue }
-            let before = trusted
             guard (try? await trusted.update()) == true else { continue }
-            for session in sessions { session.trustChanged(from: before, to: trusted) }
+            for session in sessions { session.hurry() }
         }
     }
 }

@@ -43,7 +43,7 @@ package struct SessionOptions: Sendable {
     package var longestRetry = Duration.seconds(30)
     /// How often a service that refuses is asked again.
     package var refusalInterval = Duration.seconds(30)
-    /// How often the store of ``connect``'s security is looked at while a pairing would give more than there is.
+    /// How often the store of ``connect``'s security is looked at while a service is not connected.
     package var trustInterval = Duration.seconds(1)
 
     /// The longest value of a service that is followed, unless the user says otherwise.

@@ -32,6 +32,12 @@ final class ClientConnection: SessionOwner {
         set { manager.provenIdentity = newValue }
     }
 
+    /// See ``ClientConnectionManager/pins``.
+    var pins: [TrustedService] {
+        get { manager.pins }
+        set { manager.pins = newValue }
+    }
+
     /// What Zeroconf last said about the service's security.
     var announcement: ServiceAnnouncement { manager.announcement }
 

@@ -22,7 +22,11 @@ final class ClientConnectionManager: ConnectionManager {
     private var sightings: ServiceSightings?
     /// See ``ClientConnection/provenIdentity``.
     var provenIdentity: Fingerprint?
+    /// The pins that the newest connection was decided by.
+    var pins: [TrustedService] = []
     private var timer: Scheduled<Void>?
+    /// Waits for a pairing that gives more than the connection has.
+    private var trustWatch: AnyObject?
     private var watch: AnyObject?
     /// Pending actions; performing one may lead to further input.
     private var actions: [Machine.Action] = []
@@ -88,6 +92,7 @@ final class ClientConnectionManager: ConnectionManager {
         isPerforming = true
         while !actions.isEmpty { perform(actions.removeFirst()) }
         isPerforming = false
+        watchTrust()
     }
 
     private func perform(_ action: Machine.Action) {
@@ -129,6 +134,25 @@ final class ClientConnectionManager: ConnectionManager {
         current = connection
         let saysHello = sighted?.saysHello ?? (connector.options.expectsHello || device.hello != nil)
         connector.open(endpoint, for: device, expectsHello: saysHello, connection)
+    }
+
+    /// Whether a pairing could give the connection more than it has.
+    private var mayGain: Bool {
+        guard case .ready = machine.state, let device else { return false }
+        return device.fingerprint == nil || device.grantedRole ?? .plain < connector.options.security.role
+    }
+
+    /// What is paired during a connection takes effect: it is replaced by an encrypted one, or one with the new role.
+    private func watchTrust() {
+        guard mayGain, let source = connector.options.security.source else { return trustWatch = nil }
+        guard trustWatch == nil else { return }
+        trustWatch = source.watch(on: eventLoop) { [weak self] trust in
+            guard let self, mayGain, let device else { return }
+            let gives = trust.gives(
+                connector.target(endpoint, announcement), key: device.fingerprint,
+                granted: device.grantedRole ?? .plain, wanted: connector.options.security.role, since: pins)
+            if gives { handle(.renew(DisconnectReason(.pairingChanged, isExpected: true))) }
+        }
     }
 
     /// Follows the service by Zeroconf while the device is disconnected.

@@ -34,6 +34,8 @@ struct ClientMachine<Waiter: Equatable> {
         case cancel(Waiter, closes: Bool)
         /// The program ends whatever is active.
         case disconnect(DisconnectReason)
+        /// The connection is to be replaced by a better one, whatever the policy.
+        case renew(DisconnectReason)
         /// The TCP connection is established.
         case opened(ConnectionID)
         /// The handshake is complete.
@@ -106,6 +108,10 @@ struct ClientMachine<Waiter: Equatable> {
         case .connect(let waiter): return connect(waiter)
         case .cancel(let waiter, let closes): return cancel(waiter, closes: closes)
         case .disconnect(let reason): return disconnect(reason)
+        case .renew(let reason):
+            guard case .ready(let id) = state else { return [] }
+            state = .draining(id, reconnects: true)
+            return [.close(id, reason)]
         case .opened(let id):
             guard case .connecting(id, let isReturn) = state else { return [] }
             state = .handshaking(id, isReturn: isReturn)
@@ -223,8 +229,9 @@ extension ClientMachine {
     private mutating func lost(
         _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
-        guard let policy else { return end(reason) }
-        if reconnection?.isSettled(at: now) == false {
+        let isRenewed = reason.kind == .pairingChanged
+        guard let policy = policy ?? (isRenewed ? ListedDelays([.zero]) : nil) else { return end(reason) }
+        if !isRenewed, reconnection?.isSettled(at: now) == false {
             return [.startWatch] + proceed(after: .lostAgain(reason, peer), at: now)
         }
         reconnection = Reconnection(policy, after: reason, at: now)
@@ -236,7 +243,12 @@ extension ClientMachine {
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
         state = .away
-        return perform(reconnection?.proceed(after: error, at: now))
+        let action = reconnection?.proceed(after: error, at: now)
+        // A loss that was wanted does not explain the end.
+        if case .giveUp = action, let error, reconnection?.reason.kind == .pairingChanged {
+            return end(DisconnectReason(.networkError(error.message), isExpected: false))
+        }
+        return perform(action)
     }
 
     private mutating func perform(_ action: Reconnection.Action?) -> [Action] {

@@ -20,7 +20,8 @@ public struct ConnectOptions: Sendable {
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///
-    /// The first connection is not retried: `connect` throws the reason why it failed.
+    /// The first connection is not retried: `connect` throws the reason why it failed. One that is replaced because the
+    /// service was paired meanwhile is no loss: that is tried once without a policy too.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton

@@ -102,6 +102,7 @@ struct Connector: Sendable {
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let security):
+                connection.pins = security.pins
                 connect(endpoint, for: device, expectsHello: expectsHello, connection, security)
             case .failure(let error):
                 connection.fail(error as? ElementalError ?? explain(error, endpoint))

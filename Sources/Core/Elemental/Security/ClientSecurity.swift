@@ -7,7 +7,8 @@ public import ElementalWire
 /// options.security = .automatic(identity: identity, store: store)
 /// ```
 /// A service that is paired is only ever spoken to encrypted, whatever this says except ``open``: another one under its
-/// name, host or address is not connected to.
+/// name, host or address is not connected to. One that is paired while it is connected without encryption, or for a
+/// higher role, is connected to anew within two seconds.
 public struct ClientSecurity: Sendable {
     enum Mode {
         case open, automatic, required
@@ -19,20 +20,24 @@ public struct ClientSecurity: Sendable {
     }
 
     let mode: Mode
+    /// Identity and trusted services; `nil` if the client has none and gets none.
+    let source: ClientKeys?
     /// Identity and trusted services; `nil` if the client has none.
-    let keys: Keys?
+    var keys: Keys? { source?.known }
     /// The role that the client asks for. It gets this or the one that the service grants, whichever is less.
     public var role = Role.control
 
-    private init(_ mode: Mode, _ keys: Keys?) {
+    private init(_ mode: Mode, _ source: ClientKeys?) {
         self.mode = mode
-        self.keys = keys
+        self.source = source
     }
 
     /// Whether it depends on the service how it is connected to. Otherwise nothing has to be read, or decided.
     ///
     /// - Parameter announced: what the service says that it requires.
-    func needsDecision(_ announced: SecurityPolicy?) -> Bool { mode != .open && (keys != nil || announced == .paired) }
+    func needsDecision(_ announced: SecurityPolicy?) -> Bool {
+        mode != .open && (source != nil || announced == .paired)
+    }
 
     /// Nothing is encrypted, not even the connection to a service that is paired.
     public static let open = ClientSecurity(.open, nil)
@@ -46,7 +51,16 @@ public struct ClientSecurity: Sendable {
     ///   - identity: who the client is.
     ///   - store: the services it trusts. Read before each connection.
     public static func automatic(identity: any Identity, store: any TrustStore) -> ClientSecurity {
-        ClientSecurity(.automatic, Keys(identity: identity, store: store))
+        ClientSecurity(.automatic, ClientKeys(Keys(identity: identity, store: store)))
+    }
+
+    /// The same for a client that may get its identity while it runs, when another program of the user pairs.
+    ///
+    /// - Parameter find: returns identity and trusted services once there are any. It may block.
+    package static func automatic(
+        finding find: @escaping @Sendable () throws -> (identity: any Identity, store: any TrustStore)?
+    ) -> ClientSecurity {
+        ClientSecurity(.automatic, ClientKeys { try find().map { Keys(identity: $0.identity, store: $0.store) } })
     }
 
     /// Only paired services are connected to, and those that have the client's own identity, encrypted. A host and port
@@ -56,6 +70,6 @@ public struct ClientSecurity: Sendable {
     ///   - identity: who the client is.
     ///   - store: the services it trusts. Read before each connection.
     public static func required(identity: any Identity, store: any TrustStore) -> ClientSecurity {
-        ClientSecurity(.required, Keys(identity: identity, store: store))
+        ClientSecurity(.required, ClientKeys(Keys(identity: identity, store: store)))
     }
 }

@@ -10,6 +10,14 @@ enum ConnectionSecurity: Sendable {
     /// Encrypted if the service admits this client by the pairing with another service of the same identity, otherwise
     /// plain: it is not paired itself.
     case encryptedOrPlain(ExpectedService)
+
+    /// The pins that it was decided by.
+    var pins: [TrustedService] {
+        switch self {
+        case .plain: []
+        case .encrypted(let expected), .encryptedOrPlain(let expected): expected.match.pins
+        }
+    }
 }
 
 /// Which service a client expects at the other end of an encrypted connection.
@@ -88,11 +96,11 @@ extension ClientSecurity {
         _ target: ConnectionTarget, announced: SecurityPolicy?, proven: Fingerprint?, name: String
     ) throws(ElementalError) -> ConnectionSecurity {
         guard mode != .open else { return .plain }
-        guard let keys else {
-            if announced == .paired || proven != nil { throw .notPaired(name) }
-            return .plain
-        }
         do {
+            guard let keys = try source?.read() else {
+                if announced == .paired || proven != nil { throw ElementalError.notPaired(name) }
+                return .plain
+            }
             try keys.identity.checkIsCurrent()
             let peers = try keys.store.read()
             let match = peers.match(target, own: keys.identity.fingerprint)
@@ -105,6 +113,8 @@ extension ClientSecurity {
                 let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
                 return isSibling && !mustBeEncrypted ? .encryptedOrPlain(expected) : .encrypted(expected)
             }
+        } catch let error as ElementalError {
+            throw error
         } catch {
             throw ElementalError(
                 .connectionFailed, "'\(name)' is not connected to without this client's identity and trusted services",

@@ -47,18 +47,4 @@ package struct TrustedServices: Sendable {
     package func pin(of service: String, named name: String) -> TrustedService? {
         known?.peers.pinned(service, name)
     }
-
-    /// The pins that decide on a connection to a place, as of the last ``update()``.
-    package func pins(for place: ServicePlace) -> [TrustedService] {
-        let target =
-            switch place {
-            case .found(let service): ConnectionTarget(service)
-            case .address(let host, let port): ConnectionTarget(hosts: [host], port: UInt16(clamping: port))
-            }
-        switch known?.peers.match(target, own: own) {
-        case .pinned(let pin), .renamed(let pin): return [pin]
-        case .knownHost(let pins): return pins
-        default: return []
-        }
-    }
 }

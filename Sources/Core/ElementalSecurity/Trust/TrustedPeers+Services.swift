@@ -152,7 +152,7 @@ extension TrustedService {
         return merged
     }
 
-    fileprivate func isReached(at target: ConnectionTarget, samePort: Bool = false) -> Bool {
+    package func isReached(at target: ConnectionTarget, samePort: Bool = false) -> Bool {
         let targets = target.hosts.map(ComparableHost.init)
         return hosts.contains { host in
             let known = ComparableHost(host.name)

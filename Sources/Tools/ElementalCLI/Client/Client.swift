@@ -16,7 +16,7 @@ struct Client: Sendable {
     let arrivalTimes: ArrivalTimes
     /// The large values in progress.
     let transfers: Transfers
-    /// The connection's losses and returns, if ``Settings/reconnection`` was set.
+    /// The connection's losses and returns, if ``Settings/wantsValues`` was set.
     let events: AsyncStream<DeviceEvent>?
 
     /// How long to wait for the hello of a service that was not found by Zeroconf before it counts as an older one, which
@@ -68,7 +68,7 @@ struct Client: Sendable {
         options.reconnection = settings.reconnection
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
-            if settings.reconnection != nil { box.events.withLock { $0 = device.events } }
+            if settings.wantsValues { box.events.withLock { $0 = device.events } }
             transfers.follow(device)
             if let onValue = settings.onValue {
                 device.onAnyValue { element, value, _ in

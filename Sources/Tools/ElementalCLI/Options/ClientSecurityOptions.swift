@@ -90,6 +90,9 @@ extension ClientAccess {
                 "notPaired",
                 "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
                     + "TARGET\(access.pairOptions)")
+        } else {
+            // Another command may pair while this one runs.
+            access.security = .automatic { try state.existing().map { ($0.identity, $0.trust) } }
         }
         access.security.role = role ?? deputy?.role ?? access.security.role
         self = access

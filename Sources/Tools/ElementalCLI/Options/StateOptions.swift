@@ -35,9 +35,15 @@ struct StateOptions: ParsableArguments {
 
     /// The same for a command that connects: a user without a home has paired nothing.
     func openForConnecting() async throws -> SecurityState? {
-        do {
-            return try await openExisting()
-        } catch let error as SecurityError where error.code == .noStateDirectory && state == nil {
+        try await withAdvice { try existing() }
+    }
+
+    /// The same, without advice. It waits for the disk.
+    func existing() throws -> SecurityState? {
+        do throws(SecurityError) {
+            return try SecurityState.existing(directory: state)
+        } catch {
+            guard error.code == .noStateDirectory, state == nil else { throw error }
             return nil
         }
     }

@@ -146,6 +146,32 @@ struct ClientMachineTests {
         #expect(client.machine.state == .idle)
     }
 
+    /// A connection that is replaced by a better one is no loss: one attempt is made without a policy.
+    @Test
+    func aRenewalNeedsNoPolicy() throws {
+        let reason = DisconnectReason(.pairingChanged, isExpected: true)
+        for succeeds in [true, false] {
+            var client = try Client.connected()
+            let id = try client.id
+            #expect(client.handle(.renew(reason)) == ["close: \(reason)"])
+            #expect(client.machine.willReconnect(after: id))
+            #expect(client.handle(.renew(reason)).isEmpty)
+            #expect(
+                client.handle(.ended(id, reason, peer: "Rover"))
+                    == ["watch", "will 1 in 0.0 seconds, no error", "timer 0.0 seconds"])
+            #expect(client.handle(.timer) == ["no timer", "open"])
+            if succeeds {
+                #expect(try client.handle(.opened(client.id)).isEmpty)
+                #expect(try client.handle(.ready(client.id)) == ["no timer", "no watch", "reopen", "did"])
+            } else {
+                let error = ElementalError(.notPaired, "it is not paired")
+                #expect(
+                    try client.handle(.failed(client.id, error))
+                        == ["no timer", "no watch", "end: network error: it is not paired", "release"])
+            }
+        }
+    }
+
     @Test(arguments: Ending.all)
     func aReturnThatEndsInItsHandshake(_ ending: Ending) throws {
         let reason = DisconnectReason(ending.kind, isExpected: false)

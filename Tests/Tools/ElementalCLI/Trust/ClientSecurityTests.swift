@@ -98,6 +98,35 @@ struct ClientSecurityTests {
         }
     }
 
+    /// Another command of the user, who had no identity, pairs what this one reads.
+    @Test(.backstop, arguments: ["connect", "connect --reconnect", "watch --json", "watch --reconnect --json"])
+    func whatIsPairedMeanwhileTakesEffect(_ text: String) async throws {
+        let command = text.split(separator: " ").map(String.init)
+        try await PairingBed.with(.pairedToControl) { bed in
+            let received = Transcript<Bool>()
+            bed.service.onValue(of: PairingBed.light) { value, _ in received.add(value) }
+            let arguments = [command[0], bed.target] + command.dropFirst() + ["--state", bed.state]
+            try await withCommand(arguments) { process in
+                try await eventually { bed.service.devices.map(\.grantedRole) == [.plain] }
+                try await bed.pair()
+                try await eventually { bed.service.devices.map(\.grantedRole) == [.control] }
+                if command[0] == "watch" {
+                    let loss = try await process.nextEvent("willReconnect")
+                    #expect(loss["code"] == "pairingChanged")
+                    try await process.nextEvent("didReconnect")
+                    return
+                }
+                try await process.nextLine(of: .error) { $0.contains("its pairing has changed: connecting anew") }
+                try await process.nextLine(of: .error) { $0.contains(" again") }
+                try process.writeLine("set Light=off")
+                try await received.wait(for: 1)
+                #expect(received.all == [false])
+                try process.writeLine("quit")
+                try await process.expectExit()
+            }
+        }
+    }
+
     @Test
     func aServiceWithAnotherKeyInItsPlaceIsNotConnectedTo() async throws {
         try await PairingBed.with { bed in

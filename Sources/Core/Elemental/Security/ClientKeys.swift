@@ -1,0 +1,149 @@
+import ElementalSecurity
+import NIOCore
+import NIOPosix
+import Support
+
+/// A client's identity and trusted services, which may be made while it runs, and the connections that wait for a change
+/// of them. Shared by all copies of a ``ClientSecurity``: one look a second serves all its connections.
+final class ClientKeys: Sendable {
+    /// What a look has found.
+    struct Trust: Sendable {
+        let peers: TrustedPeers
+        let own: Fingerprint
+    }
+
+    private struct Watcher {
+        /// The revision that it was told; `nil` for none.
+        var told: TrustRevision?
+        let tell: @Sendable (Trust) -> Void
+    }
+
+    private struct State {
+        var keys: ClientSecurity.Keys?
+        var watchers: [ObjectIdentifier: Watcher] = [:]
+        var isLooking = false
+    }
+
+    private static let interval = TimeAmount.seconds(1)
+
+    private let state = Locked(State())
+    private let find: @Sendable () throws -> ClientSecurity.Keys?
+
+    /// - Parameter find: returns identity and trusted services once there are any. It may block.
+    init(_ find: @escaping @Sendable () throws -> ClientSecurity.Keys?) { self.find = find }
+
+    convenience init(_ keys: ClientSecurity.Keys) {
+        self.init { keys }
+        state.withLock { $0.keys = keys }
+    }
+
+    /// Those that were there at the last look.
+    var known: ClientSecurity.Keys? { state.withLock { $0.keys } }
+
+    /// Blocks.
+    func read() throws -> ClientSecurity.Keys? {
+        if let known { return known }
+        guard let keys = try find() else { return nil }
+        return state.withLock { state in
+            state.keys = state.keys ?? keys
+            return state.keys
+        }
+    }
+
+    /// Calls the handler on the event loop with what is trusted, soon and after each change, until the result is released.
+    func watch(on eventLoop: any EventLoop, _ handler: @escaping (Trust) -> Void) -> AnyObject {
+        let handler = NIOLoopBound(handler, eventLoop: eventLoop)
+        let registration = Registration(self)
+        let isFirst = state.withLock { state in
+            state.watchers[ObjectIdentifier(registration)] = Watcher { trust in
+                eventLoop.execute { handler.value(trust) }
+            }
+            defer { state.isLooking = true }
+            return !state.isLooking
+        }
+        if isFirst { schedule() }
+        return registration
+    }
+
+    private func schedule() {
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: Self.interval) {
+            NIOThreadPool.singleton.submit { [self] _ in look() }
+        }
+    }
+
+    /// Blocks. What cannot be read is reported by the next attempt to connect.
+    private func look() {
+        if let keys = try? read() {
+            let revision = keys.store.revision()
+            let isNews = state.withLock { state in state.watchers.values.contains { $0.told != revision } }
+            if isNews, let peers = try? keys.store.read() {
+                tell(Trust(peers: peers, own: keys.identity.fingerprint), revision)
+            }
+        }
+        let goesOn = state.withLock { state in
+            state.isLooking = !state.watchers.isEmpty
+            return state.isLooking
+        }
+        if goesOn { schedule() }
+    }
+
+    private func tell(_ trust: Trust, _ revision: TrustRevision) {
+        let news = state.withLock { state in
+            let ids = state.watchers.filter { $0.value.told != revision }.map(\.key)
+            return ids.compactMap { id in
+                state.watchers[id]?.told = revision
+                return state.watchers[id]?.tell
+            }
+        }
+        for tell in news { tell(trust) }
+    }
+
+    private final class Registration: Sendable {
+        private let keys: ClientKeys
+
+        init(_ keys: ClientKeys) { self.keys = keys }
+
+        deinit { keys.state.withLock { _ = $0.watchers.removeValue(forKey: ObjectIdentifier(self)) } }
+    }
+}
+
+extension ClientKeys.Trust {
+    /// Whether a pairing that was made during a connection gives more than the connection has.
+    ///
+    /// - Parameters:
+    ///   - target: what is connected to.
+    ///   - key: the service's proven identity; `nil` if the connection is not encrypted.
+    ///   - granted: what the service lets this client do.
+    ///   - wanted: what this client wants to do.
+    ///   - pins: those that the connection was decided by.
+    func gives(
+        _ target: ConnectionTarget, key: Fingerprint?, granted: Role, wanted: Role, since pins: [TrustedService]
+    ) -> Bool {
+        let match = peers.match(target, own: own)
+        guard let key else { return match.requiresTLS && (match == .own || match.isNews(for: target, since: pins)) }
+        guard match.isNews(for: target, since: pins) else { return false }
+        return min(match.pins.filter { $0.fingerprint == key }.compactMap(\.role).max() ?? .plain, wanted) > granted
+    }
+}
+
+extension PinMatch {
+    /// The pins that say so.
+    var pins: [TrustedService] {
+        switch self {
+        case .pinned(let pin), .renamed(let pin), .sibling(let pin): [pin]
+        case .knownHost(let pins): pins
+        case .nothing, .own: []
+        }
+    }
+
+    /// Whether the target was paired since then, or for another role. A host and port are paired only by that port.
+    fileprivate func isNews(for target: ConnectionTarget, since old: [TrustedService]) -> Bool {
+        let news = pins.filter { pin in
+            !old.contains { $0.fingerprint == pin.fingerprint && $0.role == pin.role && $0.service == pin.service }
+        }
+        if case .knownHost = self, target.instance == nil {
+            return news.contains { $0.isReached(at: target, samePort: true) }
+        }
+        return !news.isEmpty
+    }
+}
