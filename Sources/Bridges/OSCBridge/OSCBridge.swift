@@ -35,22 +35,33 @@ public final class OSCBridge: Sendable {
     private let logger: Logger
     private let web: WebServer
     private let sessions: ServiceSessions
-    private let events = EventHub<OSCBridgeEvent>()
-    private let entrance: Entrance
+    private var events: EventHub<OSCBridgeEvent> { entrance.events }
+    let entrance: Entrance
 
     /// Where requests come in: the core, once it is there. For the bridge's event loop.
-    private final class Entrance: Sendable {
-        let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
-        /// The UDP port.
-        let port = Locked(0)
+    final class Entrance: Sendable {
+        let events = EventHub<OSCBridgeEvent>()
+        fileprivate let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
+        /// The UDP sockets and the TCP port, once they are open.
+        let open = Locked<(sockets: DatagramSockets, queryPort: Int)?>(nil)
 
         /// On the event loop.
-        var core: BridgeCore? { bound.withLock { $0 }?.value }
+        fileprivate var core: BridgeCore? { bound.withLock { $0 }?.value }
 
-        func answer(_ request: WebRequest, _ options: OSCBridgeOptions) async -> WebResponse {
+        /// A socket was lost, or is restored.
+        fileprivate func tell(_ event: KeptChannel.Event) {
+            switch event {
+            case .lost(_, let delay): events.emit(.failedToListen(reason: event.reason ?? "", retryIn: delay))
+            case .restored:
+                guard let (sockets, queryPort) = open.withLock({ $0 }) else { return }
+                events.emit(.listening(port: sockets.port, queryPort: queryPort))
+            }
+        }
+
+        fileprivate func answer(_ request: WebRequest, _ options: OSCBridgeOptions) async -> WebResponse {
             guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
             let tree = QueryTree(
-                setsElements: options.setsElements, port: port.withLock { $0 }, name: options.name)
+                setsElements: options.setsElements, port: open.withLock { $0?.sockets.port } ?? 0, name: options.name)
             return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
         }
     }
@@ -127,6 +138,7 @@ public final class OSCBridge: Sendable {
         webOptions.acceptsOwnAddresses = !networks.isEmpty
         webOptions.networks = networks
         webOptions.acceptsNoHost = true
+        webOptions.onListening = { event, _ in entrance.tell(event) }
         var routes = WebRoutes(socketPath: "/")
         routes.others = { request in await entrance.answer(request, options) }
         routes.onSocket = { socket in
@@ -172,17 +184,18 @@ public final class OSCBridge: Sendable {
             throw OSCBridgeError(error.message)
         }
         let isOpen = !options.allowedNetworks.isEmpty
+        let tell: @Sendable (KeptChannel.Event) -> Void = { [loop, entrance] event in
+            loop.execute { entrance.tell(event) }
+        }
         let sockets: DatagramSockets
         do throws(OSCBridgeError) {
-            sockets = try await DatagramSockets.bind(port: queryPort, isOpen: isOpen, on: loop) {
-                DatagramHandler(core.value)
-            }
+            sockets = try await DatagramSockets.bind(port: queryPort, isOpen: isOpen, on: loop, core, tell: tell)
         } catch {
             // The system chose a port of TCP; that of UDP may be another then.
             guard options.port == 0 else { throw error }
-            sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop) { DatagramHandler(core.value) }
+            sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop, core, tell: tell)
         }
-        entrance.port.withLock { $0 = sockets.port }
+        entrance.open.withLock { $0 = (sockets, queryPort) }
         do {
             for destination in options.feedback {
                 guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address)

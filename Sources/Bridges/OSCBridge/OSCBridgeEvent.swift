@@ -19,6 +19,9 @@ public enum OSCBridgeEvent: Sendable {
 
     /// OSC is heard on this UDP port, and OSCQuery on that TCP port.
     case listening(port: Int, queryPort: Int)
+    /// The system has closed a socket that OSC or OSCQuery is heard on, or it cannot be opened again, for this reason.
+    /// The next attempt follows after the delay, and ``listening(port:queryPort:)`` when it is open.
+    case failedToListen(reason: String, retryIn: Duration)
     /// The bridge is announced under this name.
     case announced(name: String)
     /// It cannot be announced, for this reason. It is tried again.

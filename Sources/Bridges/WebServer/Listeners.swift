@@ -1,14 +1,14 @@
 internal import Logging
 internal import NIOCore
 import NIOPosix
-import Support
+internal import Support
 
 /// A server's open ports. Nothing is accepted before ``accept(_:)``.
 struct Listeners: Sendable {
     let host: String
     let port: Int
     let address: IPAddress?
-    private let channels: [KeptChannel]
+    let channels: [KeptChannel]
     private let core: Locked<NIOLoopBound<ServerCore>?>
     private let eventLoop: any EventLoop
 
@@ -46,12 +46,7 @@ struct Listeners: Sendable {
                 if core.withLock({ $0 != nil }) { try await channel.setOption(.autoRead, value: true).get() }
                 return channel
             } tell: { event in
-                switch event {
-                case .lost(let error, _):
-                    let reason = error.map { "\($0)" } ?? "the system has closed the socket"
-                    logger.warning("not listening", metadata: ["port": "\(port)", "reason": "\(reason)"])
-                case .restored: logger.info("listening again", metadata: ["port": "\(port)"])
-                }
+                eventLoop.execute { options.onListening(event, port) }
             }
         }
         return Listeners(host: host, port: port, address: address, channels: kept, core: core, eventLoop: eventLoop)

@@ -3,7 +3,7 @@ internal import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NIOWebSocket
-import Support
+internal import Support
 
 /// What a server's connections share. On its event loop only.
 final class ServerCore {

@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 import NIOPosix
 import NIOSSL
-import Support
+internal import Support
 
 /// A small HTTP/1.1 and WebSocket server for a page that browsers of this network may open and pages of others may not
 /// use. It answers GET and HEAD alone, reads no bodies, and bounds whatever a client can use.

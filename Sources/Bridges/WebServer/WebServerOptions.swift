@@ -1,3 +1,5 @@
+package import Support
+
 /// Where a web server listens, and to whom it answers.
 package struct WebServerOptions: Sendable {
     /// The address to listen on. A loopback address means both 127.0.0.1 and ::1, as far as both can be had. Not looked
@@ -23,6 +25,9 @@ package struct WebServerOptions: Sendable {
     /// The certificate for https; plain http without one.
     package var tls: WebServerTLS?
     package var limits = WebServerLimits()
+    /// Called on the server's event loop when the system has closed a listening socket, and when it is open again, with the
+    /// port.
+    package var onListening: @Sendable (KeptChannel.Event, Int) -> Void = { _, _ in }
 
     package init() {}
 

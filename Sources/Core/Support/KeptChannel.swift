@@ -7,6 +7,12 @@ package final class KeptChannel: Sendable {
         /// It was closed (`nil`), or cannot be opened again for this reason. The next attempt follows after the delay.
         case lost((any Error)?, retryIn: Duration)
         case restored
+
+        /// Why it does not listen; `nil` if it does.
+        package var reason: String? {
+            guard case .lost(let error, _) = self else { return nil }
+            return error.map { NetworkFailure($0).reason } ?? "the system has closed the socket"
+        }
     }
 
     private struct State {

@@ -88,6 +88,12 @@ final class DeviceService: LineSessionOwner {
 
     func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
 
+    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
+        tell(.lineFailedToListen(reason, retryIn: delay))
+    }
+
+    func lineListens() { tell(.lineReady(lineName)) }
+
     func sessionBegan() {
         guard let session else { return }
         phase = .introducing(Introduction())

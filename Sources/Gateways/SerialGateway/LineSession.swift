@@ -138,6 +138,12 @@ final class LineSession: LineHandler {
 
     func lineRefused(_ host: String) { owner?.lineRefused(host) }
 
+    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
+        owner?.lineFailedToListen(reason, retryIn: delay)
+    }
+
+    func lineListens() { owner?.lineListens() }
+
     func lineReceived(_ bytes: ByteBufferView) {
         guard quietUntil == nil else { return }
         let now = Self.now
@@ -195,6 +201,8 @@ protocol LineSessionOwner: AnyObject {
     func lineOpened()
     func lineLost(_ reason: String, retryIn: TimeAmount?)
     func lineRefused(_ host: String)
+    func lineFailedToListen(_ reason: String, retryIn: Duration)
+    func lineListens()
     /// A session with the device has begun: both streams begin anew.
     func sessionBegan()
     func sessionEnded()

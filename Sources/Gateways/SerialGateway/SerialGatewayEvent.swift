@@ -10,6 +10,9 @@ public enum SerialGatewayEvent: Sendable {
     case lineLost(String, retryIn: Duration?)
     /// Another host than the device's wanted the line, and did not get it.
     case lineRefused(host: String)
+    /// The system has closed the socket at which the device connects, or it cannot be opened again, for this reason: the next
+    /// attempt follows after the delay, and ``lineReady(_:)`` when it is open. A connection lasts.
+    case lineFailedToListen(String, retryIn: Duration)
     /// A device has introduced itself and becomes this service.
     case deviceAppeared(ElementalService)
     /// A device that was reset, or whose line was lost for a moment, is back.

@@ -28,6 +28,10 @@ package protocol LineHandler: AnyObject {
     func lineLost(_ reason: String, retryIn: TimeAmount?)
     /// Another host wanted the line while its connection lives; said once for each of the line's connections.
     func lineRefused(_ host: String)
+    /// The system has closed the socket at which the machine connects, or it cannot be opened again. A connection lasts.
+    func lineFailedToListen(_ reason: String, retryIn: Duration)
+    /// It is open again.
+    func lineListens()
     /// Bytes came from the machine.
     func lineReceived(_ bytes: ByteBufferView)
     /// The machine's DTR changed.
@@ -38,6 +42,8 @@ package protocol LineHandler: AnyObject {
 
 extension LineHandler {
     package func lineRefused(_: String) {}
+    package func lineFailedToListen(_: String, retryIn: Duration) {}
+    package func lineListens() {}
 }
 
 extension BackOff {

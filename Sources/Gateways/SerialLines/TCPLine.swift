@@ -9,7 +9,9 @@ import Support
 final class TCPLine: Line, LineChannelOwner {
     let name: String
     private let usesIP232: Bool
-    private let server: any Channel
+    /// The socket that listens: one that the system closes is opened again.
+    private var server: KeptChannel?
+    private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
     private var channel: LineChannel?
     /// A connection from another host, until it is known whether the line's still lives.
@@ -21,12 +23,33 @@ final class TCPLine: Line, LineChannelOwner {
     private var decoder = IP232()
     private var hasCarrier = false
 
-    init(server: any Channel, usesIP232: Bool) {
-        self.server = server
+    /// - Parameter reopen: opens another socket at the same place.
+    init(
+        server: any Channel, usesIP232: Bool, reopen: @escaping @Sendable () async throws -> any Channel
+    ) {
         self.usesIP232 = usesIP232
+        eventLoop = server.eventLoop
         let host = server.localAddress?.ipAddress ?? "?"
         let port = server.localAddress?.port ?? 0
         name = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
+        let bound = NIOLoopBound(WeakLine(self), eventLoop: eventLoop)
+        self.server = KeptChannel(server, open: reopen) { [eventLoop] event in
+            eventLoop.execute { bound.value.line?.note(event) }
+        }
+    }
+
+    /// The listening socket was lost, or is restored.
+    private func note(_ event: KeptChannel.Event) {
+        switch event {
+        case .lost(_, let delay): handler?.lineFailedToListen(event.reason ?? "", retryIn: delay)
+        case .restored:
+            accept()
+            handler?.lineListens()
+        }
+    }
+
+    private func accept() {
+        if handler != nil { server?.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
     }
 
     /// Listens; connections are accepted from ``start(_:)`` on.
@@ -36,8 +59,8 @@ final class TCPLine: Line, LineChannelOwner {
         host: String, port: Int, usesIP232: Bool, on eventLoop: any EventLoop
     ) async throws(LineError) -> NIOLoopBound<any Line> {
         let holder = NIOLoopBoundBox<TCPLine?>.makeBoxSendingValue(nil, eventLoop: eventLoop)
-        do {
-            let server = try await ServerBootstrap(group: eventLoop)
+        @Sendable func open(_ address: SocketAddress) async throws -> any Channel {
+            try await ServerBootstrap(group: eventLoop)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .serverChannelOption(.autoRead, value: false)
                 .serverChannelInitializer { channel in
@@ -57,9 +80,15 @@ final class TCPLine: Line, LineChannelOwner {
                         try channel.pipeline.syncOperations.addHandler(LineChannel(owner: line))
                     }
                 }
-                .bind(to: ListeningAddress.find(host, port: port)).get()
+                .bind(to: address).get()
+        }
+        do {
+            let server = try await open(ListeningAddress.find(host, port: port))
             return try await eventLoop.submit {
-                let line = TCPLine(server: server, usesIP232: usesIP232)
+                let line = TCPLine(server: server, usesIP232: usesIP232) { [address = server.localAddress] in
+                    guard let address else { throw ChannelError.unknownLocalAddress }
+                    return try await open(address)
+                }
                 holder.value = line
                 return NIOLoopBound(line as any Line, eventLoop: eventLoop)
             }.get()
@@ -83,7 +112,7 @@ final class TCPLine: Line, LineChannelOwner {
 
     func start(_ handler: any LineHandler) {
         self.handler = handler
-        server.setOption(.autoRead, value: true).whenFailure { _ in }
+        accept()
     }
 
     func write(_ bytes: [UInt8]) { channel?.write(usesIP232 ? IP232.encode(bytes) : bytes) }
@@ -95,7 +124,7 @@ final class TCPLine: Line, LineChannelOwner {
 
     func stop() {
         handler = nil
-        server.close(promise: nil)
+        server?.release().close(promise: nil)
         dismissWaiting()
         channel?.close()
         channel = nil
@@ -106,7 +135,7 @@ final class TCPLine: Line, LineChannelOwner {
         if let other = waiting?.channel, other.host != channel.host { return refuse(channel) }
         dismissWaiting()
         old.setProbing(true)
-        let end = server.eventLoop.assumeIsolated().scheduleTask(in: Self.probeTime) { [weak self] in
+        let end = eventLoop.assumeIsolated().scheduleTask(in: Self.probeTime) { [weak self] in
             if let self { refuseWaiting() }
         }
         waiting = (channel, end)
@@ -181,4 +210,11 @@ final class TCPLine: Line, LineChannelOwner {
     func channelIsWritable(_ channel: LineChannel) {
         if channel === self.channel { handler?.lineIsWritable() }
     }
+}
+
+/// What outlives a line does not keep it.
+private struct WeakLine {
+    weak var line: TCPLine?
+
+    init(_ line: TCPLine) { self.line = line }
 }

@@ -90,6 +90,54 @@ struct OSCBridgeTests {
         await service.stop()
     }
 
+    /// Surfaces that are known go on with the new socket.
+    @Test(.backstop)
+    func aSocketThatTheSystemClosesIsOpenedAgain() async throws {
+        let service = try await Self.service()
+        var options = OSCBridgeOptions()
+        options.port = 0
+        options.setsElements = true
+        options.isAnnounced = false
+        let bridge = try OSCBridge([.address(host: "127.0.0.1", port: try #require(service.port))], options: options)
+        let (events, shown) = (Transcript<String>(), Transcript<String>())
+        bridge.onEvent { event in
+            switch event {
+            case .listening(let port, _): events.add("\(port)")
+            case .failedToListen(let reason, _): events.add(reason)
+            case .shown(_, _, let prefix): shown.add(prefix)
+            default: break
+            }
+        }
+        let running = Task { try await bridge.run() }
+        let received = Transcript<Float>()
+        service.onValue(of: Self.cutoff) { value, _ in received.add(value) }
+        try service.send(1, to: Self.cutoff)
+        try await carryOut {
+            let address = try await shown.next { _ in true } + "Cutoff"
+            let sockets = try #require(bridge.entrance.open.withLock { $0 }).sockets
+            let lost = "the system has closed the socket"
+            let surface = try Surface(sockets.port)
+            try surface.send(address, [])
+            #expect(try await surface.next() == .message(OSCMessage(address, [.float(1)])))
+            try await events.next { $0 == "\(sockets.port)" }
+            try await sockets.channels[0].channel.close()
+            try await events.next { $0 == lost }
+            try await events.next { $0 == "\(sockets.port)" }
+            try service.send(2, to: Self.cutoff)
+            #expect(try await surface.next() == .message(OSCMessage(address, [.float(2)])))
+            try surface.send(address, [.float(3)])
+            try await received.next { $0 == 3 }
+            // That of OSCQuery.
+            RawSocket.shutDownListener(at: try #require(bridge.entrance.open.withLock { $0 }).queryPort)
+            try await events.next { $0 == lost }
+            try await events.next { $0 == "\(sockets.port)" }
+        } finally: {
+            running.cancel()
+            try? await running.value
+        }
+        await service.stop()
+    }
+
     /// Two services have instances of one name, and neither loses its addresses to the other.
     @Test func instancesOfOneNameHaveAddressesOfTheirOwn() async throws {
         let service = try await Self.service()

@@ -33,6 +33,26 @@ struct LifecycleTests {
         #expect(error?.message.contains("65536 is not a port") == true)
     }
 
+    @Test func aListenerThatTheSystemClosesIsOpenedAgain() async throws {
+        let events = Transcript<String>()
+        try await WebServerFixture.with {
+            // One address, and so one socket.
+            $0.host = "127.0.0.2"
+            $0.onListening = { event, port in events.add("\(port): \(event.reason ?? "restored")") }
+        } _: { fixture in
+            let socket = try RawSocket.connect(to: fixture.port, at: "127.0.0.2")
+            RawSocket.shutDownListener(at: fixture.port)
+            try await events.wait(for: 2)
+            #expect(
+                events.all == ["\(fixture.port): the system has closed the socket", "\(fixture.port): restored"])
+            // The connection has lasted, and there are new ones.
+            for socket in [socket, try RawSocket.connect(to: fixture.port, at: "127.0.0.2")] {
+                try socket.write(Array("GET / HTTP/1.1\r\nHost: 127.0.0.2:\(fixture.port)\r\n\r\n".utf8))
+                #expect(try await socket.read(15) == Array("HTTP/1.1 200 OK".utf8))
+            }
+        }
+    }
+
     @Test func serversStartOnce() async throws {
         try await WebServerFixture.with { (fixture) async throws in
             await #expect(throws: WebServerError.self) { try await fixture.server.start() }

@@ -31,6 +31,7 @@ final class RunningSerialGateway: GatewayUnderTest {
         case .lineOpened: "opened"
         case .lineLost: "line lost"
         case .lineRefused(let host): "refused \(host)"
+        case .lineFailedToListen(let reason, _): "not listening: \(reason)"
         case .deviceAppeared(let service): "appeared \(service.service)/\(service.displayName)"
         case .deviceReturned(let service): "returned \(service.service)/\(service.displayName)"
         case .deviceLost: "lost"

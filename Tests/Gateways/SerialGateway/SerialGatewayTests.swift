@@ -1,3 +1,4 @@
+import CommodoreGateway
 import Elemental
 import Foundation
 import SerialLines
@@ -88,6 +89,61 @@ struct SerialGatewayTests {
                 try await exchange(running)
                 await next.stop()
             }
+        }
+    }
+
+    /// What a program prints that logs each event of a gateway.
+    @Test
+    func eventsAreLinesWithoutEscapeSequences() {
+        let (evil, shown) = ("evil\u{1B}[2J\n", #"evil\u{1B}[2J\n"#)
+        let service = ElementalService("oven", displayName: "Kitchen", elements: [])
+        for (event, text) in [
+            (SerialGatewayEvent.lineReady("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.lineOpened, "the line is open"),
+            (.lineLost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); next attempt in 2.0 seconds"),
+            (.lineRefused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
+            (
+                .lineFailedToListen("closed", retryIn: .seconds(2)),
+                "the line does not listen: closed; next attempt in 2.0 seconds"
+            ),
+            (.deviceAppeared(service), "appeared: oven/Kitchen"), (.deviceReturned(service), "returned: oven/Kitchen"),
+            (.restored(2), "2 values of clients are told again"),
+            (.deviceLost(service), "not heard any more: oven/Kitchen"), (.deviceGone(service), "gone: oven/Kitchen"),
+            (
+                .deviceRejected(evil, retryIn: .seconds(2)),
+                "not published: \(shown); listened to again in 2.0 seconds"
+            ),
+            (.problem(evil), shown),
+        ] { #expect("\(event)" == text) }
+        let element: ElementDefinition = Element<String>(1, "Line")
+        for (event, text) in [
+            (GatewayEvent.lineReady("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.lineOpened, "the line is open"),
+            (.lineLost(evil, retryIn: nil), "the line is lost: \(shown)"),
+            (.lineRefused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
+            (
+                .lineFailedToListen("closed", retryIn: .seconds(2)),
+                "the line does not listen: closed; next attempt in 2.0 seconds"
+            ),
+            (.programConnected(evil), "the program '\(shown)' is connected"),
+            (.programDisconnected("chat"), "the program 'chat' is disconnected"),
+            (.told(element, .string(evil)), "Line=\(shown)"),
+        ] { #expect("\(event)" == text) }
+    }
+
+    @Test
+    func aListenerThatTheSystemClosesIsOpenedAgain() async throws {
+        try await RunningSerialGateway.with(Self.tcp) { running in
+            let port = try running.linePort
+            let first = try RawSocket.connect(to: port)
+            try await running.wait(for: "opened")
+            RawSocket.shutDownListener(at: port)
+            try await running.wait(for: "not listening: the system has closed the socket")
+            try await running.wait(for: "ready")
+            // The connection has lasted, and is replaced by a new one.
+            #expect(!running.events.contains("line lost"))
+            let second = try RawSocket.connect(to: port)
+            try await running.wait(for: "opened")
+            #expect(try await first.readToEnd().isEmpty)
+            withExtendedLifetime(second) {}
         }
     }
 

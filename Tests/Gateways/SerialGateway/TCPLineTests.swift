@@ -25,7 +25,9 @@ struct TCPLineTests {
         let line: TCPLine
 
         init() {
-            line = TCPLine(server: EmbeddedChannel(loop: loop), usesIP232: false)
+            line = TCPLine(server: EmbeddedChannel(loop: loop), usesIP232: false) {
+                throw ChannelError.ioOnClosedChannel
+            }
             line.start(handler)
         }
 

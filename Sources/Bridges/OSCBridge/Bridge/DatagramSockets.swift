@@ -2,10 +2,11 @@ internal import NIOCore
 internal import NIOPosix
 internal import Support
 
-/// The UDP sockets of a bridge: one for IPv4 and, where there is IPv6, another for that.
+/// The UDP sockets of a bridge: one for IPv4 and, where there is IPv6, another for that. One that the system closes is
+/// opened again.
 struct DatagramSockets: Sendable {
     let port: Int
-    private let channels: [any Channel]
+    let channels: [KeptChannel]
 
     /// The next power of two above the largest datagram.
     private static let receiveByteCount = 1 << 16
@@ -16,13 +17,14 @@ struct DatagramSockets: Sendable {
     ///
     /// - Parameters:
     ///   - isOpen: whether other machines reach them.
-    ///   - makeHandler: makes a socket's handler, on the event loop.
+    ///   - core: gets the datagrams.
+    ///   - tell: called when a socket is lost, and when it is restored.
     /// - Throws: ``OSCBridgeError`` if the port cannot be had.
     static func bind(
         port: Int, isOpen: Bool, on loop: any EventLoop,
-        _ makeHandler: @escaping @Sendable () -> any ChannelInboundHandler
+        _ core: NIOLoopBound<BridgeCore>, tell: @escaping @Sendable (KeptChannel.Event) -> Void
     ) async throws(OSCBridgeError) -> DatagramSockets {
-        func open(_ host: String, _ port: Int) async throws -> any Channel {
+        @Sendable func open(_ host: String, _ port: Int) async throws -> any Channel {
             var bootstrap = DatagramBootstrap(group: loop)
             if host.contains(":") {
                 let option = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
@@ -44,7 +46,7 @@ struct DatagramSockets: Sendable {
                 )
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(makeHandler())
+                        try channel.pipeline.syncOperations.addHandler(DatagramHandler(core.value))
                     }
                 }
                 .bind(to: SocketAddress(ipAddress: host, port: port)).get()
@@ -53,7 +55,17 @@ struct DatagramSockets: Sendable {
             let first = try await open(isOpen ? "0.0.0.0" : "127.0.0.1", port)
             let bound = first.localAddress?.port ?? port
             let second = try? await open(isOpen ? "::" : "::1", bound)
-            return DatagramSockets(port: bound, channels: [first] + (second.map { [$0] } ?? []))
+            let kept = ([first] + (second.map { [$0] } ?? [])).map { channel in
+                KeptChannel(channel) { [host = channel.localAddress?.ipAddress ?? ""] in
+                    let channel = try await open(host, bound)
+                    try await loop.submit { core.value.surfaces.use(channel) }.get()
+                    return channel
+                } tell: { event in
+                    tell(event)
+                    if case .restored = event { loop.execute { core.value.socketIsWritable() } }
+                }
+            }
+            return DatagramSockets(port: bound, channels: kept)
         } catch {
             guard let io = error as? IOError else {
                 throw OSCBridgeError("cannot listen on UDP port \(port): \(NetworkFailure(error).reason)")
@@ -70,11 +82,11 @@ struct DatagramSockets: Sendable {
 
     /// The socket that reaches an address; `nil` if none does.
     func channel(to address: SocketAddress) -> (any Channel)? {
-        channels.first { $0.localAddress?.protocol == address.protocol }
+        channels.map(\.channel).first { $0.localAddress?.protocol == address.protocol }
     }
 
     func close() async {
-        for channel in channels { try? await channel.close() }
+        for channel in channels { await channel.close() }
     }
 }
 

@@ -49,7 +49,8 @@ final class Surface {
     let address: SocketAddress
     /// Where it runs; `nil` if that has no address.
     let host: IPAddress?
-    let channel: any Channel
+    /// The socket that reaches it.
+    var channel: any Channel
     /// Whether it was named, and is never forgotten.
     let isNamed: Bool
     var lastHeard: NIODeadline

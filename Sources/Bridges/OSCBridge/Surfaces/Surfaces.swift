@@ -87,6 +87,13 @@ final class Surfaces {
         all[address] = Surface(address, channel, isNamed: true, at: loop.now)
     }
 
+    /// A socket was opened in place of one that was closed.
+    func use(_ channel: any Channel) {
+        for surface in all.values where surface.address.protocol == channel.localAddress?.protocol {
+            surface.channel = channel
+        }
+    }
+
     /// Forgets those that have been silent for long.
     func forgetSilent(at now: NIODeadline) {
         for surface in all.values where !surface.isNamed && surface.lastHeard + Self.time < now {

@@ -1,6 +1,6 @@
 internal import NIOCore
 import NIOHTTP1
-import Support
+internal import Support
 
 /// Which requests a server answers, by the host that they ask for and the page that they come from. Of every request,
 /// also those for WebSockets.

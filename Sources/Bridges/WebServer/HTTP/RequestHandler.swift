@@ -2,7 +2,7 @@ internal import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NIOWebSocket
-import Support
+internal import Support
 
 /// Answers the requests of one connection in their order, each when the answer before has room.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {

@@ -1,6 +1,6 @@
 internal import NIOCore
 import NIOHTTP1
-import Support
+internal import Support
 
 /// Writes the heads of answers.
 enum ResponseText {

@@ -9,7 +9,7 @@ struct Listener: Sendable {
     /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: KeptChannel
-    private let udp: KeptChannel?
+    let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
     /// The service's, on which its sessions are.
     let eventLoop: any EventLoop

@@ -10,6 +10,9 @@ public enum GatewayEvent: Sendable {
     case lineLost(String, retryIn: Duration?)
     /// Another host than the machine's wanted the line, and did not get it.
     case lineRefused(host: String)
+    /// The system has closed the socket at which the machine connects, or it cannot be opened again, for this reason: the next
+    /// attempt follows after the delay, and ``lineReady(_:)`` when it is open. A connection lasts.
+    case lineFailedToListen(String, retryIn: Duration)
     /// A program with this name is connected.
     case programConnected(String)
     /// It is disconnected.

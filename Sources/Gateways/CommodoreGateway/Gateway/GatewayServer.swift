@@ -148,6 +148,12 @@ extension GatewayServer: LineHandler {
 
     func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
 
+    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
+        tell(.lineFailedToListen(reason, retryIn: delay))
+    }
+
+    func lineListens() { tell(.lineReady(line.name)) }
+
     func lineReceived(_ bytes: ByteBufferView) {
         modem?.receive(bytes, at: .now())
         pump()

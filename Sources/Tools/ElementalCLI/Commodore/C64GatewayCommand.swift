@@ -188,6 +188,7 @@ extension Console {
         case .lineOpened: await emit(LineEvent.open)
         case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay))
         case .lineRefused(let host): await emit(LineEvent.refused(host))
+        case .lineFailedToListen(let reason, let delay): await emit(LineEvent.notListening(reason, retryIn: delay))
         case .programConnected(let name): await emit(ProgramEvent(name: name, isConnected: true))
         case .programDisconnected(let name): await emit(ProgramEvent(name: name, isConnected: false))
         case .told(let element, let value):

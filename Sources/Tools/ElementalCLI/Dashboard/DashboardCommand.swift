@@ -136,7 +136,8 @@ struct DashboardCommand: ReportingCommand {
             } else {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }
-            let web = try await webOptions(secret)
+            var web = try await webOptions(secret)
+            web.onListening = { console.offer(PortEvent(port: $1, event: $0)) }
             let dashboard = DashboardServer(
                 followed.sessions, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,

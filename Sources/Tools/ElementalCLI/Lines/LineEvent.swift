@@ -10,6 +10,8 @@ struct LineEvent: ConsoleEvent {
         case lost(reason: String, retryIn: Duration?)
         /// Another host wanted the line.
         case refused(host: String)
+        /// The socket at which the other end connects was closed.
+        case notListening(reason: String, retryIn: Duration)
     }
 
     private let state: State
@@ -28,6 +30,10 @@ struct LineEvent: ConsoleEvent {
         LineEvent(state: .refused(host: host), line: line)
     }
 
+    static func notListening(_ reason: String, retryIn delay: Duration, line: String? = nil) -> LineEvent {
+        LineEvent(state: .notListening(reason: reason, retryIn: delay), line: line)
+    }
+
     var isResult: Bool { false }
 
     var lines: [String] {
@@ -42,6 +48,8 @@ struct LineEvent: ConsoleEvent {
             ]
         case (.refused(let host), let line):
             ["\(host) wanted \(line ?? "the line") and did not get it: the connection that has it lives"]
+        case (.notListening(let reason, let delay), let line):
+            ["\(line ?? "the line") does not listen: \(reason); next attempt in \(delay)"]
         }
     }
 
@@ -51,6 +59,7 @@ struct LineEvent: ConsoleEvent {
         case .open: json("open")
         case .lost(let reason, let delay): json("lost", reason: reason, retryIn: delay)
         case .refused(let host): json("refused", reason: "\(host) wanted it")
+        case .notListening(let reason, let delay): json("notListening", reason: reason, retryIn: delay)
         }
     }
 

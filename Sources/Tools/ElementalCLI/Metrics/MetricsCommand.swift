@@ -112,6 +112,7 @@ struct MetricsCommand: ReportingCommand {
         options.hosts = Set(host)
         if !isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
         options.token = try await token.read(output)
+        options.onListening = { console.offer(PortEvent(port: $1, event: $0)) }
         var routes = WebRoutes()
         routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
         let server = WebServer(options, routes: routes, logger: output.logger)

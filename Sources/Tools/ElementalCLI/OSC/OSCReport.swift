@@ -33,6 +33,7 @@ final class OSCReport: Sendable {
         switch event {
         case .listening(let port, let queryPort):
             console.offer(OSCListeningEvent(port: port, queryPort: queryPort, options: options))
+        case .failedToListen(let reason, let delay): console.offer(OSCNoticeEvent.notListening(reason, delay))
         case .announced(let name): announce(name, reason: nil)
         case .notAnnounced(let reason): announce(nil, reason: reason)
         case .surface(let name):
@@ -126,6 +127,7 @@ enum OSCNoticeEvent: ConsoleEvent {
     case invalid(String, String)
     case unknownAddress(String, String)
     case overloaded(String)
+    case notListening(String, Duration)
 
     var isResult: Bool { false }
 
@@ -137,6 +139,7 @@ enum OSCNoticeEvent: ConsoleEvent {
         case .invalid(let surface, let reason): ["\(surface) sent what is no OSC: \(reason)"]
         case .unknownAddress(let surface, let address): ["\(surface): there is no element at \(address.excerpt)"]
         case .overloaded(let reason): [reason]
+        case .notListening(let reason, let delay): ["OSC is not heard: \(reason); next attempt in \(delay)"]
         }
     }
 
@@ -150,6 +153,8 @@ enum OSCNoticeEvent: ConsoleEvent {
         case .unknownAddress(let surface, let address):
             .event("unknownAddress", [("surface", .string(surface)), ("address", .string(address))])
         case .overloaded(let reason): .event("overloaded", [("reason", .string(reason))])
+        case .notListening(let reason, let delay):
+            .event("listenFailed", [("reason", .string(reason)), ("retryIn", .seconds(delay))])
         }
     }
 }

@@ -131,6 +131,8 @@ extension Console {
         case .lineOpened: await emit(LineEvent.open(line))
         case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay, line: line))
         case .lineRefused(let host): await emit(LineEvent.refused(host, line: line))
+        case .lineFailedToListen(let reason, let delay):
+            await emit(LineEvent.notListening(reason, retryIn: delay, line: line))
         case .deviceAppeared(let service): await emit(SerialDeviceEvent(.appeared, line, service))
         case .deviceReturned(let service): await emit(SerialDeviceEvent(.returned, line, service))
         case .deviceLost(let service): await emit(SerialDeviceEvent(.lost, line, service))

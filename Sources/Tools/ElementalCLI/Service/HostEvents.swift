@@ -91,6 +91,33 @@ struct ListenFailedEvent: ConsoleEvent {
     }
 }
 
+/// A socket that a program listens on at a port was closed or cannot be opened again, or is open again.
+struct PortEvent: ConsoleEvent {
+    let port: Int
+    let event: KeptChannel.Event
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        switch event {
+        case .lost(_, let delay):
+            ["port \(port) is not listened on: \(event.reason ?? ""); next attempt in \(delay)"]
+        case .restored: ["port \(port) is listened on again"]
+        }
+    }
+
+    var json: JSONText {
+        let members: JSONText.Members = [("port", .integer(port))]
+        return switch event {
+        case .lost(_, let delay):
+            .event(
+                "listenFailed",
+                members + [("reason", .optional(event.reason)), ("retryIn", .seconds(delay))])
+        case .restored: .event("listening", members)
+        }
+    }
+}
+
 /// The service has stopped.
 struct StoppedEvent: ConsoleEvent {
     let service: String
