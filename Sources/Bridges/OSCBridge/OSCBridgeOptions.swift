@@ -1,3 +1,4 @@
+internal import Support
 internal import WebServer
 
 /// Where a bridge listens, and what it lets surfaces do.
@@ -40,7 +41,7 @@ public struct OSCBridgeOptions: Sendable {
 public struct OSCBridgeError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
     public let message: String
-    public var description: String { message }
+    public var description: String { message.printable }
 
     init(_ message: String) { self.message = message }
 }

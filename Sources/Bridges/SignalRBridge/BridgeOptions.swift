@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// What a bridge forwards, and how fast.
 public struct BridgeOptions: Sendable {
@@ -61,5 +62,5 @@ public struct BridgeOptions: Sendable {
 public struct BridgeError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
     public let message: String
-    public var description: String { message }
+    public var description: String { message.printable }
 }

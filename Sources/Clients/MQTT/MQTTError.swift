@@ -1,3 +1,5 @@
+import Support
+
 /// An error of the client: a code to act on, a message for people, and the cause.
 public struct MQTTError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added, so give a `switch` a default.
@@ -75,10 +77,10 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, followed by the cause if there is one.
+    /// The message, followed by the cause if there is one. Text from outside is escaped.
     public var description: String {
-        guard let cause else { return message }
-        return "\(message) (\(cause))"
+        guard let cause else { return message.printable }
+        return "\(message) (\(cause))".printable
     }
 }
 

@@ -1,3 +1,5 @@
+import Support
+
 /// An error of this framework: a code to act on, a human-readable message, and the underlying cause.
 public struct ElementalError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added; give a `switch` a default.
@@ -94,9 +96,9 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, followed by the cause in parentheses if there is one.
+    /// The message, followed by the cause in parentheses if there is one. Text from outside is escaped.
     public var description: String {
-        guard let cause else { return message }
-        return "\(message) (\(cause))"
+        guard let cause else { return message.printable }
+        return "\(message) (\(cause))".printable
     }
 }

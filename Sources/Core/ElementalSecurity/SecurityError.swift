@@ -1,3 +1,5 @@
+import Support
+
 /// An error of identities and stores of trust: a code to act on, and a message that says which file or peer it is
 /// about and what to do. It never holds a key, a code or a secret.
 public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -64,7 +66,7 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// The message.
-    public var description: String { message }
+    public var description: String { message.printable }
 }
 
 extension SecurityError {

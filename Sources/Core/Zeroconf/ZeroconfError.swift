@@ -1,4 +1,5 @@
 import CDNSSD
+import Support
 
 /// What went wrong while publishing, browsing or resolving, in words that a user can act on.
 public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
@@ -51,8 +52,8 @@ public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
 
     /// Code, message and cause in one line.
     public var description: String {
-        guard let cause else { return "\(code): \(message)" }
-        return "\(code): \(message) [\(cause)]"
+        guard let cause else { return "\(code): \(message)".printable }
+        return "\(code): \(message) [\(cause)]".printable
     }
 }
 

@@ -1,4 +1,5 @@
 import SerialLines
+import Support
 
 /// An error of the gateway: a kind to act on, a message for a person, and what caused it.
 public struct GatewayError: Error, Sendable, CustomStringConvertible {
@@ -31,9 +32,9 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
 
     init(_ error: LineError) { self.init(.lineUnavailable, error.description, cause: error.cause) }
 
-    /// The message, followed by the cause if there is one.
+    /// The message, followed by the cause if there is one. Text from outside is escaped.
     public var description: String {
-        guard let cause else { return message }
-        return "\(message) (\(cause))"
+        guard let cause else { return message.printable }
+        return "\(message) (\(cause))".printable
     }
 }

@@ -1,3 +1,5 @@
+internal import Support
+
 /// Why a recording cannot be written or read: a code to act on, and what to do in words.
 public struct RecordingError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added; give a `switch` a default.
@@ -46,7 +48,7 @@ public struct RecordingError: Error, Sendable, CustomStringConvertible {
     /// What happened and what to do. Names from the file and the network may be in it.
     public let message: String
 
-    public var description: String { message }
+    public var description: String { message.printable }
 
     package init(_ code: Code, _ message: String) {
         self.code = code

@@ -18,6 +18,32 @@ import Testing
         #expect(error?.code == .invalidType)
     }
 
+    /// What a program prints that logs each event.
+    @Test func eventsAreLinesWithoutEscapeSequences() throws {
+        let (evil, shown) = ("evil\u{1B}[2J\n", #"evil\u{1B}[2J\n"#)
+        let instance = ServiceInstance(name: evil, type: try .tcp("robot"))
+        let service = ResolvedService(instance: instance, host: "pi.local.", port: 7, txt: TXTRecord(), addresses: [])
+        let error = ZeroconfError(.daemonUnavailable, evil)
+        let name = "\"\(shown)\"._robot._tcp.local."
+        for (event, text) in [
+            (ServiceBrowser.Event.found(service), "found: \(name) at pi.local.:7"),
+            (.updated(service), "updated: \(name) at pi.local.:7"), (.gone(instance), "gone: \(name)"),
+            (.unresolved(instance, error), "not resolved: \(name): daemonUnavailable: \(shown)"),
+            (
+                .failed(error, retryIn: .seconds(2)),
+                "browsing failed: daemonUnavailable: \(shown); next attempt in 2.0 seconds"
+            ),
+        ] { #expect("\(event)" == text) }
+        for (event, text) in [
+            (ServicePublisher.Event.published(name: evil), "published as '\(shown)'"),
+            (.renamed(from: evil, to: "Rover"), "'\(shown)' is published as 'Rover'"),
+            (
+                .failed(error, retryIn: .seconds(2)),
+                "not published: daemonUnavailable: \(shown); next attempt in 2.0 seconds"
+            ),
+        ] { #expect("\(event)" == text) }
+    }
+
     @Test func bareNames() throws {
         #expect(try ServiceType.tcp("robot") == ServiceType("_ROBOT._tcp"))
         #expect(try ServiceType.udp("robot").description == "_robot._udp")

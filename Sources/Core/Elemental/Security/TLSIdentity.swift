@@ -16,21 +16,31 @@ struct TLSIdentity: Sendable {
     private let server: TLSConfiguration
     private let client: TLSConfiguration
 
-    /// - Throws: what TLS cannot use of it.
-    init(_ identity: any Identity) throws {
+    /// - Throws: ``ElementalSecurity/SecurityError/Code/corrupt`` if TLS cannot use it.
+    init(_ identity: any Identity) throws(SecurityError) {
         fingerprint = identity.fingerprint
-        let certificate = try NIOSSLCertificate(bytes: identity.certificate, format: .der)
-        let key =
-            switch identity.privateKey {
-            case .pkcs8(let bytes): try NIOSSLPrivateKey(bytes: bytes, format: .der)
-            case .external(let kind, let sign): NIOSSLPrivateKey(customPrivateKey: ExternalKey(kind, sign))
-            }
-        server = Self.configure(
-            .makeServerConfiguration(certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
-        var client = Self.configure(.makeClientConfiguration())
-        client.certificateChain = [.certificate(certificate)]
-        client.privateKey = .privateKey(key)
-        self.client = client
+        do {
+            let certificate = try NIOSSLCertificate(bytes: identity.certificate, format: .der)
+            let key =
+                switch identity.privateKey {
+                case .pkcs8(let bytes): try NIOSSLPrivateKey(bytes: bytes, format: .der)
+                case .external(let kind, let sign): NIOSSLPrivateKey(customPrivateKey: ExternalKey(kind, sign))
+                }
+            server = Self.configure(
+                .makeServerConfiguration(certificateChain: [.certificate(certificate)], privateKey: .privateKey(key)))
+            var client = Self.configure(.makeClientConfiguration())
+            client.certificateChain = [.certificate(certificate)]
+            client.privateKey = .privateKey(key)
+            self.client = client
+            // A key that does not belong to the certificate is found only here.
+            _ = try NIOSSLContext(configuration: client)
+        } catch {
+            // The errors of the TLS library only name its source files and lines.
+            throw SecurityError(
+                .corrupt,
+                "TLS cannot use the certificate or the private key of this program's identity: one of them is damaged, or "
+                    + "they do not belong together")
+        }
     }
 
     private static func configure(_ configuration: TLSConfiguration) -> TLSConfiguration {

@@ -13,15 +13,26 @@ extension ServiceEvent: CustomStringConvertible {
         case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
-        case .pairing(.opened): "pairing is open"
-        case .pairing(.openedByAdmin): "pairing was opened over the network"
-        case .pairing(.closed): "pairing is over"
-        case .pairing(.paired(let client)): "paired: '\(client.name)'"
-        case .pairing(.failed(_, let error)): "not paired: \(error)"
+        case .pairing(let event): "\(event)"
         case .trustUnavailable(let error): "trusts nobody: \(error)"
         case .trustAvailable: "whom it trusts can be read again"
         case .failed(let error): "failed: \(error)"
         case .stopped: "stopped"
+        }
+    }
+}
+
+extension PairingEvent: CustomStringConvertible {
+    /// A line for a log: `paired: 'Rob's iPhone'`. The code is not in it. Names from other programs are escaped.
+    public var description: String { text.printable }
+
+    private var text: String {
+        switch self {
+        case .opened: "pairing is open"
+        case .openedByAdmin: "pairing was opened over the network"
+        case .closed: "pairing is over"
+        case .paired(let client): "paired: '\(client.name)'"
+        case .failed(_, let error): "not paired: \(error)"
         }
     }
 }

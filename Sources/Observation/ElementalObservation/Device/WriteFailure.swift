@@ -8,8 +8,8 @@ public enum WriteFailure: Error, Sendable, CustomStringConvertible {
     /// The reason, for a person.
     public var description: String {
         switch self {
-        case .refused(let refusal): refusal.description
-        case .notSent(let error): error.message
+        case .refused(let refusal): refusal.description.printable
+        case .notSent(let error): error.message.printable
         }
     }
 }

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalSecurity
 import TestSupport
 import Testing
 
@@ -26,6 +27,33 @@ struct EventDescriptionTests {
             let ended = try await told.next { $0.hasPrefix("disconnected") }
             #expect(ended == "disconnected: closed here")
         }
+    }
+
+    @Test
+    func whatPairingTellsIsALineWithoutTheCode() throws {
+        let evil = "evil\u{1B}[2J\n"
+        let secret = try #require(PairingSecret(code: "123456"))
+        let client = TrustedClient(
+            fingerprint: Ed25519Identity().fingerprint, name: evil, role: .control, services: .all)
+        for (event, text) in [
+            (PairingEvent.opened(secret, for: .seconds(1), role: .control), "pairing is open"),
+            (.openedByAdmin, "pairing was opened over the network"), (.closed, "pairing is over"),
+            (.paired(client), #"paired: 'evil\u{1B}[2J\n'"#),
+            (.failed(client, ElementalError(.notPaired, evil)), #"not paired: evil\u{1B}[2J\n"#),
+        ] {
+            #expect("\(event)" == text)
+            #expect("\(ServiceEvent.pairing(event))" == text)
+        }
+    }
+
+    /// Also that of the cause.
+    @Test
+    func anErrorIsALineWithoutEscapeSequences() {
+        let cause = ElementalError(.refused, "cause\u{1B}[2J\n")
+        let error = ElementalError(.refused, "evil\u{1B}[2J\n", cause: cause)
+        #expect("\(error)" == #"evil\u{1B}[2J\n (cause\u{1B}[2J\n)"#)
+        #expect(error.message == "evil\u{1B}[2J\n")
+        #expect("\(SecurityError(.corrupt, "evil\u{1B}[2J\n"))" == #"evil\u{1B}[2J\n"#)
     }
 
     @Test
