@@ -267,7 +267,8 @@ struct Connector: Sendable {
                 return ElementalError(
                     .connectionFailed,
                     "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
-                        + "another service, connect to it by its name, or without encryption (--security open)")
+                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
+                        + "\(peerName) --security open")
             case .pinned, .renamed, .own:
                 return ElementalError(
                     .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")

@@ -10,7 +10,8 @@ struct BrowseCommand: ReportingCommand {
         discussion: """
             Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, whether \
             this user is paired with it or needs to be, and TXT record. Without SERVICE it shows all element services, except those of an \
-            older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for.
+            older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for; \
+            --timeout does not limit it.
 
               $ elemental browse
               $ elemental browse robot --for 2

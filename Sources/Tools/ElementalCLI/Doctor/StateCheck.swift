@@ -8,13 +8,18 @@ enum StateCheck {
         let path: String
         do throws(SecurityError) {
             path = try StateDirectory.path(explicit: explicit, environment: StateDirectory.environment)
-            if try SecurityState.existing(directory: explicit) != nil {
+            let hasIdentity = try SecurityState.existing(directory: explicit) != nil
+            if access(path, F_OK) == 0 {
                 guard access(path, W_OK) == 0 else {
                     return Finding(
                         "state directory", .problem, "\(path) cannot be written, so nothing can be paired",
                         advice: "make it this user's own: sudo chown -R $USER \(path.shellArgument)")
                 }
-                return Finding("state directory", .ok, "identity and trusted peers are in \(path)")
+                return Finding(
+                    "state directory", .ok,
+                    hasIdentity
+                        ? "identity and trusted peers are in \(path)"
+                        : "\(path) has no identity yet: the first command that needs one makes it")
             }
         } catch {
             return Finding("state directory", .problem, error.message)
@@ -29,6 +34,6 @@ enum StateCheck {
                 "state directory", .problem, "\(path) cannot be made: \(parent) cannot be written by this user",
                 advice: "name another: --state DIR or $ELEMENTAL_STATE")
         }
-        return Finding("state directory", .ok, "\(path) is made when something is paired")
+        return Finding("state directory", .ok, "\(path) is made by the first command that needs an identity")
     }
 }

@@ -69,6 +69,7 @@ struct SiblingTests {
             }
             #expect(error?.description.contains("'lamp/Test' was reached at this host and is paired") == true)
             #expect(error?.description.contains("connect to it by its name") == true)
+            #expect(error?.description.hasSuffix("without encryption: 127.0.0.1:\(port) --security open") == true)
         }
     }
 

@@ -53,6 +53,26 @@ struct DoctorTests {
     }
 
     @Test(.backstop)
+    func itSaysWhetherThereIsAnIdentity() async throws {
+        try await withFolder { folder in
+            let state = folder + "/state"
+            func expect(_ text: String) async throws {
+                try await withCommand(["doctor", "--json", "--state", state], environment: Self.withoutBus) { doctor in
+                    try await doctor.expectExit(1)
+                    #expect(Self.findings(doctor)["state directory"]?["text"] == text, "\(doctor.transcript)")
+                }
+            }
+            try await expect("\(state) is made by the first command that needs an identity")
+            // As the dashboard makes it, whose own directory is below.
+            try FileManager.default.createDirectory(
+                atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            try await expect("\(state) has no identity yet: the first command that needs one makes it")
+            try await expectSuccess("trust", "--state", state)
+            try await expect("identity and trusted peers are in \(state)")
+        }
+    }
+
+    @Test(.backstop)
     func aStateDirectoryThatCannotBeUsedIsAProblem() async throws {
         try await withFolder { folder in
             let file = folder + "/file"
