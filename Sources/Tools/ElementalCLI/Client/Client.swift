@@ -8,7 +8,8 @@ struct Client: Sendable {
     typealias Values = ElementValues<ArrivedValue>
 
     let device: ElementalDevice
-    let elements: ElementCatalogue
+    /// The elements that the user gave; `nil` for those of the service, which may change with the connection.
+    let givenElements: ElementCatalogue?
     let place: ServicePlace
     let pairing: PairingAdvice
     /// All values from the first on, if ``Settings/wantsValues`` was set.
@@ -88,16 +89,15 @@ struct Client: Sendable {
                     metadata: ["device": "\(device)", "milliseconds": "\((.now - start) / .milliseconds(1))"])
                 if settings.elements == nil { _ = try await device.catalogue(timeout: output.limit) }
                 if let reason = device.disconnectReason { throw ended(device, reason) }
-                let elements = settings.elements ?? device.knownElements
                 output.logger.debug(
                     "elements known",
                     metadata: [
-                        "count": "\(elements.count)", "hello": "\(device.hello != nil)",
+                        "count": "\(device.knownElements.count)", "hello": "\(device.hello != nil)",
                         "milliseconds": "\((.now - start) / .milliseconds(1))",
                     ])
                 return try await body(
                     Client(
-                        device: device, elements: elements, place: place, pairing: pairing,
+                        device: device, givenElements: settings.elements, place: place, pairing: pairing,
                         values: box.values.withLock { $0 },
                         arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
             }
@@ -105,6 +105,9 @@ struct Client: Sendable {
             throw pairing.explain(error) ?? settings.advice.explain(error)
         }
     }
+
+    /// The elements that can be used now.
+    var elements: ElementCatalogue { givenElements ?? device.knownElements }
 
     private final class Box: Sendable {
         let values = Locked<Values?>(nil)

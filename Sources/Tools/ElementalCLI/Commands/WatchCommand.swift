@@ -36,7 +36,8 @@ struct WatchCommand: ReportingCommand {
             } run: { client in
                 let remaining = amount.counter
                 try await client.reportingConnection(console) {
-                    let wanted = Set(try client.readable(names).map(\.id))
+                    // Without names also those that come with a pairing.
+                    let wanted = names.isEmpty ? nil : Set(try client.readable(names).map(\.id))
                     try await Interruption.limit(to: amount.time?.duration) {
                         try await client.watch(wanted, remaining, console)
                     }
@@ -48,12 +49,12 @@ struct WatchCommand: ReportingCommand {
 }
 
 extension Client {
-    /// Prints values until the count is at 0, the service ends or the task is cancelled.
+    /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
     ///
     /// - Throws: ``CommandFailure`` if the connection ends unexpectedly.
-    func watch(_ wanted: Set<Int8>, _ remaining: Countdown, _ console: Console) async throws {
+    func watch(_ wanted: Set<Int8>?, _ remaining: Countdown, _ console: Console) async throws {
         guard let values else { return }
-        for await arrived in values where wanted.contains(arrived.element.id) {
+        for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
             await console.emit(ValueEvent(arrived: arrived, device: device.name))
             if remaining.decrement() == 0 { return }
         }
