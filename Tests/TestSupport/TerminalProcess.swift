@@ -5,6 +5,7 @@ import Support
 public final class TerminalProcess: Sendable {
     private struct State {
         var output: [UInt8] = []
+        var isAtEnd = false
         var status: ChildProcess.ExitStatus?
     }
 
@@ -77,8 +78,9 @@ public final class TerminalProcess: Sendable {
         try await wait(timeout, "'\(text)' did not come") { output.contains(text) }
     }
 
+    /// Waits until the process has ended and all of its output is there.
     public func waitForExit(within timeout: Duration = Patience.wait) async throws -> ChildProcess.ExitStatus {
-        try await wait(timeout, "it did not end") { state.withLock { $0.status != nil } }
+        try await wait(timeout, "it did not end") { state.withLock { $0.status != nil && $0.isAtEnd } }
         guard let status = state.withLock({ $0.status }) else { throw TestSupportError("it did not end") }
         return status
     }
@@ -99,7 +101,7 @@ public final class TerminalProcess: Sendable {
                 state.withLock { $0.output += buffer[..<count] }
             } else if count == 0 || errno != EINTR {
                 // EIO: the other end is closed.
-                return
+                return state.withLock { $0.isAtEnd = true }
             }
         }
     }

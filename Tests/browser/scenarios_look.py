@@ -76,8 +76,7 @@ def keyboard(page, lamp, ok):
     page.keyboard.press("Enter")
     expect(page.get_by_role("article", name=lamp.place)).to_have_count(0)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("article", name=lamp.place)).to_be_visible()
-    expect(page.get_by_role("switch", name="Light").first).to_be_visible()
+    expect(page.get_by_role("article", name=lamp.place).get_by_role("switch", name="Light")).to_be_enabled()
     for name, key, element, matches in (
             ("Light/switch", "Space", "Light", lambda value: value is True),
             ("Brightness/spinbutton", "ArrowUp", "Brightness", lambda value: value != 100),
