@@ -77,7 +77,10 @@ struct ServiceSightings {
         if let index {
             places[index] = service
         } else {
-            places.insert(service, at: firstCount < Self.maximumCount ? 0 : places.count)
+            let isFirst = firstCount < Self.maximumCount
+            // An attempt that is given up for another place has said nothing of its own.
+            if isFirst, let tried = places.first { untried.insert(ComparableName(tried.name)) }
+            places.insert(service, at: isFirst ? 0 : places.count)
             firstCount += 1
         }
         if isReturn { untried.insert(ComparableName(service.name)) }

@@ -1,3 +1,4 @@
+import ElementalSecurity
 import TestSupport
 import Testing
 import Zeroconf
@@ -153,11 +154,13 @@ struct ReconnectionPolicyTests {
 
     // MARK: Sightings
 
-    private func service(_ port: Int, _ addresses: [UInt8], name: String = "Rover") throws -> DiscoveredService {
+    private func service(
+        _ port: Int, _ addresses: [UInt8], name: String = "Rover", key: Fingerprint? = nil
+    ) throws -> DiscoveredService {
         DiscoveredService(
             ResolvedService(
                 instance: ServiceInstance(name: name, type: try .tcp("robot")), host: "rover.local.", port: port,
-                txt: TXTRecord(),
+                txt: TXTRecord(key.map { [(ServiceTXT.version, "1"), ("sec", "2"), ("id", $0.short)] } ?? []),
                 addresses: try addresses.map {
                     try #require(NetworkAddress(bytes: [192, 168, 1, $0], interfaceIndex: 1))
                 }))
@@ -203,6 +206,23 @@ struct ReconnectionPolicyTests {
         let address = seen.take(.updated(try service(5001, [7, 9])), at: start)
         #expect(address?.isReturn == true && address?.hasMoved == true)
         #expect(seen.take(.updated(try service(5001, [7, 9])), at: start)?.isReturn == false)
+    }
+
+    /// An impostor that is listed while the true service is being connected to does not cost it its turn.
+    @Test
+    func anAttemptThatIsGivenUpIsMadeAgain() throws {
+        let key = Fingerprint(publicKey: [1])
+        let renamed = try service(5001, [7], name: "Rover #2", key: key)
+        var seen = ServiceSightings("Rover", key.short, known: try service(5000, [7]).endpoint, at: start)
+        #expect(seen.take(.found(renamed), at: start)?.hasMoved == true)
+        let first = seen.next()
+        #expect(seen.take(.found(try service(5002, [9])), at: start)?.hasMoved == true)
+        let second = seen.next()
+        let isThirdUntried = seen.noteFailure()
+        let third = seen.next()
+        let isFourthUntried = seen.noteFailure()
+        #expect([first, second, third].map { $0?.name } == ["Rover #2", "Rover", "Rover #2"])
+        #expect(isThirdUntried && !isFourthUntried)
     }
 
     @Test
