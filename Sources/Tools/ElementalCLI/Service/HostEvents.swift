@@ -40,19 +40,25 @@ struct PublishedEvent: ConsoleEvent {
     }
 }
 
-/// The service could not be published; the next attempt follows.
-struct PublishFailedEvent: ConsoleEvent {
+/// The service is not published, or a socket that it listens on was closed; the next attempt follows.
+struct ServiceRetryEvent: ConsoleEvent {
+    enum Purpose { case publishing, listening }
+
     let service: String
+    let purpose: Purpose
     let reason: String
     let delay: Duration
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["\(service) is not published: \(reason); next attempt in \(delay)"] }
+    var lines: [String] {
+        let problem = purpose == .publishing ? "is not published" : "does not listen"
+        return ["\(service) \(problem): \(reason); next attempt in \(delay)"]
+    }
 
     var json: JSONText {
         .event(
-            "publishFailed",
+            purpose == .publishing ? "publishFailed" : "listenFailed",
             [("service", .string(service)), ("reason", .string(reason)), ("retryIn", .seconds(delay))])
     }
 }
@@ -71,23 +77,6 @@ struct TrustEvent: ConsoleEvent {
         .event(
             problem == nil ? "trustAvailable" : "trustUnavailable",
             [("service", .string(service))] + (problem.map { [("reason", .string($0))] } ?? []))
-    }
-}
-
-/// A socket that the service listens on was closed, or cannot be opened again.
-struct ListenFailedEvent: ConsoleEvent {
-    let service: String
-    let reason: String
-    let delay: Duration
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["\(service) does not listen: \(reason); next attempt in \(delay)"] }
-
-    var json: JSONText {
-        .event(
-            "listenFailed",
-            [("service", .string(service)), ("reason", .string(reason)), ("retryIn", .seconds(delay))])
     }
 }
 

@@ -92,6 +92,11 @@ struct ServiceHost: Sendable {
         return isShown
     }
 
+    private func report(_ error: ElementalError, of purpose: ServiceRetryEvent.Purpose, _ delay: Duration) async {
+        await console.emit(
+            ServiceRetryEvent(service: service.service, purpose: purpose, reason: error.message, delay: delay))
+    }
+
     private func reportListening(_ port: Int) async {
         let allowed = service.configuration.maximumDeviceCount
         let capacity = service.deviceCapacity ?? allowed
@@ -136,14 +141,13 @@ struct ServiceHost: Sendable {
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
                 case .event(.failedToListen(let error, let delay)):
-                    await console.emit(ListenFailedEvent(service: service.service, reason: error.message, delay: delay))
+                    await report(error, of: .listening, delay)
                 case .event(.published(let name)):
                     await console.emit(
                         PublishedEvent(service: service.service, name: name, port: service.port ?? 0))
                     await invitation.extend(as: name)
                 case .event(.failedToPublish(let error, let delay)):
-                    await console.emit(
-                        PublishFailedEvent(service: service.service, reason: error.message, delay: delay))
+                    await report(error, of: .publishing, delay)
                     await invitation.extend(as: nil)
                 case .event(.pairing(let event)): await invitation.report(event)
                 case .event(.trustUnavailable(let error)):
