@@ -20,7 +20,7 @@ package struct WebServerOptions: Sendable {
     package var networks: [IPNetwork]?
     /// Answers requests without Host too, as no browser makes them.
     package var acceptsNoHost = false
-    /// What browsers and collectors of metrics have to know; `nil` if they need no token.
+    /// The token that browsers and collectors of metrics have to send; `nil` if they need none.
     package var token: String?
     /// The certificate for https; plain http without one.
     package var tls: WebServerTLS?

@@ -47,8 +47,8 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let connectionFailed = Code(value: .connectionFailed)
         /// The service, whose identity is proven, refused the connection.
         public static let refused = Code(value: .refused)
-        /// What answered without encryption refused the connection, before it was ready. Nobody vouches for the words in
-        /// the message. If the service wants paired clients, pairing helps.
+        /// The connection was refused without encryption, before it was ready. Nobody vouches for the words in the
+        /// message. If the service wants paired clients, pairing helps.
         public static let unauthenticated = Code(value: .unauthenticated)
         /// The timeout expired.
         public static let timedOut = Code(value: .timedOut)

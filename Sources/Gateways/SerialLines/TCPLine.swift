@@ -69,9 +69,9 @@ final class TCPLine: Line, LineChannelOwner {
                     }
                 }
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-                // What comes before a connection has the line is not lost.
+                // Bytes that arrive before the connection has the line are read later.
                 .childChannelOption(.autoRead, value: false)
-                // What is in the system's buffer cannot be recalled.
+                // Bytes in the system's buffer cannot be recalled.
                 .childChannelOption(.socketOption(.so_sndbuf), value: 4096)
                 .childChannelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
                 .childChannelInitializer { channel in
@@ -212,7 +212,7 @@ final class TCPLine: Line, LineChannelOwner {
     }
 }
 
-/// What outlives a line does not keep it.
+/// A reference for the listener, which outlives the line and must not keep it.
 private struct WeakLine {
     weak var line: TCPLine?
 

@@ -27,7 +27,7 @@ package final class SentValues {
             let size = value.wireByteCount
             if element.latest { while !unasked.isEmpty { removeFirst() } }
             while !unasked.isEmpty, unasked.count >= SentValues.mostValues || byteCount + size > room { removeFirst() }
-            // What the service makes of a value that is left out is known only if it says so.
+            // The outcome of a value that is left out is known only if the service tells it.
             guard byteCount + size <= room else { return }
             unasked.append(value)
             byteCount += size

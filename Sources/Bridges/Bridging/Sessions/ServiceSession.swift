@@ -174,7 +174,7 @@ extension ServiceSession {
             let (old, wasListed) = (state.place, state.isListed)
             let (before, now) = ([old] + state.others, [first] + others)
             let isOther = Set(before) != Set(now)
-            // What was turned to stays in front while the places are the same ones.
+            // The place that is tried now stays in front while the set of places is the same.
             let isSame = Set(before.map(\.target)) == Set(now.map(\.target))
             state.place = isSame ? now.first { $0.target == old.target } ?? first : first
             state.others = now.filter { $0 != state.place }

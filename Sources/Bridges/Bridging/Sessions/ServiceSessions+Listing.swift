@@ -164,7 +164,7 @@ extension ServiceSessions {
     }
 }
 
-// Who is trusted may change while there is no connection. A device that is connected notices that itself.
+// A service may be paired while there is no connection to it. A device that is connected notices that itself.
 extension ServiceSessions {
     /// Looks at the store again and again while a service is not connected, and tries again after a change.
     ///

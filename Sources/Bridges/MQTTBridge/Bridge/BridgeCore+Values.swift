@@ -115,7 +115,7 @@ extension BridgeCore {
                 payload, to: topic, qos: isRetained ? .atLeastOnce : .atMostOnce, retain: isRetained)
             return true
         } catch {
-            // What was not published when the connection is lost is published again after it.
+            // After a lost connection all values are published again, so only a full queue keeps this one waiting.
             return error.code != .queueFull
         }
     }

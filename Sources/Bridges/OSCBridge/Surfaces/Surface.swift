@@ -37,8 +37,8 @@ final class Surface {
     static let restTime = TimeAmount.milliseconds(400)
     /// How much longer it takes to rest while the service has not answered.
     static let answerTime = TimeAmount.milliseconds(100)
-    /// Who is behind an address that only sent may be somebody else: so many times the bytes that came from there are sent
-    /// there, and so many bytes a second.
+    /// The sender's address of a datagram may be made up. An address that only sent is sent this many times the bytes that
+    /// came from it, and this many bytes a second.
     static let multiple = 16
     static let bytesPerSecond = 1024
     private static let mostBytes = 64 << 10

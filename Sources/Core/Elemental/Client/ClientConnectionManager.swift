@@ -142,7 +142,7 @@ final class ClientConnectionManager: ConnectionManager {
         return device.fingerprint == nil || device.grantedRole ?? .plain < connector.options.security.role
     }
 
-    /// What is paired during a connection takes effect: it is replaced by an encrypted one, or one with the new role.
+    /// A pairing made during a connection takes effect: an encrypted connection, or one with the new role, replaces it.
     private func watchTrust() {
         guard mayGain, let source = connector.options.security.source else { return trustWatch = nil }
         guard trustWatch == nil else { return }

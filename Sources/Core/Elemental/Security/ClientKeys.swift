@@ -6,7 +6,7 @@ import Support
 /// A client's identity and trusted services, which may be made while it runs, and the connections that wait for a change
 /// of them. Shared by all copies of a ``ClientSecurity``: one look a second serves all its connections.
 final class ClientKeys: Sendable {
-    /// What a look has found.
+    /// The trusted services and this client's own key, as last read.
     struct Trust: Sendable {
         let peers: TrustedPeers
         let own: Fingerprint

@@ -225,7 +225,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension AdmissionRefusal {
-    /// What a client is told. It need not know where and how this machine keeps its files.
+    /// The refusal that a client is sent. It does not say where and how this machine keeps its files.
     fileprivate init(storing error: any Error) {
         guard let error = error as? SecurityError else {
             self = .notStored

@@ -20,7 +20,7 @@ final class TrustWatch {
         }
     }
 
-    /// What a look has found.
+    /// A change that was noticed.
     enum Change {
         /// Clients may do more or less than before.
         case trust

@@ -43,7 +43,7 @@ package struct TrustedServices: Sendable {
         return ServiceStanding(to: service, among: known.peers, own: own)
     }
 
-    /// What is paired under a name, as of the last ``update()``.
+    /// The service that is paired under a name, as of the last ``update()``.
     package func pin(of service: String, named name: String) -> TrustedService? {
         known?.peers.pinned(service, name)
     }

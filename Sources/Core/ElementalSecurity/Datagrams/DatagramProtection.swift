@@ -109,7 +109,7 @@ package final class DatagramProtection {
     package func open(
         _ datagram: UnsafeRawBufferPointer, within others: OpeningBudget? = nil, second: () -> UInt64
     ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
-        // What was received before or cannot come yet costs no more than a look at its header.
+        // A replayed datagram, or one with an impossible counter, costs no more than a look at its header.
         guard case .success? = opener?.check(datagram) else { return nil }
         let budget = others ?? budget
         guard budget.allows(datagram.count, second) else { return nil }

@@ -6,7 +6,7 @@
 package final class OpeningBudget {
     /// Bytes of forged datagrams that are tried in a second.
     package static let byteCountPerSecond = 8 * 1024 * 1024
-    /// What a datagram costs besides its length: as much as so many bytes more.
+    /// The cost of a datagram besides its length, in bytes.
     package static let datagramCost = 256
 
     private var spent = 0

@@ -4,7 +4,7 @@
 /// A lookup that was answered keeps its place and reports changes until another one needs it; the one that was opened
 /// first gives way first. While all have places there is no timer. Otherwise those without a place take turns.
 extension BrowserMachine {
-    /// What is looked up.
+    /// The subject of a lookup.
     enum Subject: Hashable {
         /// A service's host, port and TXT record: one reference.
         case service(ServiceInstance)

@@ -1,6 +1,6 @@
 import ElementalSecurity
 
-/// What browsers and collectors of metrics need to be let in.
+/// The token that browsers and collectors of metrics have to send.
 struct AccessToken {
     let text: String
     /// The file that has it.

@@ -157,7 +157,7 @@ final class ScriptedElement: Sendable {
         return nil
     }
 
-    /// What a command gets: a value as a line.
+    /// A value as the line that a command reads.
     private func line(_ value: ElementValue) -> [UInt8] { Array((element.text(of: value) + "\n").utf8) }
 
     /// Makes what a command has written the element's value.

@@ -1,8 +1,8 @@
 import Elemental
 import Support
 
-/// What clients set and no command has taken yet: a value of each element. It outlives the commands, which are others when
-/// their file is read again.
+/// The values that clients have set and no command has taken yet, one for each element. They outlive the commands, which are
+/// started anew when their file is read again.
 final class SetValues: Sendable {
     /// A value that waits for a command.
     struct Offer: Sendable {

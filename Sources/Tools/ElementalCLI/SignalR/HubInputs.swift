@@ -2,8 +2,8 @@ import Bridging
 import Elemental
 import Support
 
-/// What a bridging has to handle: of each service the newest of its connections and ends, which take no more room however
-/// often it comes and goes while the bridging waits for standard output.
+/// The queue of a bridging. It keeps only the newest connection or end of each service, so that services that come and go while
+/// the bridging waits for standard output take no more room.
 final class HubInputs: Sendable {
     enum Input: Sendable {
         /// An attempt to connect failed before any succeeded.

@@ -1,7 +1,7 @@
 import Support
 
-/// What the system has to leave to this process. Without a descriptor or thread that it needs SwiftNIO traps, and a thread
-/// that Swift cannot start is waited for without end.
+/// The descriptors and memory that this process needs. SwiftNIO traps without a descriptor or a thread that it needs, and Swift
+/// waits for ever for a thread that it cannot start.
 enum ProcessLimits {
     private static let coreCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// Three for each of SwiftNIO's event loops, of which there is one per core, and some for the rest.

@@ -12,7 +12,7 @@ struct ServiceFinder: Sendable {
     let timeout: Duration
     let logger: Logger
 
-    /// What is known at one time.
+    /// The state of a search.
     private struct Search {
         var findings: ServiceFindings
         var match: DiscoveredService?
