@@ -313,7 +313,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            path: "Sources/Tools/ElementalCLI"
+            path: "Sources/Tools/ElementalCLI",
+            // The Debian package's size is limited. What has to be fast is in the modules that the commands use.
+            swiftSettings: [.unsafeFlags(["-Osize"], .when(configuration: .release))]
         ),
         // Tests, and what they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
