@@ -148,3 +148,76 @@ extension Outbound {
         return work
     }
 }
+
+/// The flush state of a queue, which determines whether queueing a value must wake the connection.
+enum FlushState {
+    /// No flush is pending: the next value wakes the connection.
+    case idle
+    /// A flush is scheduled or running, and will include what is queued meanwhile.
+    case scheduled
+    /// Values arrive at a high rate: a flush follows a little later, or as soon as a segment is full. Writing the
+    /// values as they arrive would cost a system call for every few.
+    case gathering
+    /// The socket is full: a flush follows when it is writable.
+    case blocked
+    /// The thread that queued a value writes it. It schedules a flush if there is more.
+    case direct
+
+    /// Records that something was queued.
+    ///
+    /// - Parameter isFull: whether enough is batched.
+    /// - Returns: whether the connection must be woken.
+    @inline(__always)
+    mutating func queued(isFull: Bool) -> Bool {
+        switch self {
+        case .scheduled, .blocked, .direct: return false
+        case .idle: break
+        case .gathering: guard isFull else { return false }
+        }
+        self = .scheduled
+        return true
+    }
+
+    /// The owner flushes without being woken, such as in the loop's next turn.
+    mutating func schedule() {
+        if self != .blocked, self != .direct { self = .scheduled }
+    }
+
+    /// The socket is writable: the owner flushes.
+    mutating func unblock() {
+        if self == .blocked { self = .scheduled }
+    }
+}
+
+/// The next step of the stream's writer.
+enum StreamStep {
+    /// Write a segment, and whether another follows immediately.
+    case write(OutboundSegment, isMoreQueued: Bool)
+    /// Flush a little later: values are being batched.
+    case gather
+    /// Nothing: nothing is queued, or the socket is full, or what is queued has to wait for the peer.
+    case wait
+}
+
+/// The next step of a writer for which little is queued, as most often: one value.
+enum LittleStep {
+    /// Write so many bytes, which were copied out of the queue.
+    case write(byteCount: Int, messageCount: Int)
+    /// Nothing is queued.
+    case done(PendingWork)
+    /// Segments have to be written instead, or it is not the writer's turn.
+    case segments
+}
+
+/// The work that a flush leaves.
+struct PendingWork: OptionSet {
+    let rawValue: UInt8
+    /// Part of the stream is unsent.
+    static let stream = PendingWork(rawValue: 1)
+    /// Datagrams are queued.
+    static let datagrams = PendingWork(rawValue: 2)
+    /// There is room for waiting senders.
+    static let room = PendingWork(rawValue: 4)
+    /// Senders are waiting.
+    static let waiters = PendingWork(rawValue: 8)
+}

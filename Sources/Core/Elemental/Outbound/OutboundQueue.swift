@@ -172,3 +172,108 @@ extension OutboundQueue {
         latest = values
     }
 }
+
+/// How outgoing messages are framed, and how many bytes are sent together.
+enum MessageFraming {
+    /// 5-byte envelopes; a segment is enough to be worth one write.
+    case stream
+    /// 6-byte envelopes with the identifier; a segment is one datagram.
+    case datagram(udpIdentifier: UInt8)
+
+    /// Bytes before each value.
+    var headerByteCount: Int {
+        switch self {
+        case .stream: Envelope.streamByteCount
+        case .datagram: Envelope.datagramByteCount
+        }
+    }
+
+    /// Bytes that are sent together: a message that would not fit starts a new segment.
+    ///
+    /// A datagram made of several messages fits an Ethernet frame over IPv6 with room to spare, so that batching never
+    /// causes fragmentation; a longer message is sent alone.
+    var segmentByteCount: Int {
+        switch self {
+        case .stream: 64 * 1024
+        case .datagram: 1400
+        }
+    }
+
+    @inline(__always)
+    func writeHeader(id: Int8, length: Int, to destination: UnsafeMutableRawPointer) {
+        switch self {
+        case .stream:
+            Envelope.writeStreamHeader(id: id, length: length, to: destination)
+        case .datagram(let udpIdentifier):
+            Envelope.writeDatagramHeader(id: id, length: length, udpIdentifier: udpIdentifier, to: destination)
+        }
+    }
+}
+
+/// The unsent values of `latest` elements, one per element, in the order in which the elements were first set. They
+/// wait in a queue until nothing else is to be sent or, without a connection, for a replacement.
+struct LatestValues {
+    private struct Entry {
+        let id: Int8
+        var bytes: [UInt8]
+    }
+
+    private var entries: [Entry] = []
+    /// Bytes of the values, including their envelopes.
+    private(set) var byteCount = 0
+    private let headerByteCount: Int
+
+    /// - Parameter headerByteCount: the bytes of an envelope.
+    init(headerByteCount: Int) { self.headerByteCount = headerByteCount }
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether there is a value of an element that is not held back.
+    @inline(__always)
+    func hasValue(except held: IdentifierSet) -> Bool {
+        !entries.isEmpty && entries.contains { !held.contains($0.id) }
+    }
+
+    /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
+    ///
+    /// - Returns: whether it replaced an unsent one.
+    mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let position = entries.firstIndex(where: { $0.id == id }) else {
+            entries.append(Entry(id: id, bytes: Array(bytes)))
+            byteCount += headerByteCount + bytes.count
+            return false
+        }
+        let oldLength = entries[position].bytes.count
+        if oldLength == bytes.count {
+            entries[position].bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        } else {
+            entries[position].bytes = Array(bytes)
+            byteCount += bytes.count - oldLength
+        }
+        return true
+    }
+
+    /// Removes the values, except those of elements that are held back, and passes each to `body`.
+    mutating func removeAll(
+        except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
+    ) {
+        var removedByteCount = 0
+        entries.removeAll { entry in
+            guard !held.contains(entry.id) else { return false }
+            removedByteCount += headerByteCount + entry.bytes.count
+            entry.bytes.withUnsafeBytes { body(entry.id, $0) }
+            return true
+        }
+        byteCount -= removedByteCount
+    }
+
+    /// Removes and returns the first value of more than `length` bytes whose element is not held back.
+    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+        let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
+        guard let position else { return nil }
+        let entry = entries.remove(at: position)
+        byteCount -= headerByteCount + entry.bytes.count
+        return (entry.id, entry.bytes)
+    }
+}

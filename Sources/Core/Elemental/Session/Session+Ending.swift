@@ -103,7 +103,7 @@ extension Session {
         stopSending(reason)
         connection?.end()
         connection = nil
-        letSleep()
+        wakefulness.stop()
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in

@@ -33,12 +33,7 @@ final class Session: ChannelDuplexHandler {
     private(set) var isInBatch = false
     private var wantsRead = false
     private var hasStarted = false
-    /// How long the loop stays awake; `nil` where it may always sleep.
-    private var awakeTime: AwakeTime?
-    private var sleeplessLoop: SleeplessLoop?
-    private var bulkFlow = BulkFlow()
-    /// Whether the loop will be woken for the next value of a steady flow.
-    private var isNextValueAwaited = false
+    let wakefulness: any Wakefulness
     /// The device's reference to this connection, once it is ready.
     var connection: Connection?
 
@@ -63,7 +58,7 @@ final class Session: ChannelDuplexHandler {
         sender = Sender(device, bytes, progress, datagramProtection)
         watchdog = Watchdog(device, sender)
         handshake = Handshake(peer: device.role)
-        awakeTime = latency.hold.map { AwakeTime(hold: $0) }
+        wakefulness = latency.wakefulness(on: device.eventLoop)
     }
 
     /// Whether it has not begun to end.
@@ -98,7 +93,7 @@ final class Session: ChannelDuplexHandler {
         bytes.start()
         host = bytes.remoteAddress.map(PeerHost.init)
         watchdog.start { self.react(to: $0) }
-        if awaitsValues { sleeplessLoop = .retain(on: device.eventLoop, for: .latency) }
+        wakefulness.start()
         owner?.sessionOpened(self)
         flush()
     }
@@ -120,13 +115,13 @@ final class Session: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         beginReading()
         let buffer = unwrapInboundIn(data)
-        bulkFlow.noteRead(buffer.readableBytes)
+        wakefulness.noteRead(buffer.readableBytes)
         receiver.receive(buffer, for: self)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         finishReading()
-        if let now = bulkFlow.endBatch(at: NIODeadline.now) { awaitMore(at: now) }
+        wakefulness.endBatch()
     }
 
     func read(context: ChannelHandlerContext) {
@@ -151,50 +146,10 @@ final class Session: ChannelDuplexHandler {
     func beginReading() -> Bool {
         if isInBatch { return false }
         isInBatch = true
-        if awaitsValues, let sleeplessLoop { keepAwake(sleeplessLoop) }
+        wakefulness.beginBatch()
         device.loopExecutor.beginBatch()
         connection?.noteRead()
         return true
-    }
-
-    /// Whether the loop stays awake for single values.
-    private var awaitsValues: Bool { awakeTime != nil }
-
-    private func keepAwake(_ loop: SleeplessLoop) {
-        let now = NIODeadline.now()
-        guard let end = isInBatch ? awakeTime?.noteArrival(at: now) : awakeTime?.end(from: now) else { return }
-        loop.stayAwake(until: end, now: now)
-        awaitNextValue(at: now)
-    }
-
-    /// Does not let the loop sleep at once.
-    private func awaitMore(at now: NIODeadline) {
-        guard isOpen else { return }
-        if sleeplessLoop == nil { sleeplessLoop = .retain(on: device.eventLoop, for: .throughput) }
-        sleeplessLoop?.stayAwake(until: now + BulkFlow.patience, now: now)
-    }
-
-    /// Wakes the loop shortly before the next value of a steady flow is due.
-    private func awaitNextValue(at now: NIODeadline) {
-        guard !isNextValueAwaited, let window = awakeTime?.nextWindow, now < window.start else { return }
-        isNextValueAwaited = true
-        device.eventLoop.assumeIsolated().scheduleTask(deadline: window.start) { [self] in
-            isNextValueAwaited = false
-            guard let sleeplessLoop, let window = awakeTime?.nextWindow else { return }
-            let now = NIODeadline.now()
-            // Values may have come meanwhile; after the last of a flow nothing is awaited again.
-            if now < window.start {
-                awaitNextValue(at: now)
-            } else if now < window.end {
-                sleeplessLoop.stayAwake(until: window.end, now: now)
-            }
-        }
-    }
-
-    /// The connection has ended: the loop need not stay awake for it.
-    func letSleep() {
-        sleeplessLoop?.release(from: awaitsValues ? .latency : .throughput)
-        sleeplessLoop = nil
     }
 
     /// Ends the batch: counts are published, and what the handlers sent is flushed in one write.
@@ -277,7 +232,7 @@ extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
     func flush() {
-        if !isInBatch, awaitsValues, let sleeplessLoop { keepAwake(sleeplessLoop) }
+        if !isInBatch { wakefulness.noteSend() }
         sender.flush()
     }
 

@@ -1,4 +1,6 @@
+import ElementalWire
 import NIOCore
+import NIOPosix
 import Support
 
 /// A UDP channel's socket: a service's one, or a client's own.
@@ -99,4 +101,99 @@ final class DatagramSocket: Sendable {
     #else
     private static let flags = CInt(MSG_NOSIGNAL)
     #endif
+}
+
+/// Where a session's datagrams are sent: a service's one UDP socket with the client's address, or a client's own.
+final class DatagramSink: Sendable {
+    let socket: DatagramSocket
+    /// `nil` on a connected socket.
+    private let remote: SocketAddress?
+
+    init(_ socket: DatagramSocket, to remote: SocketAddress?) {
+        self.socket = socket
+        self.remote = remote
+    }
+
+    /// Sends a datagram. On the socket's event loop.
+    func write(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
+        socket.write(datagram, to: remote)
+    }
+
+    /// Sends a datagram from another thread.
+    func writeDirectly(_ datagram: ByteBuffer) -> DatagramSocket.Outcome {
+        datagram.withUnsafeReadableBytes { socket.writeDirectly($0, to: remote) }
+    }
+}
+
+extension DatagramBootstrap {
+    /// A UDP socket with the options that both ends use.
+    static func elemental(on eventLoop: any EventLoop) -> DatagramBootstrap {
+        DatagramBootstrap(group: eventLoop)
+            // NIO's default of 2,048 bytes would silently truncate longer datagrams.
+            .channelOption(
+                .recvAllocator,
+                value: FixedSizeRecvByteBufferAllocator(capacity: DatagramReading.batchCount * receiveByteCount)
+            )
+            // What is left is read in the loop's next turn. NIO would otherwise ask again after every read.
+            .channelOption(.maxMessagesPerRead, value: 1)
+            // Buffers a burst of motion while the loop is busy. The system may grant less.
+            .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
+    }
+
+    /// The next power of two above the largest datagram.
+    private static var receiveByteCount: Int { 1 << 16 }
+}
+
+/// Chooses how a UDP socket is read: a datagram at a time while they come singly, which allocates least, and several in
+/// one system call while more are waiting.
+struct DatagramReading {
+    /// Datagrams received in one system call while more are waiting.
+    static let batchCount = 16
+    /// Reads between two looks at whether that should change.
+    private static let lookDistance = 16
+
+    /// Whether several are read in one system call.
+    private(set) var isBatched = false
+    private var readCount = 0
+    private var datagramCount = 0
+    private var descriptor: CInt?
+
+    /// The channel is registered. On its event loop.
+    mutating func begin(_ channel: any Channel) {
+        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        self.descriptor = descriptor.flatMap { $0 }
+    }
+
+    /// A datagram was read.
+    mutating func noteDatagram() { datagramCount += 1 }
+
+    /// A read is complete. On the channel's event loop.
+    mutating func finish(_ channel: any Channel) {
+        readCount += 1
+        guard readCount == Self.lookDistance else { return }
+        let isSingly = datagramCount < 2 * readCount
+        (readCount, datagramCount) = (0, 0)
+        // A closed descriptor may have been reused for another socket.
+        guard let descriptor, channel.isActive else { return }
+        if isBatched {
+            if isSingly { setBatched(false, channel) }
+        } else if Self.isAnyWaiting(descriptor) {
+            setBatched(true, channel)
+        }
+    }
+
+    private mutating func setBatched(_ isBatched: Bool, _ channel: any Channel) {
+        let count = isBatched ? Self.batchCount : 0
+        guard (try? channel.syncOptions?.setOption(.datagramVectorReadMessageCount, value: count)) != nil else {
+            // Not on this system.
+            descriptor = nil
+            return
+        }
+        self.isBatched = isBatched
+    }
+
+    private static func isAnyWaiting(_ descriptor: CInt) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLIN) != 0
+    }
 }

@@ -1,0 +1,17 @@
+/// Keeps a connection's event loop from sleeping where that makes values faster. On the event loop.
+///
+/// This is all that a connection knows of the folder Latency.
+protocol Wakefulness: AnyObject {
+    /// The connection is open.
+    func start()
+    /// A batch of reads begins.
+    func beginBatch()
+    /// Bytes were read from the stream.
+    func noteRead(_ byteCount: Int)
+    /// A batch of reads from the stream has ended.
+    func endBatch()
+    /// Values are written outside a batch, and may be answered.
+    func noteSend()
+    /// The connection has ended.
+    func stop()
+}
