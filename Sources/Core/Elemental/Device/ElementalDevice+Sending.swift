@@ -128,23 +128,11 @@ extension ElementalDevice {
     @usableFromInline
     func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
-        return queueClear(element, bytes) ? nil : enqueueDeciding(element, bytes)
-    }
-
-    @inline(never)
-    private func enqueueDeciding(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
-        do throws(ElementalError) {
-            // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
-            if bytes.count > Piece.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount,
-                element.takesLongValues
-            {
-                try enqueueUnchecked(element, long: Data(bytes))
-            } else {
-                try enqueueUnchecked(element, bytes)
-            }
+        do throws(SendRefusal) {
+            try queue(element, bytes, mayAnswer: true)
             return nil
         } catch {
-            return error
+            return error.error(for: element, length: bytes.count, to: name)
         }
     }
 
@@ -152,18 +140,54 @@ extension ElementalDevice {
     @usableFromInline
     func enqueue(_ element: ElementDefinition, long: Data) throws(ElementalError) {
         guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
-        try enqueueUnchecked(element, long: long)
+        do throws(SendRefusal) {
+            try queue(element, long: long)
+        } catch {
+            throw error.error(for: element, length: long.count, to: name)
+        }
     }
 
+    /// Queues a value whose range and access were checked.
+    ///
+    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
     @inline(__always)
-    private func enqueueUnchecked(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
-    ) throws(ElementalError) {
-        do throws(SendRefusal) {
-            try queueDeciding(element, bytes, mayAnswer: true)
-        } catch {
-            throw error.error(for: element, length: bytes.count, to: name)
+    func queue(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
+    ) throws(SendRefusal) {
+        if outbound.withLock({ $0.appendClear(element, bytes) }) { return }
+        try queueDeciding(element, bytes, mayAnswer: mayAnswer)
+    }
+
+    @inline(never)
+    private func queueDeciding(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
+    ) throws(SendRefusal) {
+        // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
+        if bytes.count > Piece.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues {
+            return try queue(element, long: Data(bytes))
         }
+        let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
+            let connection = try outbound.append(element, bytes)
+            congestion.note(outbound, after: element.transport)
+            guard mayAnswer, let connection, outbound.allowsDirectWrite(over: element.transport),
+                connection.takesAnswer(over: element.transport)
+            else {
+                return (connection, UInt64(0))
+            }
+            return (connection, outbound.claim(element.transport))
+        }
+        guard let connection else { return }
+        if claim == 0 { connection.wake() } else { write(connection, element.transport, claim) }
+    }
+
+    /// Queues a long value without copying it.
+    func queue(_ element: ElementDefinition, long: Data) throws(SendRefusal) {
+        let connection = try outbound.withLock { outbound throws(SendRefusal) in
+            let connection = try outbound.append(element, long: long)
+            congestion.note(outbound, after: element.transport)
+            return connection
+        }
+        connection?.wake()
     }
 
     /// Writes what is queued on this thread, and leaves to the loop what the socket does not accept.
@@ -202,53 +226,6 @@ extension ElementalDevice {
                 metadata: ["device": "\(name)", "messages": "\(messageCount)", "reason": "\(reason)"])
             return true
         }
-    }
-
-    private func enqueueUnchecked(_ element: ElementDefinition, long: Data) throws(ElementalError) {
-        do throws(SendRefusal) {
-            try queue(element, long: long)
-        } catch {
-            throw error.error(for: element, length: long.count, to: name)
-        }
-    }
-
-    /// Queues a value whose range and access were checked.
-    @inline(__always)
-    func queue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) throws(SendRefusal) {
-        if !queueClear(element, bytes) { try queueDeciding(element, bytes, mayAnswer: false) }
-    }
-
-    @inline(__always)
-    private func queueClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        outbound.withLock { $0.appendClear(element, bytes) }
-    }
-
-    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
-    private func queueDeciding(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
-    ) throws(SendRefusal) {
-        let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
-            let connection = try outbound.append(element, bytes)
-            congestion.note(outbound, after: element.transport)
-            guard mayAnswer, let connection, outbound.allowsDirectWrite(over: element.transport),
-                connection.takesAnswer(over: element.transport)
-            else {
-                return (connection, UInt64(0))
-            }
-            return (connection, outbound.claim(element.transport))
-        }
-        guard let connection else { return }
-        if claim == 0 { connection.wake() } else { write(connection, element.transport, claim) }
-    }
-
-    /// The same without copying it.
-    func queue(_ element: ElementDefinition, long: Data) throws(SendRefusal) {
-        let connection = try outbound.withLock { outbound throws(SendRefusal) in
-            let connection = try outbound.append(element, long: long)
-            congestion.note(outbound, after: element.transport)
-            return connection
-        }
-        connection?.wake()
     }
 
     /// The number of newest values that are kept until the connection is restored.
