@@ -9,6 +9,9 @@ typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalD
 typealias AnyValueHandler =
     @Sendable (_ element: ElementDefinition, _ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
+/// A handler for the progress of large values.
+typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void
+
 /// The handlers of a device or of a service, added and removed from any thread.
 ///
 /// The event loop works on a snapshot and takes a new one when the version has changed, so that no lock is taken to

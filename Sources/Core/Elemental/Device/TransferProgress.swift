@@ -24,9 +24,6 @@ public struct TransferProgress: Sendable, Hashable {
     public var fraction: Double { totalByteCount == 0 ? 1 : Double(byteCount) / Double(totalByteCount) }
 }
 
-/// A handler for the progress of large values.
-typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void
-
 /// Reports the progress of a device's large values to its own handlers and to those shared with other devices.
 struct ProgressReporter {
     let device: ElementalDevice
