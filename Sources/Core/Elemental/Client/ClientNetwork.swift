@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import Support
 
 /// A client's access to the outside world: channels, Zeroconf and a clock. The real ones, except in tests that simulate
 /// a network.
@@ -71,5 +72,70 @@ struct SystemNetwork: ClientNetwork {
         let bootstrap = DatagramBootstrap.elemental(on: eventLoop).channelInitializer(initialize)
         guard let local else { return bootstrap.connect(to: remote) }
         return bootstrap.bind(to: local).flatMap { channel in channel.connect(to: remote).map { channel } }
+    }
+}
+
+/// Returns addresses that are already known, so that the client races them as it would those of a host name.
+final class FixedResolver: Resolver, Sendable {
+    private let addresses: [SocketAddress]
+    private let eventLoop: any EventLoop
+
+    init(_ addresses: [SocketAddress], eventLoop: any EventLoop) {
+        self.addresses = addresses
+        self.eventLoop = eventLoop
+    }
+
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        eventLoop.makeSucceededFuture(addresses.filter { $0.protocol == .inet })
+    }
+
+    func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
+        eventLoop.makeSucceededFuture(addresses.filter { $0.protocol == .inet6 })
+    }
+
+    func cancelQueries() {}
+}
+
+/// Delivers a browser's events about the services of one name on an event loop, until it is released.
+///
+/// All watches of a name share a browser: separate ones would cost each disconnected device up to four threads and
+/// D-Bus connections, of which a user may have 256.
+final class ServiceWatch {
+    private struct WeakBrowser {
+        weak var browser: ElementalBrowser?
+    }
+
+    /// By the services' name, for as long as there are watches.
+    private static let browsers = Locked<[ComparableName: WeakBrowser]>([:])
+
+    private let task: Task<Void, Never>
+
+    /// - Parameter handler: called on the event loop. The initializer must be called on it too.
+    init(
+        _ service: String, logger: Logger, on eventLoop: any EventLoop,
+        _ handler: @escaping (ElementalBrowser.Event) -> Void
+    ) {
+        let handler = NIOLoopBound(handler, eventLoop: eventLoop)
+        let browser = Self.browser(for: service, logger)
+        task = Task {
+            do {
+                for await event in try browser.events() { eventLoop.execute { handler.value(event) } }
+            } catch {
+                logger.warning("cannot look for the service", metadata: ["service": "\(service)", "error": "\(error)"])
+            }
+        }
+    }
+
+    deinit { task.cancel() }
+
+    private static func browser(for service: String, _ logger: Logger) -> ElementalBrowser {
+        browsers.withLock { browsers in
+            let key = ComparableName(service)
+            if let browser = browsers[key]?.browser { return browser }
+            let browser = ElementalBrowser(service, logger: logger)
+            browsers = browsers.filter { $0.value.browser != nil }
+            browsers[key] = WeakBrowser(browser: browser)
+            return browser
+        }
     }
 }

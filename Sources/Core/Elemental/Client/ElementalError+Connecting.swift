@@ -1,3 +1,5 @@
+import ElementalSecurity
+
 // Why a connection could not be established.
 extension ElementalError {
     /// The other end: its name and address, and whether it has proven its identity.
@@ -40,5 +42,25 @@ extension ElementalError {
     static func lostAgain(_ reason: DisconnectReason, _ peer: Peer) -> ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
         return ElementalError(.connectionFailed, "the connection to \(peer.text) was lost again: \(reason)")
+    }
+}
+
+extension ElementalError {
+    /// The service, or this client, ended the admission.
+    ///
+    /// - Parameter what: what could not be done.
+    init(_ refusal: AdmissionRefusal, _ what: String) {
+        let code: Code =
+            switch refusal.code {
+            case .notPaired: .notPaired
+            case .notAuthorised: .notAuthorised
+            case .pairingClosed, .pairingBusy: .pairingClosed
+            case .wrongCode: .wrongCode
+            case .timedOut: .timedOut
+            case .alreadyPaired: .identityChanged
+            case .nameTaken: .nameTaken
+            default: .refused
+            }
+        self.init(code, "\(what): \(refusal.sentence)")
     }
 }

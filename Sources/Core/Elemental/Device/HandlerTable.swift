@@ -2,12 +2,28 @@ import ElementalWire
 import Support
 import Synchronization
 
+/// The registration of a handler. It lasts as long as the device or service, or until it is cancelled.
+public struct HandlerRegistration: Sendable {
+    private let remove: @Sendable () -> Void
+
+    package init(_ remove: @escaping @Sendable () -> Void) { self.remove = remove }
+
+    /// Removes the handler. A call in progress is not interrupted.
+    ///
+    /// A second call has no effect.
+    public func cancel() { remove() }
+}
+
 /// A handler for received values. The bytes are valid only during the call.
 typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
 /// A handler for the received values of all elements.
 typealias AnyValueHandler =
     @Sendable (_ element: ElementDefinition, _ value: ReceivedBytes, _ device: ElementalDevice) -> Void
+
+/// A handler for values that the service refused.
+typealias RefusalHandler =
+    @Sendable (_ element: ElementDefinition, _ refusal: ValueRefusal, _ device: ElementalDevice) -> Void
 
 /// A handler for the progress of large values.
 typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void

@@ -1,5 +1,7 @@
 public import ElementalSecurity
 import ElementalWire
+import NIOCore
+import NIOPosix
 
 /// Which clients a service admits, and how it knows them.
 ///
@@ -36,5 +38,38 @@ public struct ServiceSecurity: Sendable {
     ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
     public static func paired(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .paired, keys: Keys(identity: identity, store: store))
+    }
+}
+
+/// Identity and trusted clients of a service that is not open, as they are when it starts.
+struct ServiceKeys: Sendable {
+    let identity: any Identity
+    let tls: TLSIdentity
+    let store: any TrustStore
+    let snapshot: TrustWatch.Snapshot
+    /// The bounds on connections without a session.
+    let limits: AcceptLimits
+}
+
+extension ServiceSecurity {
+    /// Reads identity and trusted clients, on a thread that may block.
+    ///
+    /// - Parameter now: the clock of the limits per second.
+    /// - Returns: `nil` for an open service.
+    /// - Throws: ``ElementalError/Code/listeningFailed`` if either cannot be used: the service must not start then.
+    func load(now: @escaping @Sendable () -> NIODeadline) async throws(ElementalError) -> ServiceKeys? {
+        guard let keys else { return nil }
+        do {
+            return try await NIOThreadPool.singleton.runIfActive {
+                try keys.identity.checkIsCurrent()
+                return ServiceKeys(
+                    identity: keys.identity, tls: try TLSIdentity(keys.identity), store: keys.store,
+                    snapshot: try TrustWatch.Snapshot(keys.store), limits: AcceptLimits(now: now))
+            }
+        } catch {
+            throw ElementalError(
+                .listeningFailed, "the service does not start without its identity and trusted clients: \(error)",
+                cause: error)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import ElementalSecurity
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// This end's identity as TLS uses it, and what both ends ask of each other: TLS 1.3, a certificate of the other end
@@ -95,4 +96,33 @@ struct TLSIdentity: Sendable {
         guard certificates.count == 1, let bytes = try? certificates[0].toDERBytes() else { return nil }
         return try? PeerCertificate(certificate: bytes).fingerprint
     }
+}
+
+/// A private key that cannot be exported: signatures are made by whoever holds it, on a thread that may block.
+final class ExternalKey: NIOSSLCustomPrivateKey, Hashable {
+    let signatureAlgorithms: [SignatureAlgorithm]
+    private let makeSignature: @Sendable ([UInt8]) throws -> [UInt8]
+
+    init(_ kind: IdentityKey.ExternalKeyKind, _ sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) {
+        switch kind {
+        case .ed25519: signatureAlgorithms = [.ed25519]
+        case .p256: signatureAlgorithms = [.ecdsaSecp256R1Sha256]
+        }
+        makeSignature = sign
+    }
+
+    func sign(channel: any Channel, algorithm: SignatureAlgorithm, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+        let message = [UInt8](data.readableBytesView)
+        return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [makeSignature] in
+            ByteBuffer(bytes: try makeSignature(message))
+        }
+    }
+
+    func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
+        channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported)
+    }
+
+    static func == (a: ExternalKey, b: ExternalKey) -> Bool { a === b }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// Bounds what connections may cost a service before their peers have proven who they are: how many there are, how many
 /// come to nothing each second, and how many TLS handshakes begin. Takes times, returns decisions. No sockets, no timers.
@@ -147,5 +148,92 @@ extension Dictionary where Value == Int {
     fileprivate mutating func decrement(_ key: Key) {
         let count = self[key, default: 1] - 1
         self[key] = count == 0 ? nil : count
+    }
+}
+
+/// Allows a number of events each second, and as many at once after a pause. Takes times. No timers.
+struct RateLimit: Sendable {
+    private let perSecond: Int
+    /// When all are available again.
+    private var recovery = NIODeadline.uptimeNanoseconds(0)
+
+    init(perSecond: Int) { self.perSecond = perSecond }
+
+    private var interval: TimeAmount { .nanoseconds(1_000_000_000 / Int64(perSecond)) }
+
+    /// Whether nothing was taken for so long that all are available.
+    func isFull(at now: NIODeadline) -> Bool { recovery <= now }
+
+    func allows(at now: NIODeadline) -> Bool { max(recovery, now) + interval <= now + .seconds(1) }
+
+    /// - Returns: whether one was available.
+    @discardableResult
+    mutating func take(at now: NIODeadline) -> Bool {
+        guard allows(at: now) else { return false }
+        recovery = max(recovery, now) + interval
+        return true
+    }
+}
+
+/// A rate limit for each key. Keys of which nothing was taken for a second are forgotten.
+struct RateLimits<Key: Hashable & Sendable>: Sendable {
+    private let perSecond: Int
+    private var limits: [Key: RateLimit] = [:]
+    /// How many keys lead to a search for those that can be forgotten.
+    private var searchCount = 64
+
+    init(perSecond: Int) { self.perSecond = perSecond }
+
+    var count: Int { limits.count }
+
+    func allows(_ key: Key, at now: NIODeadline) -> Bool { limits[key]?.allows(at: now) != false }
+
+    mutating func take(_ key: Key, at now: NIODeadline) {
+        limits[key, default: RateLimit(perSecond: perSecond)].take(at: now)
+        guard limits.count > searchCount else { return }
+        limits = limits.filter { !$0.value.isFull(at: now) }
+        searchCount = max(64, 2 * limits.count)
+    }
+}
+
+/// The bounds on a service's connections without a session, shared by the loop that accepts and the service's own.
+final class AcceptLimits: Sendable {
+    private let connections = Locked(UnauthorisedConnections())
+    private let now: @Sendable () -> NIODeadline
+
+    /// - Parameter now: the clock of the limits per second.
+    init(now: @escaping @Sendable () -> NIODeadline) { self.now = now }
+
+    func add(_ channel: any Channel) -> Bool {
+        let host = channel.remoteAddress.map(PeerHost.init) ?? .unknown
+        return connections.withLock { $0.add(ObjectIdentifier(channel), from: host, at: now()) }
+    }
+
+    func remove(_ id: ObjectIdentifier) { connections.withLock { $0.remove(id) } }
+
+    func waste(_ id: ObjectIdentifier) { connections.withLock { $0.waste(id, at: now()) } }
+
+    func beginHandshake(_ id: ObjectIdentifier) -> Bool {
+        connections.withLock { $0.beginHandshake(id, at: now()) }
+    }
+
+    func reserve(_ id: ObjectIdentifier) { connections.withLock { $0.reserve(id, at: now()) } }
+}
+
+/// Closes the connections that are too many before anything is set up for them. A handler of the server's channel.
+final class AcceptLimitHandler: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private let limits: AcceptLimits
+
+    init(_ limits: AcceptLimits) { self.limits = limits }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let channel = unwrapInboundIn(data)
+        guard limits.add(channel) else { return channel.close(promise: nil) }
+        let id = ObjectIdentifier(channel)
+        // Unless it is removed before, because it has a session.
+        channel.closeFuture.whenComplete { [limits] _ in limits.waste(id) }
+        context.fireChannelRead(data)
     }
 }

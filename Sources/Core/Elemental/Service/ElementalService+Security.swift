@@ -1,4 +1,48 @@
-import ElementalWire
+public import ElementalSecurity
+public import ElementalWire
+
+extension ElementalService {
+    /// Lets one client pair with the service. Its code, or long secret, comes as ``PairingEvent/opened(_:for:role:)`` of
+    /// ``ServiceEvent/pairing(_:)``; a window that is open already is replaced.
+    ///
+    /// The window closes when a client has paired, after five wrong codes, and when the time is over.
+    /// - Parameters:
+    ///   - duration: how long, 1 s to an hour; other values are limited to that.
+    ///   - role: the most that the client gets. A client may ask for less.
+    ///   - kind: six digits for a person to type, or a long secret.
+    /// - Throws: ``ElementalError/Code/invalidState`` if the service is not running, or is open: then there is nothing to
+    ///   pair for.
+    public func openPairing(
+        for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code
+    ) throws(ElementalError) {
+        guard shared.configuration.security.keys != nil else {
+            throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
+        }
+        guard case .running(let listener, _, _) = state.withLock({ $0 }) else {
+            throw ElementalError(.invalidState, "the service '\(service)' is not running")
+        }
+        listener.changePairing { $0.openPairing(kind, for: duration, role: role) }
+    }
+
+    /// Closes the pairing window, if it is open.
+    public func closePairing() {
+        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
+        listener.changePairing { $0.closePairing() }
+    }
+
+    /// Publishes whether clients can pair.
+    func advertisePairing() {
+        guard shared.policy != .open else { return }
+        _ = shared.events.addEventHandler { [weak self] event in
+            switch event {
+            // Entries of this kind always fit.
+            case .pairing(.opened), .pairing(.openedByAdmin): try? self?.advertise { $0.isPairing = true }
+            case .pairing(.closed): try? self?.advertise { $0.isPairing = false }
+            default: break
+            }
+        }
+    }
+}
 
 extension ElementalService {
     /// Changes what the service's TXT record says about its security, whether or not it is running.

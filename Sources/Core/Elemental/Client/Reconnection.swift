@@ -1,3 +1,40 @@
+@_exported public import ReconnectionDelays
+
+/// Decides when a device that lost its connection tries again, and when it gives up.
+///
+/// ```swift
+/// var options = ConnectOptions()
+/// options.reconnection = .standard
+/// ```
+/// One policy may serve any number of devices at the same time: everything that its decision depends on is passed in.
+public protocol ReconnectionPolicy: RetryPolicy {
+    /// How long to wait before an attempt, or `nil` to give up, which ends the device with the reason of the loss.
+    ///
+    /// It is called once before each attempt, on the device's event loop, and must not block. A negative delay counts
+    /// as zero.
+    func delay(before attempt: ReconnectionAttempt) -> Duration?
+}
+
+/// An attempt to reconnect that is about to be made.
+public struct ReconnectionAttempt: Sendable {
+    /// The number of the attempt since the loss, starting with 1.
+    public let number: Int
+    /// The time since the loss.
+    public let elapsed: Duration
+    /// Why the connection was lost.
+    public let reason: DisconnectReason
+    /// Why the previous attempt failed; `nil` for the first.
+    public let lastError: ElementalError?
+}
+
+extension ReconnectionPolicy where Self: NumberedDelays {
+    public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
+}
+
+extension ListedDelays: ReconnectionPolicy {}
+extension ExponentialDelays: ReconnectionPolicy {}
+extension EndlessDelays: ReconnectionPolicy {}
+
 /// The attempts to restore a lost connection, as a state machine: takes events and returns what to do. No sockets, no
 /// timers.
 ///

@@ -1,0 +1,88 @@
+import Support
+
+/// What the reconnection policies of the libraries of this package refine, each with the attempts that it makes.
+///
+/// The names of the delays that need not know more of an attempt than its number are members of it, so that they stand for
+/// policies of every library: `.standard`, `.exponential()` and `.forever()`.
+public protocol RetryPolicy: Sendable {}
+
+/// Delays between attempts that follow from nothing but the number of the attempt: a policy of every library.
+public protocol NumberedDelays: RetryPolicy, Hashable {
+    /// How long to wait before an attempt, or `nil` to give up.
+    ///
+    /// - Parameter number: the number of the attempt since the loss, starting with 1.
+    func delay(before number: Int) -> Duration?
+}
+
+/// One attempt after each of the delays, then it gives up.
+public struct ListedDelays: NumberedDelays {
+    /// The delay before each attempt, counted from the failure of the previous one.
+    public let delays: [Duration]
+
+    /// Creates a policy that makes as many attempts as there are delays.
+    public init(_ delays: [Duration]) { self.delays = delays }
+
+    public func delay(before number: Int) -> Duration? {
+        number > 0 && number <= delays.count ? delays[number - 1] : nil
+    }
+}
+
+extension RetryPolicy where Self == ListedDelays {
+    /// An immediate attempt and further ones after 2, 10 and 30 seconds, then it gives up.
+    public static var standard: ListedDelays { ListedDelays([.zero, .seconds(2), .seconds(10), .seconds(30)]) }
+}
+
+/// Delays that grow by a factor up to a maximum. It never gives up.
+public struct ExponentialDelays: NumberedDelays {
+    let backOff: BackOff
+
+    /// The delay before the first attempt, from zero.
+    public var first: Duration { backOff.first }
+    /// The factor between successive delays, at least 1.
+    public var factor: Double { backOff.factor }
+    /// The longest delay.
+    public var maximum: Duration { backOff.maximum }
+    /// The random part of each delay, 0...1.
+    public var jitter: Double { backOff.jitter }
+
+    /// Creates a policy with growing delays. Values out of range are clamped.
+    public init(first: Duration, factor: Double, maximum: Duration, jitter: Double) {
+        backOff = BackOff(first: first, maximum: maximum, factor: factor, jitter: jitter)
+    }
+
+    public func delay(before number: Int) -> Duration? { backOff.delay(before: number) }
+}
+
+extension RetryPolicy where Self == ExponentialDelays {
+    /// Delays that grow by a factor up to a maximum, indefinitely.
+    ///
+    /// - Parameters:
+    ///   - first: the delay before the first attempt.
+    ///   - factor: the factor between successive delays.
+    ///   - maximum: the longest delay.
+    ///   - jitter: the random part of each delay, 0...1: with 0.2 an attempt is made after between 80 and 100 % of its
+    ///     delay, so that many clients do not reconnect at the same moment.
+    public static func exponential(
+        first: Duration = .seconds(1), factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0.2
+    ) -> ExponentialDelays {
+        ExponentialDelays(first: first, factor: factor, maximum: maximum, jitter: jitter)
+    }
+}
+
+/// An immediate attempt and then one after each interval. It never gives up.
+public struct EndlessDelays: NumberedDelays {
+    /// The delay before each attempt but the first, counted from the failure of the previous one.
+    public let interval: Duration
+
+    /// Creates a policy that never gives up.
+    public init(every interval: Duration) { self.interval = interval }
+
+    public func delay(before number: Int) -> Duration? { number == 1 ? .zero : interval }
+}
+
+extension RetryPolicy where Self == EndlessDelays {
+    /// An immediate attempt and then one after each interval, indefinitely.
+    public static func forever(every interval: Duration = .seconds(5)) -> EndlessDelays {
+        EndlessDelays(every: interval)
+    }
+}
