@@ -17,7 +17,7 @@ final class SimulatedNetwork: ClientNetwork, @unchecked Sendable {
     }
 
     func connect(
-        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+        to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel> {
         world.connect(from: address, to: knowsPort ? world.port : endpoint.port, timeout: TimeAmount(options.timeout))
     }
@@ -43,7 +43,7 @@ final class SimulatedNetwork: ClientNetwork, @unchecked Sendable {
     }
 }
 
-extension Connector.Endpoint {
+extension ServiceEndpoint {
     var port: Int {
         switch self {
         case .host(_, let port): port

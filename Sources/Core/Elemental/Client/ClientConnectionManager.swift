@@ -16,7 +16,7 @@ final class ClientConnectionManager: ConnectionManager {
     /// The connection that is established or being established.
     private var current: ClientConnection?
     /// The last known location of the service.
-    private var endpoint: Connector.Endpoint
+    private var endpoint: ServiceEndpoint
     /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
     private var sighted: DiscoveredService?
     /// Where the service may be while it is looked for.
@@ -166,32 +166,4 @@ final class ClientConnectionManager: ConnectionManager {
             if sighting.isReturn { handle(.sighted(hasMoved: sighting.hasMoved)) }
         }
     }
-}
-
-/// A task that waits for a connection. It is resumed exactly once.
-final class ConnectionWaiter: Sendable {
-    /// Whether cancelling the wait also closes a connection that has been established in the meantime.
-    let closesWhenCancelled: Bool
-    private let promise: EventLoopPromise<Void>
-    private let cancelled = Atomic(false)
-
-    init(_ eventLoop: any EventLoop, closesWhenCancelled: Bool) {
-        promise = eventLoop.makePromise()
-        self.closesWhenCancelled = closesWhenCancelled
-    }
-
-    var result: EventLoopFuture<Void> { promise.futureResult }
-
-    /// Whether it was cancelled, possibly before the event loop was notified.
-    var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
-
-    func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }
-
-    func answer(_ error: ElementalError?) {
-        if let error { promise.fail(error) } else { promise.succeed() }
-    }
-}
-
-extension ConnectionWaiter: Equatable {
-    static func == (a: ConnectionWaiter, b: ConnectionWaiter) -> Bool { a === b }
 }

@@ -19,7 +19,7 @@ protocol ClientNetwork: Sendable {
     ///
     /// - Parameter name: the service's, for resolving a host name.
     func connect(
-        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+        to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel>
 
     /// Opens a datagram channel that is connected to a service.
@@ -41,13 +41,13 @@ struct SystemNetwork: ClientNetwork {
     ) -> AnyObject { ServiceWatch(service, logger: logger, on: eventLoop, handler) }
 
     func connect(
-        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+        to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel> {
         var bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(TimeAmount(options.timeout))
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelOption(.recvAllocator, value: Session.receiveAllocator)
+            .channelOption(.recvAllocator, value: ByteChannel.receiveAllocator)
         for (option, value) in TCPWatch.options(
             interval: options.limits.heartbeatInterval, silence: options.limits.maximumSilence)
         {
@@ -136,6 +136,29 @@ final class ServiceWatch {
             browsers = browsers.filter { $0.value.browser != nil }
             browsers[key] = WeakBrowser(browser: browser)
             return browser
+        }
+    }
+}
+
+/// Where to connect to.
+enum ServiceEndpoint: Sendable {
+    case host(String, port: Int)
+    case addresses([SocketAddress])
+
+    var text: String {
+        switch self {
+        case .host(let host, let port): "\(host):\(port)"
+        case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
+        }
+    }
+
+    /// Whether `other` has no address or port that this one lacks.
+    func covers(_ other: ServiceEndpoint) -> Bool {
+        switch (self, other) {
+        case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
+        case (.addresses(let addresses), .host(_, let port)), (.host(_, let port), .addresses(let addresses)):
+            addresses.allSatisfy { $0.port == port }
+        case (.host(let own, let ownPort), .host(let other, let port)): own == other && ownPort == port
         }
     }
 }

@@ -28,7 +28,7 @@ extension DiscoveredService {
         ).connect()
     }
 
-    var endpoint: Connector.Endpoint {
+    var endpoint: ServiceEndpoint {
         let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         if !known.isEmpty { return .addresses(known) }
         // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.

@@ -7,31 +7,8 @@ import Support
 
 /// What a client's connections have in common, and how each is established.
 struct Connector: Sendable {
-    /// Where to connect to.
-    enum Endpoint: Sendable {
-        case host(String, port: Int)
-        case addresses([SocketAddress])
-
-        var text: String {
-            switch self {
-            case .host(let host, let port): "\(host):\(port)"
-            case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
-            }
-        }
-
-        /// Whether `other` has no address or port that this one lacks.
-        func covers(_ other: Endpoint) -> Bool {
-            switch (self, other) {
-            case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
-            case (.addresses(let addresses), .host(_, let port)), (.host(_, let port), .addresses(let addresses)):
-                addresses.allSatisfy { $0.port == port }
-            case (.host(let own, let ownPort), .host(let other, let port)): own == other && ownPort == port
-            }
-        }
-    }
-
     /// Where the first connection is made to.
-    let endpoint: Endpoint
+    let endpoint: ServiceEndpoint
     /// The service's instance name, or the host and port.
     let peerName: String
     /// The service's name, by which Zeroconf finds it again; `nil` if the client connects by host and port.
@@ -90,7 +67,7 @@ struct Connector: Sendable {
 
     /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.
     func open(
-        _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
+        _ endpoint: ServiceEndpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
         guard options.security.needsDecision(connection.announcement.policy) else {
             return connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
@@ -111,7 +88,7 @@ struct Connector: Sendable {
     }
 
     /// What the store of trusted services is asked about.
-    func target(_ endpoint: Endpoint, _ announcement: ServiceAnnouncement) -> ConnectionTarget {
+    func target(_ endpoint: ServiceEndpoint, _ announcement: ServiceAnnouncement) -> ConnectionTarget {
         var target = ConnectionTarget(
             service: service, instance: service == nil ? nil : peerName, hosts: [], port: 0,
             advertisedIdentity: announcement.shortFingerprint)
@@ -128,7 +105,7 @@ struct Connector: Sendable {
 
     /// - Parameter isLast: whether a failed handshake is the end, because it was tried before.
     private func connect(
-        _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
+        _ endpoint: ServiceEndpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ security: ConnectionSecurity, isLast: Bool = false
     ) {
         // It may have been abandoned while the store was read.
@@ -185,7 +162,7 @@ struct Connector: Sendable {
     ///
     /// - Parameter tryAgain: connects once more, if that may help after that failure.
     private func secure(
-        _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
+        _ channel: any Channel, _ endpoint: ServiceEndpoint, for device: ElementalDevice, _ expected: ExpectedService,
         _ connection: ClientConnection, tryAgain: @escaping (ClientGateHandler.Failure) -> Bool
     ) throws {
         if connection.isAbandoned { return channel.close(promise: nil) }
@@ -246,7 +223,7 @@ struct Connector: Sendable {
 
     /// Why there is no session with a paired service.
     func explain(
-        _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
+        _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
     ) -> ElementalError {
         let target = explainTarget(endpoint)
         switch failure {
@@ -288,11 +265,11 @@ struct Connector: Sendable {
         }
     }
 
-    private func explainTarget(_ endpoint: Endpoint) -> String {
+    private func explainTarget(_ endpoint: ServiceEndpoint) -> String {
         "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
     }
 
-    func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
+    func explain(_ error: any Error, _ endpoint: ServiceEndpoint) -> ElementalError {
         let target = explainTarget(endpoint)
         let failure = NetworkFailure(error)
         guard case .timedOut = failure.kind else {

@@ -15,18 +15,6 @@ public protocol ReconnectionPolicy: RetryPolicy {
     func delay(before attempt: ReconnectionAttempt) -> Duration?
 }
 
-/// An attempt to reconnect that is about to be made.
-public struct ReconnectionAttempt: Sendable {
-    /// The number of the attempt since the loss, starting with 1.
-    public let number: Int
-    /// The time since the loss.
-    public let elapsed: Duration
-    /// Why the connection was lost.
-    public let reason: DisconnectReason
-    /// Why the previous attempt failed; `nil` for the first.
-    public let lastError: ElementalError?
-}
-
 extension ReconnectionPolicy where Self: NumberedDelays {
     public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
 }

@@ -22,7 +22,7 @@ struct ServiceSightings {
     private let shortFingerprint: String?
     private let start: ContinuousClock.Instant
     /// Where the service was when the connection was lost.
-    private let lost: Connector.Endpoint
+    private let lost: ServiceEndpoint
     /// The places in the order in which they are tried.
     private(set) var places: [DiscoveredService] = []
     /// How often a new place was put first.
@@ -37,7 +37,7 @@ struct ServiceSightings {
     ///   - shortFingerprint: that of the key that it has proven.
     ///   - known: the last known location of the service.
     init(
-        _ name: String, _ shortFingerprint: String? = nil, known: Connector.Endpoint, at now: ContinuousClock.Instant
+        _ name: String, _ shortFingerprint: String? = nil, known: ServiceEndpoint, at now: ContinuousClock.Instant
     ) {
         self.name = name
         self.shortFingerprint = shortFingerprint

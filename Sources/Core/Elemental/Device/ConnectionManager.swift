@@ -1,3 +1,6 @@
+import NIOCore
+import Synchronization
+
 /// Establishes the connections of a client's device. Called by the device on its event loop.
 protocol ConnectionManager: AnyObject {
     /// Connects the device, unless it is connected, and resumes the waiter.
@@ -6,4 +9,32 @@ protocol ConnectionManager: AnyObject {
     func cancel(_ waiter: ConnectionWaiter)
     /// Ends what is active: an established connection gracefully, everything else immediately.
     func disconnect(_ reason: DisconnectReason)
+}
+
+/// A task that waits for a connection. It is resumed exactly once.
+final class ConnectionWaiter: Sendable {
+    /// Whether cancelling the wait also closes a connection that has been established in the meantime.
+    let closesWhenCancelled: Bool
+    private let promise: EventLoopPromise<Void>
+    private let cancelled = Atomic(false)
+
+    init(_ eventLoop: any EventLoop, closesWhenCancelled: Bool) {
+        promise = eventLoop.makePromise()
+        self.closesWhenCancelled = closesWhenCancelled
+    }
+
+    var result: EventLoopFuture<Void> { promise.futureResult }
+
+    /// Whether it was cancelled, possibly before the event loop was notified.
+    var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
+
+    func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }
+
+    func answer(_ error: ElementalError?) {
+        if let error { promise.fail(error) } else { promise.succeed() }
+    }
+}
+
+extension ConnectionWaiter: Equatable {
+    static func == (a: ConnectionWaiter, b: ConnectionWaiter) -> Bool { a === b }
 }

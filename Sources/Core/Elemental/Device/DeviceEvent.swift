@@ -28,17 +28,14 @@ extension DeviceEvent: CustomStringConvertible {
     }
 }
 
-/// The subscribers to a device's events lie under the device's lock.
-extension ElementalDevice: EventSource {
-    package func withSubscribers<Result>(_ body: (inout EventSubscribers<DeviceEvent>) -> Result) -> Result {
-        state.withLock { body(&$0.events) }
-    }
-
-    /// No further events will follow.
-    func finishEvents() {
-        finishEventStreams()
-        // A device whose peer is a client never reconnects; its handlers are released because they may retain the
-        // device.
-        if role == .client { removeEventHandlers() }
-    }
+/// An attempt to reconnect that is about to be made.
+public struct ReconnectionAttempt: Sendable {
+    /// The number of the attempt since the loss, starting with 1.
+    public let number: Int
+    /// The time since the loss.
+    public let elapsed: Duration
+    /// Why the connection was lost.
+    public let reason: DisconnectReason
+    /// Why the previous attempt failed; `nil` for the first.
+    public let lastError: ElementalError?
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 extension ElementalDevice {
     /// The connection's events from now on. Each access returns a new stream, which finishes when the device ends.
@@ -57,5 +58,20 @@ extension ElementalDevice {
         } catch {
             throw ElementalError(.connectionFailed, "cannot connect to '\(name)'", cause: error)
         }
+    }
+}
+
+/// The subscribers to a device's events lie under the device's lock.
+extension ElementalDevice: EventSource {
+    package func withSubscribers<Result>(_ body: (inout EventSubscribers<DeviceEvent>) -> Result) -> Result {
+        state.withLock { body(&$0.events) }
+    }
+
+    /// No further events will follow.
+    func finishEvents() {
+        finishEventStreams()
+        // A device whose peer is a client never reconnects; its handlers are released because they may retain the
+        // device.
+        if role == .client { removeEventHandlers() }
     }
 }

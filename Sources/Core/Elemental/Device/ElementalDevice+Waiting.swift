@@ -34,23 +34,23 @@ extension ElementalDevice {
     }
 }
 
-/// Tasks that wait for an answer, each with its token.
-struct Waiters<Answer: Sendable> {
-    private var waiting: [UInt64: Outcome<Answer>] = [:]
-    private var lastToken: UInt64 = 0
-
-    mutating func add(_ answer: Outcome<Answer>) -> UInt64 {
-        lastToken += 1
-        waiting[lastToken] = answer
-        return lastToken
+extension ElementalDevice {
+    /// Calls `handler` when the device ends, or immediately if it has ended.
+    ///
+    /// - Returns: the token for ``Endings/take(_:)``, or `nil` if the handler has run.
+    @discardableResult
+    func addEnding(_ handler: @escaping Endings.Handler) -> UInt64? {
+        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
+        if token == nil, let reason { handler(reason) }
+        return token
     }
 
-    /// Removes a task, if it still waits.
-    mutating func take(_ token: UInt64) -> Outcome<Answer>? { waiting.removeValue(forKey: token) }
-
-    /// Removes all tasks.
-    mutating func takeAll() -> [Outcome<Answer>] {
-        defer { waiting = [:] }
-        return Array(waiting.values)
+    /// Waits for the device to end; a cancelled wait returns `.cancelled` immediately.
+    func waitForEnd() async -> DisconnectReason {
+        let ended = Outcome<DisconnectReason>()
+        let token = addEnding { ended.resolve($0) }
+        if let reason = await ended.value() { return reason }
+        if let token { _ = state.withLock { $0.endings.take(token) } }
+        return DisconnectReason(.cancelled, isExpected: true)
     }
 }

@@ -35,25 +35,13 @@ struct MetricsAccount: Sendable {
     }
 }
 
-extension ElementalDevice {
-    /// The device is connected, for the first time or again: its statistics are reported until it ends.
-    func beginMetrics() {
-        guard let metrics else { return }
-        metrics.reporter.begin(self, as: metrics.key)
-    }
-
-    /// The device has ended.
-    func endMetrics() { metrics?.reporter.end(self) }
-
-    /// What has been counted so far.
-    var metricsSample: MetricsSample {
-        var sample = MetricsSample(statistics)
-        state.withLock { state in
-            sample.roundTrips = state.inbound.roundTripCount
-            sample.reconnections = state.reconnectionCount
-        }
-        return sample
-    }
+/// A device whose statistics are reported.
+protocol MetricsSource: AnyObject, Sendable {
+    /// What it has counted so far.
+    var metricsSample: MetricsSample { get }
+    /// What it had counted when it ended, all of which was reported; `nil` if it has not ended yet.
+    var metricsAtEnd: MetricsSample? { get set }
+    var isConnected: Bool { get }
 }
 
 /// Reports the statistics of devices to the program's backend for metrics (swift-metrics): what has been counted once a
@@ -65,7 +53,7 @@ final class MetricsReporter: Sendable {
     fileprivate struct Entry {
         let key: MetricsAccount.Key
         /// Weak, so that a device whose event loop was shut down does not stay for ever.
-        weak var device: ElementalDevice?
+        weak var device: (any MetricsSource)?
         var reported: MetricsSample
     }
 
@@ -102,9 +90,9 @@ final class MetricsReporter: Sendable {
     // MARK: Devices
 
     /// Reports the device's statistics from now on, including what it has counted already.
-    func begin(_ device: ElementalDevice, as key: MetricsAccount.Key) {
+    func begin(_ device: any MetricsSource, as key: MetricsAccount.Key) {
         // One that had ended has reported what it counted before.
-        let reported = device.state.withLock { $0.metricsAtEnd } ?? MetricsSample()
+        let reported = device.metricsAtEnd ?? MetricsSample()
         let starts = state.withLock { state in
             // An entry of a device that is not there any more may have had the same address.
             guard state.devices[ObjectIdentifier(device)]?.device == nil else { return false }
@@ -116,7 +104,7 @@ final class MetricsReporter: Sendable {
     }
 
     /// The device counts nothing any more.
-    func end(_ device: ElementalDevice) {
+    func end(_ device: any MetricsSource) {
         let sample = device.metricsSample
         let ending: Latch? = state.withLock { state in
             guard let entry = state.devices.removeValue(forKey: ObjectIdentifier(device)) else { return nil }
@@ -124,7 +112,7 @@ final class MetricsReporter: Sendable {
             return state.ending
         }
         guard let ending else { return }
-        device.state.withLock { $0.metricsAtEnd = sample }
+        device.metricsAtEnd = sample
         ending.open()
     }
 
@@ -147,7 +135,7 @@ final class MetricsReporter: Sendable {
     /// Hands the backend what has been counted since the last time.
     private func report() {
         // Devices are released without the lock: the last reference may be this one.
-        var devices: [ElementalDevice] = []
+        var devices: [any MetricsSource] = []
         let (reports, series) = state.withLock { state in
             (Self.reports(&state, &devices), state.series)
         }
@@ -169,7 +157,7 @@ final class MetricsReporter: Sendable {
     ///
     /// - Parameter living: takes the devices, to be released later.
     private static func reports(
-        _ state: inout State, _ living: inout [ElementalDevice]
+        _ state: inout State, _ living: inout [any MetricsSource]
     ) -> [MetricsAccount.Key: MetricsReport] {
         var reports: [MetricsAccount.Key: MetricsReport] = [:]
         for final in state.ended {

@@ -85,22 +85,6 @@ struct MetricsSample: Sendable {
 
     init() {}
 
-    init(_ statistics: DeviceStatistics) {
-        messagesReceived = statistics.messagesReceived
-        messagesSent = statistics.messagesSent
-        bytesReceived = statistics.bytesReceived
-        bytesSent = statistics.bytesSent
-        malformed = statistics.messagesMalformed
-        unknown = statistics.messagesUnknown
-        rejected = statistics.messagesRejected
-        replaced = statistics.messagesReplaced
-        datagrams = statistics.datagramsDropped
-        outdated = statistics.messagesOutdated
-        overrun = statistics.messagesOverrun
-        forged = statistics.datagramsForged
-        roundTripTime = statistics.roundTripTime
-    }
-
     /// The counts that become counters.
     static let counts: [WritableKeyPath<MetricsSample, Int> & Sendable] = [
         \.messagesReceived, \.messagesSent, \.bytesReceived, \.bytesSent, \.malformed, \.unknown, \.rejected,

@@ -142,7 +142,7 @@ struct Listener: Sendable {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.recvAllocator, value: Session.receiveAllocator)
+            .childChannelOption(.recvAllocator, value: ByteChannel.receiveAllocator)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try server.value.receive(channel) }
             }

@@ -14,6 +14,10 @@ final class ByteChannel {
         case pipeline
     }
 
+    /// The buffer of a read from the socket: small on a quiet connection, and on a busy one large enough that most long
+    /// values lie completely within it.
+    static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 256 * 1024)
+
     private let kind: Kind
     /// `nil` before the session is added to the channel and after it was removed.
     private var context: ChannelHandlerContext?

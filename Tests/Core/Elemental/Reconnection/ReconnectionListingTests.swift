@@ -38,7 +38,7 @@ struct ReconnectionListingTests {
         }
 
         func connect(
-            to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+            to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
         ) -> EventLoopFuture<any Channel> { system.connect(to: endpoint, named: name, options, on: eventLoop) }
 
         func openDatagrams(

@@ -83,7 +83,7 @@ private struct EmbeddedNetwork: ClientNetwork {
     ) -> AnyObject { stream }
 
     func connect(
-        to endpoint: Connector.Endpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
+        to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel> { eventLoop.makeSucceededFuture(stream) }
 
     func openDatagrams(
