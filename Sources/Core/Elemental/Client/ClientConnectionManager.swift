@@ -5,7 +5,7 @@ import Synchronization
 /// Establishes the connections of a client's device, on its event loop: carries out what a ``ClientMachine`` decides.
 ///
 /// It retains the device while there is a connection or one is pending, and releases it when idle.
-final class ClientConnectionManager: ConnectionManager {
+final class ClientConnectionManager {
     typealias Machine = ClientMachine<ConnectionWaiter>
 
     let connector: Connector
@@ -50,6 +50,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     // MARK: Requests from the program
 
+    /// Connects the device, unless it is connected, and resumes the waiter.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
         self.device = device
@@ -58,6 +59,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
+    /// Closes a connection gracefully, and gives up anything else at once.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     // MARK: Events of a connection

@@ -243,65 +243,38 @@ struct Connector: Sendable {
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
+}
 
-    /// Why there is no session with a paired service.
-    func explain(
-        _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
-    ) -> ElementalError {
-        let target = explainTarget(endpoint)
-        switch failure {
-        case .otherKey(let key):
-            guard expected.match.requiresTLS else { return .notPaired(peerName) }
-            if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
-            return ElementalError(
-                .notPaired,
-                "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
-                    + "(elemental pair), or connect to it by its name")
-        case .notEncrypted(let reason):
-            switch expected.match {
-            case .nothing, .sibling:
-                return ElementalError(
-                    .notPaired,
-                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
-            case .knownHost:
-                return ElementalError(
-                    .connectionFailed,
-                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
-                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
-                        + "\(peerName) --security open")
-            case .pinned, .renamed, .own:
-                return ElementalError(
-                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
-            }
-        case .timedOut:
-            return ElementalError(
-                .timedOut,
-                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
-        case .unanswered: return .unanswered(target)
-        case .closed:
-            return ElementalError(
-                .connectionFailed, "\(target): it ended the connection before it admitted this client")
-        case .refused(let refusal):
-            return ElementalError(refusal, target)
-        case .notStored(let error):
-            return explain(error, endpoint)
-        }
+extension Connector {
+    /// Connects to a service that a browser found.
+    init(
+        _ service: DiscoveredService, as name: String = "", elements: ElementCatalogue? = nil,
+        _ options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) {
+        var options = options
+        options.expectsHello = service.saysHello
+        self.init(
+            endpoint: service.endpoint, peerName: service.name, service: service.service, ownName: name,
+            elements: elements, options: options, configure: configure, announcement: ServiceAnnouncement(service))
     }
 
-    private func explainTarget(_ endpoint: Endpoint) -> String {
-        "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
+    /// Connects by host and port, without Zeroconf.
+    init(
+        host: String, port: Int, as name: String = "", elements: ElementCatalogue? = nil, _ options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) {
+        self.init(
+            endpoint: .host(host, port: port), peerName: ServicePlace.address(host: host, port: port).target,
+            service: nil, ownName: name, elements: elements, options: options, configure: configure)
     }
+}
 
-    func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
-        let target = explainTarget(endpoint)
-        let failure = NetworkFailure(error)
-        guard case .timedOut = failure.kind else {
-            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
-        }
-        return ElementalError(
-            .timedOut,
-            "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
-                + "listed for a while")
+extension DiscoveredService {
+    var endpoint: Connector.Endpoint {
+        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
+        return known.isEmpty ? .host(hostName, port: port) : .addresses(known)
     }
 }
 

@@ -1,4 +1,5 @@
 import ElementalSecurity
+import Support
 
 // Why a connection could not be established.
 extension ElementalError {
@@ -62,5 +63,67 @@ extension ElementalError {
             default: .refused
             }
         self.init(code, "\(what): \(refusal.sentence)")
+    }
+}
+
+extension Connector {
+    /// Why there is no session with a paired service.
+    func explain(
+        _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
+    ) -> ElementalError {
+        let target = explainTarget(endpoint)
+        switch failure {
+        case .otherKey(let key):
+            guard expected.match.requiresTLS else { return .notPaired(peerName) }
+            if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
+            return ElementalError(
+                .notPaired,
+                "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
+                    + "(elemental pair), or connect to it by its name")
+        case .notEncrypted(let reason):
+            switch expected.match {
+            case .nothing, .sibling:
+                return ElementalError(
+                    .notPaired,
+                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
+            case .knownHost:
+                return ElementalError(
+                    .connectionFailed,
+                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
+                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
+                        + "\(peerName) --security open")
+            case .pinned, .renamed, .own:
+                return ElementalError(
+                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
+            }
+        case .timedOut:
+            return ElementalError(
+                .timedOut,
+                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
+        case .unanswered: return .unanswered(target)
+        case .closed:
+            return ElementalError(
+                .connectionFailed, "\(target): it ended the connection before it admitted this client")
+        case .refused(let refusal):
+            return ElementalError(refusal, target)
+        case .notStored(let error):
+            return explain(error, endpoint)
+        }
+    }
+
+    private func explainTarget(_ endpoint: Endpoint) -> String {
+        "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
+    }
+
+    func explain(_ error: any Error, _ endpoint: Endpoint) -> ElementalError {
+        let target = explainTarget(endpoint)
+        let failure = NetworkFailure(error)
+        guard case .timedOut = failure.kind else {
+            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
+        }
+        return ElementalError(
+            .timedOut,
+            "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
+                + "listed for a while")
     }
 }

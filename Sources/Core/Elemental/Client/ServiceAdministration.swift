@@ -19,7 +19,8 @@ extension DiscoveredService {
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await administration(options).openPairing(for: duration, role: role, kind)
+        try await ServiceAdministration(connector: Connector(self, options)).openPairing(
+            for: duration, role: role, kind)
     }
 
     /// Withdraws what the service grants to a client, as an admin of it. The client's connections end within 2 s.
@@ -31,14 +32,7 @@ extension DiscoveredService {
     public func revoke(
         _ client: Fingerprint, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await administration(options).revoke(client)
-    }
-
-    private func administration(_ options: ConnectOptions) -> ServiceAdministration {
-        ServiceAdministration(
-            connector: Connector(
-                endpoint: endpoint, peerName: name, service: service, ownName: "", elements: nil, options: options,
-                configure: { _ in }, announcement: ServiceAnnouncement(self)))
+        try await ServiceAdministration(connector: Connector(self, options)).revoke(client)
     }
 }
 
@@ -57,7 +51,8 @@ extension ElementalDevice {
         host: String, port: Int, for duration: Duration = .seconds(300), role: ElementalWire.Role = .control,
         _ kind: PairingSecret.Kind = .code, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await administration(host, port, options).openPairing(for: duration, role: role, kind)
+        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).openPairing(
+            for: duration, role: role, kind)
     }
 
     /// Withdraws what a service, by host and port, grants to a client. The client's connections end within 2 s.
@@ -71,15 +66,7 @@ extension ElementalDevice {
     public static func revoke(
         _ client: Fingerprint, host: String, port: Int, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await administration(host, port, options).revoke(client)
-    }
-
-    private static func administration(_ host: String, _ port: Int, _ options: ConnectOptions) -> ServiceAdministration
-    {
-        ServiceAdministration(
-            connector: Connector(
-                endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
-                service: nil, ownName: "", elements: nil, options: options, configure: { _ in }))
+        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).revoke(client)
     }
 }
 

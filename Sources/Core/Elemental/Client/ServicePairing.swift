@@ -28,10 +28,7 @@ extension DiscoveredService {
         as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let connector = Connector(
-            endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: nil, options: options,
-            configure: { _ in }, announcement: ServiceAnnouncement(self))
-        return try await ServicePairing(connector: connector, role: role).run(enter)
+        try await ServicePairing(connector: Connector(self, as: name, options), role: role).run(enter)
     }
 }
 
@@ -52,9 +49,7 @@ extension ElementalDevice {
         host: String, port: Int, as name: String, role: ElementalWire.Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let connector = Connector(
-            endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
-            service: nil, ownName: name, elements: nil, options: options, configure: { _ in })
+        let connector = Connector(host: host, port: port, as: name, options)
         return try await ServicePairing(connector: connector, role: role).run(enter)
     }
 }
