@@ -95,3 +95,13 @@ struct CurrentValues {
         while values.count <= Int(id) { values.append(nil) }
     }
 }
+
+extension Outbound {
+    /// Queues a value that the service has set earlier.
+    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
+        switch value {
+        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
+        case .long(let data): appendCurrent(id, long: data)
+        }
+    }
+}

@@ -168,22 +168,3 @@ private final class Decisions<Value: Sendable>: Sendable {
         }
     }
 }
-
-extension ElementalService.Shared {
-    /// Queues the refusal, followed by the current value, unless the device's queue is full.
-    func refuse(_ id: Int8, from device: ElementalDevice, _ refusal: ValueRefusal) {
-        guard device.takesRefusals else { return }
-        let bytes = refusal.wireBytes(id: id)
-        current.withLock { values in
-            device.outbound.withLock { outbound in
-                // A client does not learn of elements that its role may not read.
-                guard !outbound.peer.missingElements.contains(id) else { return }
-                // A peer that sends refused values and reads nothing gets no answers, rather than growing our memory.
-                guard outbound.stream.hasRoom(for: bytes.count) else { return }
-                bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
-                guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
-                outbound.appendCurrent(id, value)
-            }
-        }
-    }
-}

@@ -18,16 +18,13 @@ extension ElementalService {
         guard shared.configuration.security.keys != nil else {
             throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
         }
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else {
-            throw ElementalError(.invalidState, "the service '\(service)' is not running")
-        }
+        guard let listener else { throw ElementalError(.invalidState, "the service '\(service)' is not running") }
         listener.changePairing { $0.openPairing(kind, for: duration, role: role) }
     }
 
     /// Closes the pairing window, if it is open.
     public func closePairing() {
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
-        listener.changePairing { $0.closePairing() }
+        listener?.changePairing { $0.closePairing() }
     }
 
     /// Publishes whether clients can pair.
@@ -68,15 +65,6 @@ extension SecurityEntries {
     init(_ security: ServiceSecurity) {
         self.init(policy: security.policy)
         shortFingerprint = security.keys?.identity.fingerprint.short
-    }
-}
-
-extension ElementalService.Shared {
-    /// The command that pairs a client with this service.
-    var pairingCommand: String {
-        guard configuration.isPublished else { return "elemental pair HOST:PORT" }
-        // Quoted for a shell.
-        return "elemental pair '" + "\(name)/\(displayName)".replacing("'", with: "'\\''") + "'"
     }
 }
 

@@ -198,66 +198,6 @@ public struct SendFailure: Sendable {
     public let error: ElementalError
 }
 
-extension ElementalService.Shared {
-    /// A device that a sender of a value of `length` bytes has to wait for.
-    func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
-        devices.withLock { roster in
-            var congested: ElementalDevice?
-            roster.devices.forEachUnretained { device in
-                let isCongested = device.congestion.isAny
-                // Below the high watermark there is room for a value unless it is longer than what lies above.
-                let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
-                guard congested == nil, isCongested || length + Envelope.streamByteCount > spare else { return }
-                let waits = device.outbound.withLock {
-                    $0.needsToWait(isCongested: isCongested, for: length, of: id)
-                }
-                if waits { congested = device }
-            }
-            return congested
-        }
-    }
-
-    /// Adds a device that is ready to those that values are sent to.
-    func add(_ device: ElementalDevice) {
-        // The elements may have been replaced since the device connected.
-        current.withLock { values in
-            values.restrict(device)
-            devices.withLock { $0.insert(device) }
-        }
-    }
-
-    /// Replaces the elements.
-    func use(_ elements: ElementCatalogue) {
-        current.withLock { values in
-            values.use(ElementTable(elements))
-            for device in devices.withLock({ $0.devices }) { values.restrict(device) }
-        }
-    }
-
-    /// Sends the current values to a device that has sent a hello and is in the roster: over TCP so that none is lost.
-    ///
-    /// The lock of the values is held until they are queued, so that a value set concurrently is queued behind them.
-    func greet(_ device: ElementalDevice) {
-        current.withLock { values in
-            device.outbound.withLock { outbound in
-                for id in values.ids where !outbound.peer.missingElements.contains(id) {
-                    if let value = values[id] { outbound.appendCurrent(id, value) }
-                }
-            }
-        }
-    }
-}
-
-extension Outbound {
-    /// Queues a value that the service has set earlier.
-    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
-        switch value {
-        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
-        case .long(let data): appendCurrent(id, long: data)
-        }
-    }
-}
-
 // Elements of `JSON<Value>` accept and return the plain `Codable` value.
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's

@@ -15,7 +15,7 @@ final class ServiceServer: SessionOwner {
     let service: ElementalService.Shared
     /// Not checked for exclusive access: only accessed on the loop, and nothing is called during an access.
     @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
-    private var sessions: [ObjectIdentifier: Session] = [:]
+    private(set) var sessions: [ObjectIdentifier: Session] = [:]
     /// The number of sessions of each address.
     private var hosts: [PeerHost: Int] = [:]
     /// The maximum number of concurrent devices.
@@ -336,55 +336,5 @@ extension ServiceServer {
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         plainClients.remove(session)
-    }
-}
-
-extension ServiceServer: ServiceGateOwner {
-    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
-        let session =
-            if let client {
-                try accept(
-                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
-                    datagramProtection: gate.map {
-                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
-                    })
-            } else {
-                try accept(channel)
-            }
-        // The channel has become active before.
-        session.start()
-    }
-
-    var admitsPlainClients: Bool { service.policy.admits(.plain) }
-
-    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
-
-    private func trustChanged(_ change: TrustWatch.Change) {
-        switch change {
-        case .trust: enforceTrust("this client is no longer paired")
-        case .unavailable(let error):
-            enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
-            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
-        case .available:
-            enforceTrust("this client is no longer paired")
-            service.events.emit(.trustAvailable)
-        case .identityLost(let error):
-            service.events.emit(.failed(.identityLost(service.name, error)))
-        }
-    }
-
-    /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
-    ///
-    /// - Parameter reason: why a client may do nothing.
-    private func enforceTrust(_ reason: String) {
-        guard let gate else { return }
-        for session in sessions.values {
-            guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
-            let role = gate.trust.role(of: client)
-            if let role, role >= granted { continue }
-            session.close(
-                DisconnectReason(.closedHere, isExpected: true),
-                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
-        }
     }
 }

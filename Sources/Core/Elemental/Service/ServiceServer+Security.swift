@@ -1,0 +1,77 @@
+import ElementalSecurity
+import ElementalWire
+import NIOCore
+
+extension ServiceServer: ServiceGateOwner {
+    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
+        let session =
+            if let client {
+                try accept(
+                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
+                    datagramProtection: gate.map {
+                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
+                    })
+            } else {
+                try accept(channel)
+            }
+        // The channel has become active before.
+        session.start()
+    }
+
+    var admitsPlainClients: Bool { service.policy.admits(.plain) }
+
+    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
+
+    func trustChanged(_ change: TrustWatch.Change) {
+        switch change {
+        case .trust: enforceTrust("this client is no longer paired")
+        case .unavailable(let error):
+            enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
+            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
+        case .available:
+            enforceTrust("this client is no longer paired")
+            service.events.emit(.trustAvailable)
+        case .identityLost(let error):
+            service.events.emit(.failed(.identityLost(service.name, error)))
+        }
+    }
+
+    /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
+    ///
+    /// - Parameter reason: why a client may do nothing.
+    private func enforceTrust(_ reason: String) {
+        guard let gate else { return }
+        for session in sessions.values {
+            guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
+            let role = gate.trust.role(of: client)
+            if let role, role >= granted { continue }
+            session.close(
+                DisconnectReason(.closedHere, isExpected: true),
+                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
+        }
+    }
+}
+
+/// The clients without pairing of a service that distinguishes them, the oldest first. Nobody vouches for them, so they
+/// get only a part of what a service has.
+struct PlainClients {
+    /// How many of them get a UDP identifier; there are 254 in all.
+    static let maximumIdentifierCount = 64
+
+    private var sessions: [Session] = []
+
+    /// How many of a service's places are for them: half, and at least one.
+    static func capacity(of places: Int) -> Int { (places + 1) / 2 }
+
+    var count: Int { sessions.count }
+
+    /// How many have a UDP identifier.
+    var identifierCount: Int { sessions.count { $0.udpIdentifier != 0 } }
+
+    mutating func add(_ session: Session) { sessions.append(session) }
+
+    mutating func remove(_ session: Session) { sessions.removeAll { $0 === session } }
+
+    /// The one that has been connected for longest, of those for which `matches` is true.
+    func oldest(where matches: (Session) -> Bool) -> Session? { sessions.first(where: matches) }
+}
