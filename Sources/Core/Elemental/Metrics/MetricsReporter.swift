@@ -47,7 +47,7 @@ extension ElementalDevice {
 
     /// What has been counted so far.
     var metricsSample: MetricsSample {
-        var sample = MetricsSample(statistics)
+        var sample = MetricsSample(statistics: statistics)
         state.withLock { state in
             sample.roundTrips = state.inbound.roundTripCount
             sample.reconnections = state.reconnectionCount
