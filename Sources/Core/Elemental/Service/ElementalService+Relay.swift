@@ -27,11 +27,10 @@ extension ElementalService {
         addHandler(for: element.id) { [weak self] bytes, device in
             guard let self else { return }
             guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
-            let refusal = Self.refusal {
-                let taken = try decide(value, device)
-                if element.definition.access.contains(.read) { try self.send(taken, to: element) }
+            refuseOnError(element.definition, from: device) {
+                let accepted = try decide(value, device)
+                if element.definition.access.contains(.read) { try self.send(accepted, to: element) }
             }
-            if let refusal { refuse(element.definition, from: device, refusal) }
         }
     }
 
@@ -53,8 +52,8 @@ extension ElementalService {
         relay(element.definition) {
             Value(received: $0)
         } deciding: { [weak self] value, device in
-            let taken = try await decide(value, device)
-            if element.definition.access.contains(.read) { try self?.send(taken, to: element) }
+            let accepted = try await decide(value, device)
+            if element.definition.access.contains(.read) { try self?.send(accepted, to: element) }
         }
     }
 
@@ -69,8 +68,8 @@ extension ElementalService {
         relay(element) {
             ElementValue(received: $0, type: element.type)
         } deciding: { [weak self] value, device in
-            let taken = try await decide(value, device)
-            if element.access.contains(.read) { try self?.send(taken, to: element) }
+            let accepted = try await decide(value, device)
+            if element.access.contains(.read) { try self?.send(accepted, to: element) }
         }
     }
 
@@ -107,11 +106,10 @@ extension ElementalService {
     ) -> HandlerRegistration {
         onAnyValue { [weak self] element, value, device in
             guard let self else { return }
-            let refusal = Self.refusal {
-                let taken = try decide(element, value, device)
-                if element.access.contains(.read) { try self.send(taken, to: element) }
+            refuseOnError(element, from: device) {
+                let accepted = try decide(element, value, device)
+                if element.access.contains(.read) { try self.send(accepted, to: element) }
             }
-            if let refusal { refuse(element, from: device, refusal) }
         }
     }
 
@@ -124,12 +122,13 @@ extension ElementalService {
         device.wake()
     }
 
-    private static func refusal(_ body: () throws -> Void) -> ValueRefusal? {
+    private func refuseOnError(
+        _ element: ElementDefinition, from device: ElementalDevice, _ accept: () throws -> Void
+    ) {
         do {
-            try body()
-            return nil
+            try accept()
         } catch {
-            return ValueRefusal(because: error)
+            refuse(element, from: device, ValueRefusal(because: error))
         }
     }
 }

@@ -206,10 +206,7 @@ extension ElementalService {
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(received: bytes) else { return device.noteUndecodable(element.id) }
-            handler(json.value, device)
-        }
+        onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
     }
 
     /// Sets a `Codable` element's value and sends it as JSON to every device.
@@ -224,7 +221,7 @@ extension ElementalService {
 
     /// The value last set for the element, or `nil`.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
-        shared.current.withLock { $0[element.id] }?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+        (value(of: element) as JSON<Value>?)?.value
     }
 }
 
