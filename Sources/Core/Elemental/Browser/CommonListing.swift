@@ -266,16 +266,13 @@ extension ResolvedService {
 }
 
 extension CommonListing {
-    /// How many inputs may be queued; more than that ends the run.
-    private static let bufferedInputs = 4096
-
     /// Reports verified services until the browser's events end, the task is cancelled or `tell` returns false.
     static func run(
         _ events: AsyncStream<ServiceBrowser.Event>, logger: Logger,
         _ tell: @escaping @Sendable (ElementalBrowser.Event) -> Bool
     ) async {
         let (inputs, continuation) = AsyncStream.makeStream(
-            of: Input.self, bufferingPolicy: .bufferingOldest(bufferedInputs))
+            of: Input.self, bufferingPolicy: .bufferingOldest(ElementalBrowser.bufferedEvents))
         let send = { @Sendable (input: Input) in
             // After a dropped input the listing would be wrong.
             if case .dropped = continuation.yield(input) { continuation.finish() }

@@ -32,7 +32,7 @@ public final class ElementalBrowser: Sendable {
 
     /// How many events a stream may buffer. A stream that exceeds it is finished: otherwise it would use unbounded
     /// memory, or miss events unnoticed.
-    private static let bufferedEvents = 4096
+    static let bufferedEvents = 4096
 
     /// Creates a browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///

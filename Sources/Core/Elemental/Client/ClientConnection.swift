@@ -7,7 +7,7 @@ final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
     let id: ClientConnectionManager.Machine.ConnectionID
-    private let manager: ClientConnectionManager
+    let manager: ClientConnectionManager
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
@@ -25,28 +25,12 @@ final class ClientConnection: SessionOwner {
         wantsUDP = manager.connector.options.allowsUDP && manager.connector.elements?.usesUDP != false
     }
 
-    /// The identity that the service has proven on an encrypted connection of this device, this or an earlier one: the
-    /// device accepts no other from then on.
-    var provenIdentity: Fingerprint? {
-        get { manager.provenIdentity }
-        set { manager.provenIdentity = newValue }
-    }
-
-    /// See ``ClientConnectionManager/pins``.
-    var pins: [TrustedService] {
-        get { manager.pins }
-        set { manager.pins = newValue }
-    }
-
-    /// What Zeroconf last said about the service's security.
-    var announcement: ServiceAnnouncement { manager.announcement }
-
     /// Whether the service has said hello.
     var hasHello: Bool { session?.handshake.hasHello == true }
 
     func sessionOpened(_ session: Session) {
         self.session = session
-        manager.connectionIsOpen(self)
+        manager.handle(.opened(id))
         guard wantsUDP, session.allowsDatagrams, let remote = session.bytes.remoteAddress else {
             return greet(session, udpPort: 0)
         }
@@ -133,7 +117,7 @@ final class ClientConnection: SessionOwner {
         manager.connector.options.onLeftOut?(element, byteCount)
     }
 
-    func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }
+    func sessionIsReady(_ session: Session) { manager.handle(.ready(id)) }
 
     func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool {
         manager.connectionIsClosing(self, reason)

@@ -21,7 +21,8 @@ final class ClientConnectionManager {
     private var sighted: DiscoveredService?
     /// Where the service may be while it is looked for.
     private var sightings: ServiceSightings?
-    /// See ``ClientConnection/provenIdentity``.
+    /// The identity that the service proved on an encrypted connection of this device. The device accepts no other from
+    /// then on.
     var provenIdentity: Fingerprint?
     /// The pins that the newest connection was decided by.
     var pins: [TrustedService] = []
@@ -63,10 +64,6 @@ final class ClientConnectionManager {
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     // MARK: Events of a connection
-
-    func connectionIsOpen(_ connection: ClientConnection) { handle(.opened(connection.id)) }
-
-    func connectionIsReady(_ connection: ClientConnection) { handle(.ready(connection.id)) }
 
     /// A connection starts to close.
     ///

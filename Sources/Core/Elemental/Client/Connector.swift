@@ -92,17 +92,17 @@ struct Connector: Sendable {
     func open(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
-        guard options.security.needsDecision(connection.announcement.policy) else {
+        guard options.security.needsDecision(connection.manager.announcement.policy) else {
             return connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
         }
-        let (announcement, proven) = (connection.announcement, connection.provenIdentity)
+        let (announcement, proven) = (connection.manager.announcement, connection.manager.provenIdentity)
         let target = target(endpoint, announcement)
         NIOThreadPool.singleton.runIfActive(eventLoop: device.eventLoop) { [options, peerName] in
             try options.security.decide(target, announced: announcement.policy, proven: proven, name: peerName)
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let security):
-                connection.pins = security.pins
+                connection.manager.pins = security.pins
                 connect(endpoint, for: device, expectsHello: expectsHello, connection, security)
             case .failure(let error):
                 connection.fail(error as? ElementalError ?? explain(error, endpoint))
@@ -206,7 +206,7 @@ struct Connector: Sendable {
                 guard expected.accepts(service.fingerprint, service: service.service) else {
                     throw ClientGateHandler.Failure.otherKey(service.fingerprint)
                 }
-                connection.provenIdentity = service.fingerprint
+                connection.manager.provenIdentity = service.fingerprint
                 expected.noteReached(service.fingerprint, at: channel.remoteAddress)
                 device.state.withLock { $0.identity.fingerprint = service.fingerprint }
                 device.note(grantedRole: service.role)

@@ -25,23 +25,11 @@ struct ExpectedService: Sendable {
     let identity: TLSIdentity
     /// What is known about it before its key is proven.
     let match: PinMatch
-    private let target: ConnectionTarget
-    private let peers: TrustedPeers
-    private let store: any TrustStore
+    fileprivate let target: ConnectionTarget
+    fileprivate let peers: TrustedPeers
+    fileprivate let store: any TrustStore
     /// The identity that an earlier connection of the same device has proven.
-    private let proven: Fingerprint?
-
-    fileprivate init(
-        _ identity: TLSIdentity, _ target: ConnectionTarget, _ peers: TrustedPeers, _ store: any TrustStore,
-        _ match: PinMatch, proven: Fingerprint?
-    ) {
-        self.identity = identity
-        self.match = match
-        self.target = target
-        self.peers = peers
-        self.store = store
-        self.proven = proven
-    }
+    fileprivate let proven: Fingerprint?
 
     /// What a key of the other end means.
     ///
@@ -109,7 +97,8 @@ extension ClientSecurity {
             // user.
             if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
                 let expected = ExpectedService(
-                    try TLSIdentity(keys.identity), target, peers, keys.store, match, proven: proven)
+                    identity: try TLSIdentity(keys.identity), match: match, target: target, peers: peers,
+                    store: keys.store, proven: proven)
                 let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
                 return isSibling && !mustBeEncrypted ? .encryptedOrPlain(expected) : .encrypted(expected)
             }
