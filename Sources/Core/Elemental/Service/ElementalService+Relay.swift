@@ -1,7 +1,6 @@
 public import ElementalWire
 import Synchronization
 
-// Values set by one client are sent to all.
 extension ElementalService {
     /// Accepts each value of the element that a client sends, and forwards it to all devices, the sender included.
     ///
@@ -34,7 +33,7 @@ extension ElementalService {
         }
     }
 
-    /// The same for what takes its time to accept a value, such as a motor behind a slow bus: `decide` may wait.
+    /// Does the same where accepting a value takes time, such as for a motor behind a slow bus: `decide` may wait.
     ///
     /// ```swift
     /// service.relay(Lamp.brightness) { value, _ in
@@ -42,9 +41,9 @@ extension ElementalService {
     ///     return value
     /// }
     /// ```
-    /// One value is decided at a time, in a task. Of those that come meanwhile the newest counts, whoever sent it; the others
-    /// are not answered, as all devices receive the one that is accepted in the end. A client's ping is answered once the
-    /// values that it sent before are decided.
+    /// One value is decided at a time, in a task. Of the values that arrive meanwhile, from any client, only the newest
+    /// is kept. The others are not answered: all devices receive the value that is accepted in the end. A client's ping
+    /// is answered once the values that it sent before are decided.
     @discardableResult
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
@@ -57,7 +56,7 @@ extension ElementalService {
         }
     }
 
-    /// The same for an element known at run time.
+    /// Does the same for an element known at run time.
     ///
     /// - Parameter decide: returns the value to accept, of the same type; throws to refuse it.
     @discardableResult
@@ -134,11 +133,10 @@ extension ElementalService {
 }
 
 extension ValueRefusal {
-    /// What a handler threw.
     fileprivate init(because error: any Error) { self = error as? ValueRefusal ?? ValueRefusal("\(error)") }
 }
 
-/// The values of one element that wait for a decision: the newest.
+/// Keeps the newest value of one element that waits for a decision.
 private final class Decisions<Value: Sendable>: Sendable {
     private struct State {
         var isBusy = false
@@ -147,10 +145,10 @@ private final class Decisions<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: whether somebody has to decide now.
+    /// - Returns: whether the caller has to start deciding.
     func begin(with value: Value, from device: ElementalDevice) -> Bool {
         let decision = device.beginDecision()
-        // One that is replaced is released outside of the lock.
+        // The replaced decision is released outside the lock.
         let (isFirst, replaced) = state.withLock { state in
             defer { (state.isBusy, state.waiting) = (true, (value, device, decision)) }
             return (!state.isBusy, state.waiting)
@@ -159,7 +157,7 @@ private final class Decisions<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// The value to decide next; `nil` if there is none, and nobody decides any more.
+    /// - Returns: `nil` if nothing waits; then nobody decides any more.
     func next() -> (value: Value, device: ElementalDevice, decision: PendingDecision)? {
         state.withLock { state in
             state.isBusy = state.waiting != nil

@@ -24,8 +24,8 @@ extension ElementalService {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
     ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
     ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
-    ///   if the port is none, or the service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped
-    ///   meanwhile.
+    ///   if the port is invalid or the service's name or TXT record cannot be published,
+    ///   ``ElementalError/Code/cancelled`` if the service was stopped meanwhile.
     public func start() async throws(ElementalError) {
         let mayStart = state.withLock { state in
             guard case .idle = state else { return false }
@@ -69,9 +69,9 @@ extension ElementalService {
 
     /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// It waits for that also in a cancelled task, and takes at most about ``DeviceLimits/closeTimeout``: a Zeroconf daemon
-    /// that hangs is not waited for. A stopped service can be started again. If the service is still starting, ``start()``
-    /// throws ``ElementalError/Code/cancelled``.
+    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``; it does not wait
+    /// longer for a Zeroconf daemon that hangs. A stopped service can be started again. If the service is still
+    /// starting, ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
         let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
@@ -88,11 +88,11 @@ extension ElementalService {
             }
         }
         guard let (listener, publication) = running else {
-            // Another task ends it.
+            // Another task is stopping the service.
             await uncancelled { _ = await ended?.wait() }
             return
         }
-        // The daemon may be hung: then the withdrawal goes on by itself.
+        // The daemon may hang; the withdrawal then continues in the background.
         let withdrawn = Latch()
         Task {
             await publication?.stop()
@@ -118,7 +118,7 @@ extension ElementalService {
 
     /// Waits until the service has stopped, or the task is cancelled.
     ///
-    /// - Throws: why it could not go on, if it stopped by itself.
+    /// - Throws: the failure that stopped the service, if there was one.
     package func waitUntilStopped() async throws(ElementalError) {
         await ended?.wait()
         if let failure = shared.failure.withLock({ $0 }) { throw failure }

@@ -14,9 +14,9 @@ extension ElementalService {
         let devices = Locked(DeviceRoster())
         let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
-        /// What the TXT record says about the service's security.
+        /// The security entries of the TXT record.
         let security: Locked<SecurityEntries>
-        /// Why the service cannot go on, since it was started last.
+        /// Why the service failed since it was last started.
         let failure = Locked<ElementalError?>(nil)
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
@@ -30,10 +30,9 @@ extension ElementalService {
             security = Locked(SecurityEntries(configuration.security))
         }
 
-        /// All elements.
         var table: ElementTable { current.withLock { $0.table } }
 
-        /// The elements that frames of a new connection are validated against.
+        /// The elements as clients with that role see them.
         func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
 
         var policy: SecurityPolicy { configuration.securityPolicy }
@@ -41,13 +40,13 @@ extension ElementalService {
 }
 
 extension ElementalService.Shared {
-    /// A device that a sender of a value of `length` bytes has to wait for.
+    /// A device that the sender of a value of `length` bytes has to wait for.
     func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
         devices.withLock { roster in
             var congested: ElementalDevice?
             roster.devices.forEachUnretained { device in
                 let isCongested = device.congestion.isAny
-                // Below the high watermark there is room for a value unless it is longer than what lies above.
+                // Below the high watermark there is room for any value that fits between it and the queue's maximum.
                 let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
                 guard congested == nil, isCongested || length + Envelope.streamByteCount > spare else { return }
                 let waits = device.outbound.withLock {
@@ -59,7 +58,7 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Adds a device that is ready to those that values are sent to.
+    /// Adds a ready device to those that values are sent to.
     func add(_ device: ElementalDevice) {
         // The elements may have been replaced since the device connected.
         current.withLock { values in
@@ -68,7 +67,6 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Replaces the elements.
     func use(_ elements: ElementCatalogue) {
         current.withLock { values in
             values.use(ElementTable(elements))
@@ -76,9 +74,9 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Sends the current values to a device that has sent a hello and is in the roster: over TCP so that none is lost.
+    /// Queues the current values over TCP for a device that has sent a hello.
     ///
-    /// The lock of the values is held until they are queued, so that a value set concurrently is queued behind them.
+    /// The lock on the values is held meanwhile, so that a value set concurrently is queued behind them.
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
@@ -97,7 +95,7 @@ extension ElementalService.Shared {
             device.outbound.withLock { outbound in
                 // A client does not learn of elements that its role may not read.
                 guard !outbound.peer.missingElements.contains(id) else { return }
-                // A peer that sends refused values and reads nothing gets no answers, rather than growing our memory.
+                // A peer that sends refused values and reads nothing gets no answers, so that our memory does not grow.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }
                 bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
                 guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
@@ -106,8 +104,6 @@ extension ElementalService.Shared {
         }
     }
 
-    /// The current TXT record.
-    ///
     /// - Parameter instanceName: the instance's own name, for the common listing.
     func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {
         try ServiceTXT.record(
@@ -122,9 +118,8 @@ extension ElementalService.Shared {
     }
 }
 
-/// A service's devices, stored for iteration when a value is sent to all of them.
+/// A service's devices, in an array for fast iteration.
 struct DeviceRoster {
-    /// In no particular order.
     private(set) var devices: [ElementalDevice] = []
     private var positions: [ObjectIdentifier: Int] = [:]
 
@@ -134,7 +129,7 @@ struct DeviceRoster {
         devices.append(device)
     }
 
-    /// - Returns: whether it was present.
+    /// - Returns: whether the device was present.
     mutating func remove(_ device: ElementalDevice) -> Bool {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(device)) else { return false }
         let last = devices.removeLast()

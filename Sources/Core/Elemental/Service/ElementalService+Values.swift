@@ -19,10 +19,10 @@ extension ElementalService {
         }
     }
 
-    /// Calls `handler` on the service's event loop with the bytes of every value of the element that a device sends, as
-    /// they are on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    /// Calls `handler` on the service's event loop with the wire bytes of every value of the element that a device
+    /// sends. No value is decoded and nothing is allocated, not even for texts and data.
     ///
-    /// They have passed the same checks as a value, and are valid only during the call.
+    /// The bytes have passed the same checks as a value, and are valid only during the call.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -69,14 +69,14 @@ extension ElementalService {
         return try value.withWireBytes { broadcast(element, $0) }.get()
     }
 
-    /// Sets an element's value and sends it to every device, suspending while the queue of any is above the high
-    /// watermark or has no room for it: as fast as the slowest device. A device that disconnects is no longer waited for,
-    /// and without devices nothing is.
+    /// Sets an element's value and sends it to every device. Suspends while any device's queue is above the high
+    /// watermark or has no room for the value, so it is as fast as the slowest device. It does not wait for a device
+    /// that disconnects.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each; a full queue is one only if
-    ///   others send at the same time.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each. A full queue is a reason
+    ///   only if others send at the same time.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; nothing was sent then.
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; then nothing was sent.
     @discardableResult
     @inlinable
     public func sendWhenReady<Value>(
@@ -97,7 +97,6 @@ extension ElementalService {
         try await waitForRoom(for: byteCount, of: nil)
     }
 
-    /// The same for a value of an element, or of any.
     @usableFromInline
     func waitForRoom(
         for byteCount: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
@@ -122,10 +121,10 @@ extension ElementalService {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
-    /// Forgets the element's value, because it is no longer true: a device that connects later gets none until the next one
-    /// is sent. Devices that are connected are not told.
+    /// Forgets the element's value because it is no longer true. A device that connects later gets none until the next
+    /// one is sent; connected devices are not notified.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a value.
     @discardableResult
     public func clearValue(of element: ElementDefinition) -> Bool { shared.current.withLock { $0.clear(element.id) } }
 
@@ -157,10 +156,10 @@ extension ElementalService {
         guard bytes.count <= Envelope.maximumValueByteCount else {
             return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))
         }
-        // Long values are shared by the queues.
+        // The queues share a long value.
         let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-        // The lock is held until the value is queued everywhere: of two values set concurrently, devices might
-        // otherwise keep a different one than this service does.
+        // The lock is held until the value is queued everywhere. Otherwise, of two values set concurrently, a device
+        // might keep a different one than this service.
         return shared.current.withLock { current in
             guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
             if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
@@ -190,7 +189,7 @@ extension ElementalService {
     }
 }
 
-/// A device that a broadcast value could not be sent to.
+/// A device that a value could not be sent to.
 public struct SendFailure: Sendable {
     /// The device.
     public let device: ElementalDevice
@@ -198,7 +197,6 @@ public struct SendFailure: Sendable {
     public let error: ElementalError
 }
 
-// Elements of `JSON<Value>` accept and return the plain `Codable` value.
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
     /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
@@ -226,8 +224,8 @@ extension ElementalService {
 }
 
 extension ElementalService {
-    /// Calls `handler` on the service's event loop whenever part of a large value, of more than 128 KiB, has been
-    /// received from a device or sent to one; the last call is for the complete value.
+    /// Calls `handler` on the service's event loop whenever part of a value of more than 128 KiB has been received from
+    /// a device or sent to one; the last call is for the complete value.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

@@ -10,17 +10,15 @@ import Support
 /// try await lamp.run()
 /// ```
 /// All handlers of a service run on one event loop, one at a time, in the order in which values arrive; they must not
-/// block.
-/// A program may have any number of services.
+/// block. A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
     let state = Locked(State.idle)
 
     enum State {
         case idle
-        /// A `stop()` that arrived while starting waits on this latch.
+        /// A `stop()` called while starting waits on this latch.
         case starting(Latch?)
-        /// The latch opens when the service has stopped.
         case running(Listener, Publication?, ended: Latch)
         case stopping(ended: Latch)
     }
@@ -80,11 +78,11 @@ public final class ElementalService: Sendable {
         HandlerRegistration(shared.events.addEventHandler(handler))
     }
 
-    /// Accepts or refuses connections before they are set up: called once with the address and once with the name, on
-    /// the event loop. It must not block.
+    /// Accepts or refuses connections before they are set up. `decide` is called on the event loop, once with the
+    /// address and once with the name, and must not block.
     ///
-    /// A client is admitted after both. One that does not say its name within ``DeviceLimits/handshakeTimeout`` is
-    /// refused; values that it sent before its name are rejected.
+    /// A client is admitted after both calls. One that does not send its name within ``DeviceLimits/handshakeTimeout``
+    /// is refused; values that it sent before its name are rejected.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }
@@ -97,7 +95,7 @@ public final class ElementalService: Sendable {
         try republish(shared.txt) { $0 = txt }
     }
 
-    /// Changes a part of the TXT record.
+    /// Changes a part of the TXT record; restores it if it cannot be published.
     func republish<Part: Sendable>(_ part: Locked<Part>, _ change: (inout Part) -> Void) throws(ElementalError) {
         let before = part.withLock { current in
             let before = current
@@ -128,7 +126,7 @@ public final class ElementalService: Sendable {
 
 /// A connection that a service can accept or refuse before it is set up.
 ///
-/// The service is asked twice: with the address alone when the connection arrives, and again when the client has sent
+/// The service decides twice: with the address alone when the connection arrives, and again when the client has sent
 /// its name.
 public struct ConnectionRequest: Sendable {
     /// The client's address and port, as text.

@@ -3,18 +3,17 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A service's open sockets: TCP and UDP with one port number. One that the system closes is opened again.
+/// A service's TCP and UDP sockets, with one port number. A socket that the system closes is opened again.
 struct Listener: Sendable {
     let port: Int
-    /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: KeptChannel
     let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
-    /// The service's, on which its sessions are.
+    /// The loop of the service's sessions.
     let eventLoop: any EventLoop
 
-    /// How many ports chosen by the system for TCP are tried, in case UDP already uses them.
+    /// How many ports that the system chose for TCP are tried until one is free for UDP too.
     private static let attempts = 16
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
@@ -122,10 +121,9 @@ struct Listener: Sendable {
         _ configuration: ServiceConfiguration, _ limits: AcceptLimits?, _ eventLoop: any EventLoop,
         _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        // Of a flood of connections, a service that bounds them does the least on its own loop, where its devices' values
-        // are: another one accepts. Handshakes stay on the service's, because a channel cannot change its loop, and a
-        // hop between two loops for every message of an encrypted connection would cost more than the few handshakes
-        // that are allowed each second.
+        // A service with limits accepts on another loop, so that a flood of connections costs its own loop, which
+        // carries its devices' values, as little as possible. Handshakes stay on its own loop: a channel cannot change
+        // loops, and a hop for every message would cost more than the few handshakes allowed each second.
         let acceptLoop = limits == nil ? eventLoop : configuration.eventLoopGroup.next()
         var bootstrap = ServerBootstrap(group: acceptLoop, childGroup: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
@@ -172,22 +170,18 @@ struct Listener: Sendable {
             .bind(to: address).get()
     }
 
-    /// Emits an event on the service's event loop, as for all events, and returns when it has been emitted.
     func emit(_ event: ServiceEvent) async {
         await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Emits an event on the service's event loop, asynchronously.
     func emitLater(_ event: ServiceEvent) {
         eventLoop.execute { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Opens or closes the pairing window, asynchronously.
     func changePairing(_ change: @escaping @Sendable (ServiceGate) -> Void) {
         eventLoop.execute { [server] in if let gate = server.value.gate { change(gate) } }
     }
 
-    /// Disconnects the devices with this reason, and continues to accept.
     func disconnectDevices(_ reason: String) {
         eventLoop.execute { [server] in server.value.disconnectAll(reason) }
     }

@@ -14,7 +14,7 @@ extension ServiceServer: ServiceGateOwner {
             } else {
                 try accept(channel)
             }
-        // The channel has become active before.
+        // The channel is already active, so the session gets no event of it.
         session.start()
     }
 
@@ -36,9 +36,9 @@ extension ServiceServer: ServiceGateOwner {
         }
     }
 
-    /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
+    /// Ends the sessions of clients whose role has become lower than when they were admitted.
     ///
-    /// - Parameter reason: why a client may do nothing.
+    /// - Parameter reason: sent to a client that has no role any more.
     private func enforceTrust(_ reason: String) {
         guard let gate else { return }
         for session in sessions.values {
@@ -52,26 +52,24 @@ extension ServiceServer: ServiceGateOwner {
     }
 }
 
-/// The clients without pairing of a service that distinguishes them, the oldest first. Nobody vouches for them, so they
-/// get only a part of what a service has.
+/// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated, so
+/// they get only a part of the service's resources.
 struct PlainClients {
-    /// How many of them get a UDP identifier; there are 254 in all.
+    /// How many of the 254 UDP identifiers they can have.
     static let maximumIdentifierCount = 64
 
     private var sessions: [Session] = []
 
-    /// How many of a service's places are for them: half, and at least one.
+    /// The part of a service's places that they can have: half, and at least one.
     static func capacity(of places: Int) -> Int { (places + 1) / 2 }
 
     var count: Int { sessions.count }
 
-    /// How many have a UDP identifier.
     var identifierCount: Int { sessions.count { $0.udpIdentifier != 0 } }
 
     mutating func add(_ session: Session) { sessions.append(session) }
 
     mutating func remove(_ session: Session) { sessions.removeAll { $0 === session } }
 
-    /// The one that has been connected for longest, of those for which `matches` is true.
     func oldest(where matches: (Session) -> Bool) -> Session? { sessions.first(where: matches) }
 }
