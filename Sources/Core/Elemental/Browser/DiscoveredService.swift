@@ -16,18 +16,17 @@ public struct DiscoveredService: Sendable, Hashable {
     public let addresses: [String]
     /// The service's TXT record, without this framework's own entries.
     public let txt: [String: String]
-    /// Whether the service says hello: those of this framework do, an older ElementalController does not.
+    /// Whether the service says hello. Services of this framework do; an older ElementalController does not.
     public let saysHello: Bool
-    /// Which clients the service says that it admits; `nil` if it is a policy that this version does not know. Like
-    /// everything here it is hearsay: anyone on the network can publish it.
+    /// Which clients the service says that it admits; `nil` for a policy that this version does not know. Like
+    /// everything here it is not authenticated: anyone on the network can publish it.
     public let security: SecurityPolicy?
-    /// What the service says is the beginning of its fingerprint, 16 characters of base32, if it says that.
+    /// The beginning of the fingerprint that the service claims, 16 characters of base32; `nil` if it claims none.
     public let shortFingerprint: String?
-    /// Whether the service says that a client can be paired now.
+    /// Whether the service says that a client can pair now.
     public let isPairing: Bool
 
-    /// - Parameter claim: in the common listing, the instance that the service claims to be, once that has been
-    ///   verified.
+    /// - Parameter claim: the verified instance that an entry of the common listing claims to be.
     init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
         let instance = claim ?? resolved.instance
         service = instance.type.name

@@ -13,21 +13,21 @@ final class ClientConnectionManager {
     private var machine: Machine
     /// `nil` when idle.
     private var device: ElementalDevice?
-    /// The connection that is established or being established.
+    /// Established or being established.
     private var current: ClientConnection?
     /// The last known location of the service.
     private var endpoint: Connector.Endpoint
-    /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
+    /// What Zeroconf last reported about the service, since the first connection.
     private var sighted: DiscoveredService?
-    /// Where the service may be while it is looked for.
+    /// Where the service may be while the device is disconnected.
     private var sightings: ServiceSightings?
-    /// The identity that the service proved on an encrypted connection of this device. The device accepts no other from
-    /// then on.
+    /// The identity that the service proved on an encrypted connection of this device, which accepts no other from then
+    /// on.
     var provenIdentity: Fingerprint?
-    /// The pins that the newest connection was decided by.
+    /// The pins that decided how the newest connection is made.
     var pins: [TrustedService] = []
     private var timer: Scheduled<Void>?
-    /// Waits for a pairing that gives more than the connection has.
+    /// Waits for a pairing that permits more than the connection.
     private var trustWatch: AnyObject?
     private var watch: AnyObject?
     /// Pending actions; performing one may lead to further input.
@@ -41,12 +41,10 @@ final class ClientConnectionManager {
         machine = Machine(connector.options.reconnection)
     }
 
-    /// What Zeroconf last said about the service's security.
     var announcement: ServiceAnnouncement { sighted.map(ServiceAnnouncement.init) ?? connector.announcement }
 
     private var network: any ClientNetwork { connector.options.network }
 
-    /// Whether there is no connection, and none is pending.
     var isIdle: Bool { machine.state == .idle }
 
     // MARK: Requests from the program
@@ -60,7 +58,7 @@ final class ClientConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
-    /// Closes a connection gracefully, and gives up anything else at once.
+    /// Closes an established connection gracefully, and drops one that is pending.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     // MARK: Events of a connection
@@ -136,13 +134,13 @@ final class ClientConnectionManager {
         connector.open(endpoint, for: device, expectsHello: saysHello, connection)
     }
 
-    /// Whether a pairing could give the connection more than it has.
+    /// Whether a pairing could permit more than the connection.
     private var mayGain: Bool {
         guard case .ready = machine.state, let device else { return false }
         return device.fingerprint == nil || device.grantedRole ?? .plain < connector.options.security.role
     }
 
-    /// A pairing made during a connection takes effect: an encrypted connection, or one with the new role, replaces it.
+    /// Replaces the connection when a pairing permits encryption or a higher role.
     private func watchTrust() {
         guard mayGain, let source = connector.options.security.source else { return trustWatch = nil }
         guard trustWatch == nil else { return }
@@ -169,7 +167,7 @@ final class ClientConnectionManager {
 
 /// A task that waits for a connection. It is resumed exactly once.
 final class ConnectionWaiter: Sendable {
-    /// Whether cancelling the wait also closes a connection that has been established in the meantime.
+    /// Whether cancelling also closes a connection that has been established in the meantime.
     let closesWhenCancelled: Bool
     private let promise: EventLoopPromise<Void>
     private let cancelled = Atomic(false)
@@ -181,7 +179,7 @@ final class ConnectionWaiter: Sendable {
 
     var result: EventLoopFuture<Void> { promise.futureResult }
 
-    /// Whether it was cancelled, possibly before the event loop was notified.
+    /// May become true before the event loop is notified.
     var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
 
     func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }

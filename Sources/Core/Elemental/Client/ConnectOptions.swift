@@ -21,44 +21,41 @@ public struct ConnectOptions: Sendable {
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///
-    /// The first connection is not retried: `connect` throws the reason why it failed. One that is replaced because the
-    /// service was paired meanwhile is no loss: that is tried once without a policy too.
+    /// The first connection is not retried: `connect` throws the reason why it failed. A connection that is replaced
+    /// because the service was paired meanwhile does not count as lost: one attempt is made even without a policy.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// The logger of the connection. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// What the incomplete values of several connections, and the long values that they keep, may take together; `nil`
-    /// for no limit.
+    /// The shared budget for the incomplete and the kept long values of several connections; `nil` for no limit.
     package var memory: ByteBudget?
-    /// Called on the event loop with each value, of this length, that is dropped while it arrives because ``memory`` has
-    /// no room for it.
+    /// Called on the event loop with the length of each value that is dropped while it arrives because ``memory`` is
+    /// used up.
     package var onLeftOut: (@Sendable (_ element: ElementDefinition, _ byteCount: Int) -> Void)?
     /// Whether values of more than 256 bytes are kept as an element's newest.
     package var keepsLongValues = true
 
-    /// The client's access to the outside world.
     var network: any ClientNetwork = SystemNetwork()
 
     /// The defaults.
     public init() {}
 }
 
-/// The memory that several holders share, in bytes. No holder gets more than what it leaves to the others, so that one
-/// alone gets half, two get a third each, and there is always something left for one more.
+/// Memory that several holders share, in bytes. A holder never gets more than it leaves to the others: one alone gets
+/// half, two get a third each, so there is always something left for one more.
 package final class ByteBudget: Sendable {
     package let limit: Int
     private let used = Locked(0)
 
     package init(_ limit: Int) { self.limit = limit }
 
-    /// The bytes that are held now.
     package var usedByteCount: Int { used.withLock { $0 } }
 
-    /// A holder has `new` bytes in place of `old`, unless these are too many.
+    /// Replaces `old` bytes of a holder by `new`, if the budget permits it.
     ///
-    /// - Parameter own: the bytes that the holder has, `old` among them.
+    /// - Parameter own: the bytes that the holder has, including `old`.
     package func replace(_ old: Int, by new: Int, own: Int) -> Bool {
         used.withLock { used in
             let others = used - own
@@ -68,10 +65,10 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// A holder has fewer bytes, or more, which cannot be prevented any more.
+    /// Records a change that cannot be prevented.
     ///
-    /// - Parameter own: the bytes that it has now.
-    /// - Returns: whether these are no more than it may have.
+    /// - Parameter own: the bytes that the holder has now.
+    /// - Returns: whether the holder is within the budget.
     package func note(_ change: Int, own: Int) -> Bool {
         used.withLock { used in
             used += change

@@ -5,9 +5,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a client's connections have in common, and how each is established.
+/// The settings that a client's connections share, and how each one is established.
 struct Connector: Sendable {
-    /// Where to connect to.
     enum Endpoint: Sendable {
         case host(String, port: Int)
         case addresses([SocketAddress])
@@ -19,7 +18,7 @@ struct Connector: Sendable {
             }
         }
 
-        /// Whether `other` has no address or port that this one lacks.
+        /// Whether this endpoint has every address and port of `other`.
         func covers(_ other: Endpoint) -> Bool {
             switch (self, other) {
             case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
@@ -30,7 +29,7 @@ struct Connector: Sendable {
         }
     }
 
-    /// Where the first connection is made to.
+    /// The endpoint of the first connection.
     let endpoint: Endpoint
     /// The service's instance name, or the host and port.
     let peerName: String
@@ -41,12 +40,11 @@ struct Connector: Sendable {
     let elements: ElementCatalogue?
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
-    /// What Zeroconf said about the service's security, if it was found there.
+    /// What Zeroconf said about the service's security, if the service was found there.
     var announcement = ServiceAnnouncement()
 
     var logger: Logger { options.logger.printable }
 
-    /// Connects for the first time.
     func connect() async throws(ElementalError) -> ElementalDevice {
         guard !ownName.isEmpty else {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
@@ -64,7 +62,7 @@ struct Connector: Sendable {
         return device
     }
 
-    /// Refuses a number that is no port, at once: no further attempt would mend it.
+    /// Refuses an invalid port at once, because retrying would not help.
     func checkPort() throws(ElementalError) {
         guard case .host(_, let port) = endpoint else { return }
         do {
@@ -88,7 +86,7 @@ struct Connector: Sendable {
         return device
     }
 
-    /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.
+    /// Establishes a connection on the device's event loop and reports its state changes to its owner.
     func open(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
@@ -110,7 +108,7 @@ struct Connector: Sendable {
         }
     }
 
-    /// What the store of trusted services is asked about.
+    /// What to look up among the trusted services.
     func target(_ endpoint: Endpoint, _ announcement: ServiceAnnouncement) -> ConnectionTarget {
         var target = ConnectionTarget(
             service: service, instance: service == nil ? nil : peerName, hosts: [], port: 0,
@@ -126,17 +124,17 @@ struct Connector: Sendable {
         return target
     }
 
-    /// - Parameter isLast: whether a failed handshake is the end, because it was tried before.
+    /// - Parameter isLast: whether a failed handshake is final, because it was retried already.
     private func connect(
         _ endpoint: Endpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ security: ConnectionSecurity, isLast: Bool = false
     ) {
-        // It may have been abandoned while the store was read.
+        // The connection may have been abandoned while the store was read.
         guard !connection.isAbandoned else { return }
         let connecting = options.network.connect(to: endpoint, named: peerName, options, on: device.eventLoop)
         connecting.assumeIsolated().whenComplete { result in
             do {
-                // Of several addresses' channels, the one that won the race.
+                // The channel whose address won the race.
                 let channel = try result.get()
                 switch security {
                 case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
@@ -170,9 +168,8 @@ struct Connector: Sendable {
         }
     }
 
-    /// When to try once more after a handshake that failed; `nil` for not at all. A service that was waiting too long for
-    /// the first bytes, which were lost on the way, has taken this client for a plain one; and one that limits handshakes
-    /// may have closed the connection.
+    /// When to retry after a failed handshake; `nil` for not at all. A service takes a client whose first bytes are
+    /// lost for a plain one, and one that limits handshakes may close the connection.
     private static func pause(after failure: ClientGateHandler.Failure) -> TimeAmount? {
         switch failure {
         case .notEncrypted: .zero
@@ -181,9 +178,9 @@ struct Connector: Sendable {
         }
     }
 
-    /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
+    /// Encrypts a connected channel, and adds a session once the service has admitted this client.
     ///
-    /// - Parameter tryAgain: connects once more, if that may help after that failure.
+    /// - Parameter tryAgain: connects once more, if that may help after the failure.
     private func secure(
         _ channel: any Channel, _ endpoint: Endpoint, for device: ElementalDevice, _ expected: ExpectedService,
         _ connection: ClientConnection, tryAgain: @escaping (ClientGateHandler.Failure) -> Bool
@@ -202,7 +199,7 @@ struct Connector: Sendable {
             connection.opening = nil
             do {
                 guard case .authorised(let service) = try result.get() else { return }
-                // Whoever connects by host and port learns only now which service it is.
+                // A client that connects by host and port learns only now which service this is.
                 guard expected.accepts(service.fingerprint, service: service.service) else {
                     throw ClientGateHandler.Failure.otherKey(service.fingerprint)
                 }
@@ -224,11 +221,9 @@ struct Connector: Sendable {
         }
     }
 
-    /// Adds a session to a connected channel. Only then is anything read.
+    /// Adds a session to a connected channel, and starts reading.
     ///
-    /// - Parameters:
-    ///   - kind: what lies between its bytes and the network.
-    ///   - datagramProtection: for an encrypted connection.
+    /// - Parameter kind: what lies between the session's bytes and the network.
     private func begin(
         on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ kind: ByteChannel.Kind = .plain, _ datagramProtection: DatagramProtection? = nil
@@ -246,7 +241,6 @@ struct Connector: Sendable {
 }
 
 extension Connector {
-    /// Connects to a service that a browser found.
     init(
         _ service: DiscoveredService, as name: String = "", elements: ElementCatalogue? = nil,
         _ options: ConnectOptions,
@@ -259,7 +253,6 @@ extension Connector {
             elements: elements, options: options, configure: configure, announcement: ServiceAnnouncement(service))
     }
 
-    /// Connects by host and port, without Zeroconf.
     init(
         host: String, port: Int, as name: String = "", elements: ElementCatalogue? = nil, _ options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
@@ -278,11 +271,10 @@ extension DiscoveredService {
     }
 }
 
-/// What Zeroconf says about a service's security. Anyone on the network can publish that.
+/// What Zeroconf says about a service's security. Anyone on the network can publish it.
 struct ServiceAnnouncement: Sendable {
     /// What the service requires of its clients; `nil` if nothing is known.
     private(set) var policy: SecurityPolicy?
-    /// The beginning of its fingerprint.
     var shortFingerprint: String?
 
     init(policy: SecurityPolicy? = nil, shortFingerprint: String? = nil) {

@@ -1,14 +1,13 @@
 import ElementalSecurity
 import Support
 
-// Why a connection could not be established.
 extension ElementalError {
-    /// The other end: its name and address, and whether it has proven its identity.
+    /// A peer's name and address, and whether it has proven its identity.
     typealias Peer = (text: String, isProven: Bool)
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
-    /// The connection ended before the service had answered the client's first bytes.
+    /// The connection ended before the service answered the client's first bytes.
     ///
     /// - Parameter what: what could not be done.
     static func unanswered(_ what: String) -> ElementalError {
@@ -47,8 +46,6 @@ extension ElementalError {
 }
 
 extension ElementalError {
-    /// The service, or this client, ended the admission.
-    ///
     /// - Parameter what: what could not be done.
     init(_ refusal: AdmissionRefusal, _ what: String) {
         let code: Code =
@@ -67,7 +64,6 @@ extension ElementalError {
 }
 
 extension Connector {
-    /// Why there is no session with a paired service.
     func explain(
         _ failure: ClientGateHandler.Failure, _ endpoint: Endpoint, _ expected: ExpectedService
     ) -> ElementalError {

@@ -2,14 +2,14 @@ public import ElementalSecurity
 public import ElementalWire
 
 extension DiscoveredService {
-    /// Opens the service's pairing window, as an admin of it: one client may then pair with what is returned.
+    /// Opens the service's pairing window, as an admin of it: one client can then pair with the returned secret.
     ///
-    /// Who has the service's own identity, another program of the same user, is an admin on its host. Others have been
-    /// granted that role, and open windows for ``Role/control`` at most.
+    /// A program with the service's own identity, which is one of the same user, is an admin on the service's host.
+    /// Other clients must have been granted that role, and can open windows for ``Role/control`` at most.
     /// - Parameters:
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that the client gets.
-    ///   - kind: six digits for a person to type, or a long secret.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - role: the highest role that the client can get.
+    ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAuthorised``,
     ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
@@ -23,10 +23,10 @@ extension DiscoveredService {
             for: duration, role: role, kind)
     }
 
-    /// Withdraws what the service grants to a client, as an admin of it. The client's connections end within 2 s.
+    /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
     ///
     /// - Parameters:
-    ///   - client: the client's whole fingerprint. One that the service does not know is not an error.
+    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``openPairing(for:role:_:options:)`` does.
     public func revoke(
@@ -42,9 +42,9 @@ extension ElementalDevice {
     /// - Parameters:
     ///   - host: a host name or an address.
     ///   - port: the service's port.
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that the client gets.
-    ///   - kind: six digits for a person to type, or a long secret.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - role: the highest role that the client can get.
+    ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``DiscoveredService/openPairing(for:role:_:options:)`` does.
     public static func openPairing(
@@ -55,10 +55,10 @@ extension ElementalDevice {
             for: duration, role: role, kind)
     }
 
-    /// Withdraws what a service, by host and port, grants to a client. The client's connections end within 2 s.
+    /// Revokes a client's pairing with a service by host and port. The client's connections end within 2 s.
     ///
     /// - Parameters:
-    ///   - client: the client's whole fingerprint. One that the service does not know is not an error.
+    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
     ///   - host: a host name or an address.
     ///   - port: the service's port.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
@@ -72,15 +72,16 @@ extension ElementalDevice {
 
 /// A pairing window that an admin has opened.
 public struct OpenedPairing: Sendable {
-    /// What the client has to enter. Show it to the person there, and put it nowhere else.
+    /// What the client has to enter. Show it only to the user there, and store it nowhere.
     public let secret: PairingSecret
     /// How long the window stays open, unless a client pairs or fails five times before.
     public let timeLeft: Duration
-    /// The most that the client gets: what was asked for or, over the network, ``Role/control``, whichever is less.
+    /// The highest role that the client can get: the requested one or, over the network, ``Role/control``, whichever is
+    /// less.
     public let role: Role
 }
 
-/// What a service did when an admin revoked a client.
+/// The result of revoking a client.
 public struct RemoteRevocation: Sendable, Hashable {
     /// A client by its name and fingerprint.
     public struct Client: Sendable, Hashable {
@@ -90,13 +91,12 @@ public struct RemoteRevocation: Sendable, Hashable {
         public let name: String
     }
 
-    /// How many clients have paired in windows that the revoked one opened. They remain: somebody has to look at them.
+    /// How many clients paired in windows that the revoked client opened. They keep access: review them.
     public let letInCount: Int
-    /// The first of them.
+    /// The first of these clients.
     public let letIn: [Client]
 }
 
-/// An admin's commands to a service.
 struct ServiceAdministration: Sendable {
     let connector: Connector
 
@@ -120,7 +120,8 @@ struct ServiceAdministration: Sendable {
     ) -> AdmissionRequest<Answer> {
         let target = connector.target(connector.endpoint, connector.announcement)
         return AdmissionRequest(connector: connector) { keys in
-            // Only to a service whose key is known: whoever answered could make itself the one that is paired with.
+            // Only a service whose key is known is asked: another one could pretend to be it and be paired with in its
+            // place.
             let security = try ClientSecurity.required(identity: keys.identity, store: keys.store).decide(
                 target, announced: connector.announcement.policy, proven: nil, name: connector.peerName)
             guard case .encrypted(let expected) = security else { throw ElementalError.notPaired(connector.peerName) }

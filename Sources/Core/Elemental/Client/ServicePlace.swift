@@ -3,18 +3,18 @@ package import ElementalWire
 
 /// Where a service was found. Any number of connections can be made to it without another search.
 package enum ServicePlace: Sendable, Hashable {
-    /// A service as Zeroconf says it is.
+    /// A service as Zeroconf describes it.
     case found(DiscoveredService)
-    /// A host name or address and a port, where no one was asked.
+    /// A host name or address and a port, without Zeroconf.
     case address(host: String, port: Int)
 
-    /// What Zeroconf says of the service; `nil` where it was not asked.
+    /// What Zeroconf says about the service, if it was asked.
     package var discovered: DiscoveredService? {
         guard case .found(let service) = self else { return nil }
         return service
     }
 
-    /// The place as a person types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
+    /// The place as the user types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
     package var target: String {
         switch self {
         case .found(let service): "\(service.service)/\(service.name)"
@@ -22,7 +22,6 @@ package enum ServicePlace: Sendable, Hashable {
         }
     }
 
-    /// Connects.
     package func connect(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
@@ -81,6 +80,6 @@ extension ServicePlace {
 }
 
 extension DiscoveredService {
-    /// The host's name without the dot at its end, as users type it.
+    /// The host's name without the final dot.
     package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }
