@@ -45,10 +45,8 @@ struct Waiters<Answer: Sendable> {
         return lastToken
     }
 
-    /// Removes a task, if it still waits.
     mutating func take(_ token: UInt64) -> Outcome<Answer>? { waiting.removeValue(forKey: token) }
 
-    /// Removes all tasks.
     mutating func takeAll() -> [Outcome<Answer>] {
         defer { waiting = [:] }
         return Array(waiting.values)

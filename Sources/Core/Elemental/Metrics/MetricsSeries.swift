@@ -1,7 +1,7 @@
 import CoreMetrics
 import Support
 
-/// The metrics of one account in the program's backend. Only one task at a time uses it.
+/// The metrics of one account in the program's backend. Only one task uses it at a time.
 final class MetricsSeries: Sendable {
     /// In the order of ``MetricsSample/counts``.
     private let counters: [Counter]
@@ -20,7 +20,6 @@ final class MetricsSeries: Sendable {
             factory: factory)
     }
 
-    /// Hands the backend what has been counted since the last time.
     func report(_ report: MetricsReport) {
         for (counter, count) in zip(counters, MetricsSample.counts) {
             let difference = report.counted[keyPath: count.path]
@@ -30,7 +29,6 @@ final class MetricsSeries: Sendable {
         for time in report.roundTrips { roundTrip.recordNanoseconds(time.nanoseconds) }
     }
 
-    /// The metrics are not needed any more.
     func destroy() {
         for counter in counters { counter.destroy() }
         connections.destroy()
@@ -38,13 +36,12 @@ final class MetricsSeries: Sendable {
     }
 }
 
-/// What there is to tell of an account.
+/// What to report of an account since the last report.
 struct MetricsReport: Sendable {
-    /// What its devices have counted since the last report.
     var counted = MetricsSample()
-    /// How many of its devices are connected.
+    /// How many devices are connected now.
     var connections = 0
-    /// The newest round trip of each device that has measured one since the last report.
+    /// The newest round trip of each device that has measured one.
     var roundTrips: [Duration] = []
 
     /// Adds what a device has counted since `before`.

@@ -3,15 +3,14 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-/// What is decided about a connection of a client before it is made.
 enum ConnectionSecurity: Sendable {
     case plain
     case encrypted(ExpectedService)
-    /// Encrypted if the service admits this client by the pairing with another service of the same identity, otherwise
-    /// plain: it is not paired itself.
+    /// Encrypted if the service admits this client because another service of the same identity is paired; otherwise
+    /// plain.
     case encryptedOrPlain(ExpectedService)
 
-    /// The pins that it was decided by.
+    /// The pins that decided it.
     var pins: [TrustedService] {
         switch self {
         case .plain: []
@@ -20,10 +19,10 @@ enum ConnectionSecurity: Sendable {
     }
 }
 
-/// Which service a client expects at the other end of an encrypted connection.
+/// The service that a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
-    /// What is known about it before its key is proven.
+    /// What is known before its key is proven.
     let match: PinMatch
     fileprivate let target: ConnectionTarget
     fileprivate let peers: TrustedPeers
@@ -31,8 +30,6 @@ struct ExpectedService: Sendable {
     /// The identity that an earlier connection of the same device has proven.
     fileprivate let proven: Fingerprint?
 
-    /// What a key of the other end means.
-    ///
     /// - Parameter service: the name by which the service introduced itself; `nil` before it has.
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
         if let proven, key != proven { return .identityChanged }
@@ -41,7 +38,6 @@ struct ExpectedService: Sendable {
         return peers.verdict(on: key, of: target, own: identity.fingerprint)
     }
 
-    /// Whether the key is that of the service that is wanted.
     func accepts(_ key: Fingerprint, service: String? = nil) -> Bool {
         switch verdict(on: key, service: service) {
         case .trusted, .sibling, .own: true
@@ -51,14 +47,14 @@ struct ExpectedService: Sendable {
 }
 
 extension ExpectedService {
-    /// Why it is only connected to encrypted, where it was not wanted by its name.
+    /// Why the connection must be encrypted.
     var reason: String {
         guard case .knownHost(let entries) = match else { return "it is paired" }
         let names = entries.prefix(3).map { "'\($0.service)/\($0.instance)'" }.joined(separator: ", ")
         return "\(names) was reached at this host and is paired"
     }
 
-    /// Stores where the service was reached, if that is new. Nobody waits for it, and it may fail: the key is what counts.
+    /// Stores a new address of the service, in the background. This may fail: only the key matters.
     func noteReached(_ key: Fingerprint, at address: SocketAddress?) {
         guard case .trusted(let entry) = verdict(on: key), let address, let port = address.port else { return }
         let host = TrustedService.Host(address.hostText, port: UInt16(clamping: port))
@@ -77,7 +73,7 @@ extension ClientSecurity {
     /// Decides how to connect. Blocks: reads the store.
     ///
     /// - Parameters:
-    ///   - announced: what the service's TXT record says that it requires. Anyone could have published that.
+    ///   - announced: what the service's TXT record says that it requires, which anyone can publish.
     ///   - proven: the identity that an earlier connection of the same device has proven; `nil` if none was encrypted.
     ///   - name: the service's name, or host and port, for messages.
     func decide(
@@ -93,8 +89,7 @@ extension ClientSecurity {
             let peers = try keys.store.read()
             let match = peers.match(target, own: keys.identity.fingerprint)
             let isSibling = if case .sibling = match { true } else { false }
-            // A host and port do not say which service is there: its key does, such as that of another program of this
-            // user.
+            // A host and port do not say which service is there; only its key does.
             if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
                 let expected = ExpectedService(
                     identity: try TLSIdentity(keys.identity), match: match, target: target, peers: peers,
@@ -114,7 +109,6 @@ extension ClientSecurity {
     }
 }
 
-// Why a client is not connected to a service that should be paired.
 extension ElementalError {
     static func notPaired(_ name: String) -> ElementalError {
         ElementalError(.notPaired, "'\(name)' is not paired with this client; pair them first (elemental pair)")

@@ -33,7 +33,8 @@ extension ElementalService {
         }
     }
 
-    /// Does the same where accepting a value takes time, such as for a motor behind a slow bus: `decide` may wait.
+    /// Accepts and forwards values like the synchronous form, where accepting one takes time, such as for a motor
+    /// behind a slow bus: `decide` may wait.
     ///
     /// ```swift
     /// service.relay(Lamp.brightness) { value, _ in
@@ -56,7 +57,7 @@ extension ElementalService {
         }
     }
 
-    /// Does the same for an element known at run time.
+    /// Accepts and forwards values of an element known at run time; `decide` may wait.
     ///
     /// - Parameter decide: returns the value to accept, of the same type; throws to refuse it.
     @discardableResult
