@@ -123,6 +123,8 @@ extension AdmissionRequest {
             /// It can no longer be cancelled.
             case storing
             case over
+
+            var isOpen: Bool { if case .open = self { true } else { false } }
         }
 
         let promise: EventLoopPromise<Answer>
@@ -132,29 +134,21 @@ extension AdmissionRequest {
 
         /// - Returns: `false` if the request was cancelled.
         func opened(_ channel: any Channel) -> Bool {
-            state.withLock { state in
-                guard case .connecting = state else { return false }
-                state = .open(channel)
-                return true
-            }
+            move(to: .open(channel)) { if case .connecting = $0 { true } else { false } }
         }
 
         /// The connection ended unanswered.
         ///
         /// - Returns: `false` if the request was cancelled.
-        func mayDialAgain() -> Bool {
-            state.withLock { state in
-                guard case .open = state else { return false }
-                state = .connecting
-                return true
-            }
-        }
+        func mayDialAgain() -> Bool { move(to: .connecting, if: \.isOpen) }
 
         /// - Returns: `false` if the request was cancelled.
-        func beginStoring() -> Bool {
+        func beginStoring() -> Bool { move(to: .storing, if: \.isOpen) }
+
+        private func move(to next: State, if isExpected: (State) -> Bool) -> Bool {
             state.withLock { state in
-                guard case .open = state else { return false }
-                state = .storing
+                guard isExpected(state) else { return false }
+                state = next
                 return true
             }
         }

@@ -88,7 +88,7 @@ extension ElementalDevice {
         return try await device.closing(after: body, isolation: isolation)
     }
 
-    fileprivate func closing<Result>(
+    func closing<Result>(
         after body: (ElementalDevice) async throws -> Result, isolation: isolated (any Actor)?
     ) async throws -> Result {
         do {

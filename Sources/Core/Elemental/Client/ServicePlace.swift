@@ -57,14 +57,8 @@ package enum ServicePlace: Sendable, Hashable {
         configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,
         _ body: (ElementalDevice) async throws -> Result
     ) async throws -> Result {
-        switch self {
-        case .address(let host, let port):
-            try await ElementalDevice.withConnection(
-                host: host, port: port, as: name, elements: elements, options: options, configure: configure, body)
-        case .found(let service):
-            try await service.withConnection(
-                as: name, elements: elements, options: options, configure: configure, body)
-        }
+        let device = try await connect(as: name, elements: elements, options: options, configure: configure)
+        return try await device.closing(after: body, isolation: isolation)
     }
 }
 

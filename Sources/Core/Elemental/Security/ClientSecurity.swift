@@ -14,10 +14,7 @@ public struct ClientSecurity: Sendable {
         case open, automatic, required
     }
 
-    struct Keys: Sendable {
-        let identity: any Identity
-        let store: any TrustStore
-    }
+    typealias Keys = ServiceSecurity.Keys
 
     let mode: Mode
     /// `nil` if the client has no identity and gets none.

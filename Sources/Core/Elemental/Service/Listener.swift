@@ -34,18 +34,10 @@ struct Listener: Sendable {
             }.get()
             for attempt in 1...attempts {
                 let tcp = try await bindTCP(configuration, keys?.limits, eventLoop, server)
-                let port = tcp.localAddress?.port ?? configuration.port
-                guard configuration.allowsUDP else {
-                    try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(
-                        port: port, tcp: tcp, udp: nil, server: server, eventLoop, configuration, keys?.limits)
-                }
                 do {
-                    let udp = try await bindUDP(tcp.localAddress, eventLoop, server)
-                    try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
+                    let udp = try await configuration.allowsUDP ? bindUDP(tcp.localAddress, eventLoop, server) : nil
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(
-                        port: port, tcp: tcp, udp: udp, server: server, eventLoop, configuration, keys?.limits)
+                    return await Listener(tcp, udp, server, eventLoop, service, keys?.limits)
                 } catch {
                     try? await tcp.close()
                     let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -61,13 +53,14 @@ struct Listener: Sendable {
     }
 
     private init(
-        port: Int, tcp: any Channel, udp: (any Channel)?, server: NIOLoopBound<ServiceServer>,
-        _ eventLoop: any EventLoop, _ configuration: ServiceConfiguration, _ limits: AcceptLimits?
+        _ tcp: any Channel, _ udp: (any Channel)?, _ server: NIOLoopBound<ServiceServer>, _ eventLoop: any EventLoop,
+        _ service: ElementalService.Shared, _ limits: AcceptLimits?
     ) async {
+        let (address, configuration, events) = (tcp.localAddress, service.configuration, service.events)
+        let port = address?.port ?? configuration.port
         self.port = port
         self.eventLoop = eventLoop
         self.server = server
-        let (address, events) = (tcp.localAddress, try? await eventLoop.submit { server.value.service.events }.get())
         var fixed = configuration
         fixed.port = port
         func keep(
@@ -84,7 +77,7 @@ struct Listener: Sendable {
                                     .listeningFailed, "the system has closed the \(transport) socket at port \(port)"),
                             retryIn: delay)
                     }
-                eventLoop.execute { events?.emit(event) }
+                eventLoop.execute { events.emit(event) }
             }
         }
         self.tcp = keep(tcp, "TCP") { [fixed] in
@@ -93,11 +86,7 @@ struct Listener: Sendable {
             return channel
         }
         self.udp = udp.map {
-            keep($0, "UDP") {
-                let channel = try await Self.bindUDP(address, eventLoop, server)
-                try await eventLoop.submit { server.value.open(datagrams: channel) }.get()
-                return channel
-            }
+            keep($0, "UDP") { try await Self.bindUDP(address, eventLoop, server) }
         }
         var room = Int.max
         for channel in [tcp, udp] {
@@ -161,13 +150,15 @@ struct Listener: Sendable {
         _ address: SocketAddress?, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
         guard let address else { throw ChannelError.unknownLocalAddress }
-        return try await DatagramBootstrap.elemental(on: eventLoop)
+        let channel = try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
                 }
             }
             .bind(to: address).get()
+        try await eventLoop.submit { server.value.open(datagrams: channel) }.get()
+        return channel
     }
 
     func emit(_ event: ServiceEvent) async {
