@@ -65,13 +65,11 @@ struct DeviceState {
     var inbound = Inbound()
     var endings = Endings()
     var events = EventSubscribers<DeviceEvent>()
-    /// Pings that await their pong.
-    var pings = Waiters<Result<ContinuousClock.Instant, ElementalError>>()
+    var pings = Pings()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
-    /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.
-    var catalogueWaiters = Waiters<Void>()
-    var isCatalogueSettled = false
+    /// Opens when the service's catalogue is known, or known not to arrive.
+    let catalogueSettled = Latch()
     /// How often the device was connected again.
     var reconnectionCount = 0
     /// What it had counted when it ended, all of which was reported as metrics; `nil` if it has not ended yet.
