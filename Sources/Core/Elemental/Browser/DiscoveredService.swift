@@ -1,4 +1,5 @@
 public import ElementalWire
+import NIOCore
 import Support
 import Zeroconf
 
@@ -40,10 +41,22 @@ public struct DiscoveredService: Sendable, Hashable {
         shortFingerprint = entries.shortFingerprint
         isPairing = entries.isPairing
         var txt: [String: String] = [:]
-        let ownKeys = entries.isSilent ? ServiceTXT.ownKeys : ServiceTXT.ownKeys + SecurityEntries.keys
+        let ownKeys = entries.frameworkKeys
         for key in resolved.txt.keys where !ownKeys.contains(where: key.isSameName) {
             txt[key] = resolved.txt[key] ?? ""
         }
         self.txt = txt
+    }
+}
+
+extension DiscoveredService {
+    /// The host's name without the final dot.
+    package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
+
+    /// Where to connect to: the addresses or, without any, the host name.
+    var endpoint: Connector.Endpoint {
+        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
+        return known.isEmpty ? .host(hostName, port: port) : .addresses(known)
     }
 }

@@ -22,7 +22,7 @@ enum ServiceTXT {
     static func record(
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
-        let ownKeys = security.isSilent ? ownKeys : ownKeys + SecurityEntries.keys
+        let ownKeys = security.frameworkKeys
         if let taken = entries.keys.first(where: { ownKeys.contains(where: $0.isSameName) }) {
             throw ZeroconfError(
                 .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
@@ -59,7 +59,6 @@ struct SecurityEntries: Hashable {
     private static let policyKey = "sec"
     private static let identityKey = "id"
     private static let pairingKey = "pair"
-    static let keys = [policyKey, identityKey, pairingKey]
 
     private static let identityCharacterCount = 16
 
@@ -92,6 +91,11 @@ struct SecurityEntries: Hashable {
 
     /// Whether the record has none of these entries.
     var isSilent: Bool { policy == nil || policy == .open }
+
+    /// The keys that the framework uses in the whole record.
+    var frameworkKeys: [String] {
+        ServiceTXT.ownKeys + (isSilent ? [] : [Self.policyKey, Self.identityKey, Self.pairingKey])
+    }
 
     func write(to record: inout TXTRecord) {
         guard let policy, !isSilent else { return }

@@ -263,14 +263,6 @@ extension Connector {
     }
 }
 
-extension DiscoveredService {
-    var endpoint: Connector.Endpoint {
-        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
-        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
-        return known.isEmpty ? .host(hostName, port: port) : .addresses(known)
-    }
-}
-
 /// What Zeroconf says about a service's security. Anyone on the network can publish it.
 struct ServiceAnnouncement: Sendable {
     /// What the service requires of its clients; `nil` if nothing is known.

@@ -72,8 +72,3 @@ extension ServicePlace {
         }
     }
 }
-
-extension DiscoveredService {
-    /// The host's name without the final dot.
-    package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
-}

@@ -16,9 +16,7 @@ extension ElementalService: Service {
         await stop(reason: "the service has ended")
         try await waitUntilStopped()
     }
-}
 
-extension ElementalService {
     /// Starts listening and publishing; returns when the service accepts connections.
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
@@ -133,9 +131,7 @@ extension ElementalService {
             }
         }
     }
-}
 
-extension ElementalService {
     /// Checks whether the service can be published under its names and with its TXT entries, as ``start()`` does,
     /// without publishing it.
     ///

@@ -55,19 +55,14 @@ public final class ElementalService: Sendable {
     /// The connected devices.
     public var devices: [ElementalDevice] { shared.devices.withLock { $0.devices } }
     /// The port that the service listens on, or `nil` when it is not running.
-    public var port: Int? {
-        listener?.port
-    }
-
+    public var port: Int? { listener?.port }
     /// How it listens, publishes and limits its clients.
     public var configuration: ServiceConfiguration { shared.configuration }
     /// The maximum number of concurrent devices, or `nil` when the service is not running:
     /// ``ServiceConfiguration/maximumDeviceCount``, or fewer where this process may not open as many files and sockets
     /// (`ulimit -n`). Some descriptors are reserved for the rest of the program; further connections are refused with
     /// the reason.
-    public var deviceCapacity: Int? {
-        listener?.deviceCapacity
-    }
+    public var deviceCapacity: Int? { listener?.deviceCapacity }
 
     /// The service's events from now on; each call returns a separate stream.
     public var events: AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
