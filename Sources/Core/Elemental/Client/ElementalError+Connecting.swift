@@ -43,9 +43,7 @@ extension ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
         return ElementalError(.connectionFailed, "the connection to \(peer.text) was lost again: \(reason)")
     }
-}
 
-extension ElementalError {
     /// - Parameter what: what could not be done.
     init(_ refusal: AdmissionRefusal, _ what: String) {
         let code: Code =
